@@ -1,0 +1,49 @@
+# On a fresh machine with Python (3.11 or newer), pip and make: `make demo`, `make test`.
+# Both do all their own set-up, in the folder .venv beside this file.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test check bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   study, randomise, estimate: a table next to the truth, and a picture"
+	@echo "make test   every check: format, lint, types, tests, documents"
+	@echo "make bench  speed as ratios and accuracy on data, in one run"
+	@echo "make clean  remove the environment and what was built"
+
+# Some systems ship Python without ensurepip; there pip fills the environment from outside.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "castell needs Python 3.11 or newer, this is %d.%d: make PYTHON=python3.12" % v[:2])'
+	@$(PYTHON) -m venv $(VENV) 2>/dev/null || \
+	  { rm -rf $(VENV); $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(VENV)/bin/python install --quiet pip; }
+
+# A use needs less than a test: the demo installs no test tools.
+$(VENV)/.use: pyproject.toml | $(BIN)/python
+	@echo "setting up: installing castell[all] into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	@echo "setting up: installing castell[all,dev] into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'
+	@touch $@ $(VENV)/.use
+
+demo: $(VENV)/.use
+	@$(BIN)/castell demo
+
+test: check
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

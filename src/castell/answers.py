@@ -1,0 +1,200 @@
+"""Answers in: frames and files of labels become columns of integer codes.
+
+This is the device's side. Whatever the frame, each column goes through Arrow and is looked up in
+its attribute's list of values; what is missing or unknown is an error that names row and column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.errors import AnswerError
+from castell.schema import Attribute, Schema, suggest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Codes = NDArray[np.intp]
+
+BATCH_ROWS = 1 << 17
+
+
+def encode(schema: Schema, answers: Any, first_row: int = 1) -> dict[str, Codes]:
+    """The code of every answer, a column for each attribute.
+
+    >>> schema = Schema([Attribute("sex", ["Female", "Male"])])
+    >>> encode(schema, {"sex": ["Male", "Female"]})["sex"].tolist()
+    [1, 0]
+    """
+    table = as_arrow(answers)
+    return {a.name: _encode(a, _column(table, a.name), first_row) for a in schema}
+
+
+def tabulate(schema: Schema, answers: Any, names: Any) -> NDArray[np.float64]:
+    """The exact joint distribution of raw answers: what an estimate is compared with.
+
+    Only for whoever holds the answers anyway: tests, experiments, a person trying things out.
+
+    >>> schema = Schema([Attribute("a", ["x", "y"]), Attribute("b", ["x", "y"])])
+    >>> tabulate(schema, {"a": ["x", "x"], "b": ["x", "y"]}, ["a", "b"])
+    array([[0.5, 0.5],
+           [0. , 0. ]])
+    """
+    chosen = schema.select(names)
+    codes = encode(Schema(chosen), answers)
+    shape = tuple(a.size for a in chosen)
+    keys = np.ravel_multi_index([codes[a.name] for a in chosen], shape)
+    counts = np.bincount(keys, minlength=int(np.prod(shape)))
+    return (counts / max(1, len(keys))).reshape(shape)
+
+
+def backend_of(answers: Any) -> str | None:
+    """Which library a frame came from, so that what goes out is of the same kind."""
+    import narwhals as nw
+
+    if isinstance(answers, Mapping):
+        return None
+    return str(nw.from_native(answers, eager_only=True).implementation.value)
+
+
+def as_arrow(answers: Any) -> pa.Table:
+    """Any eager frame, or a mapping of columns, as an Arrow table."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(answers, Mapping):
+        lists = {name: _listed(values) for name, values in answers.items()}
+        if len({len(values) for values in lists.values()}) > 1:
+            raise AnswerError("the columns differ in length", "give every respondent's every answer")
+        try:
+            return pa.table(lists)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise AnswerError(f"a column mixes types ({error})", "use texts throughout") from None
+    if isinstance(answers, pa.Table):
+        return answers
+    try:
+        frame = nw.from_native(answers, eager_only=True)
+    except TypeError:
+        raise AnswerError(
+            f"a {type(answers).__name__} is not a frame of answers",
+            "give a pandas, Polars or Arrow frame, or a mapping of columns",
+        ) from None
+    # Only the columns' values matter: pandas' index has no meaning here.
+    return pa.table({name: frame[name].to_arrow() for name in frame.columns})
+
+
+def _listed(values: Any) -> Any:
+    return [values] if isinstance(values, str) or not hasattr(values, "__len__") else values
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    if name not in table.column_names:
+        raise AnswerError(
+            f"the answers have no column {name!r}", suggest(name, table.column_names)
+        )
+    if table.column_names.count(name) > 1:
+        raise AnswerError(f"the answers have two columns {name!r}", "keep one of them")
+    return table.column(name)
+
+
+def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as the texts a person would read: 1 and 1.0 are both '1'."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        # A frame turns whole numbers into floats as soon as one is missing, with NaN for it.
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        if pc.all(pc.equal(pc.round(column), column)).as_py():
+            column = column.cast(pa.int64())
+    return column.cast(pa.string())
+
+
+def _encode(attribute: Attribute, column: pa.ChunkedArray, first_row: int) -> Codes:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        labels = texts(column)
+    except pa.ArrowInvalid:
+        raise AnswerError(
+            f"column {attribute.name!r} holds {column.type}", "give texts or whole numbers"
+        ) from None
+    found = pc.index_in(labels, value_set=pa.array(attribute.values, pa.string()))
+    if found.null_count:
+        row = int(np.flatnonzero(found.is_null().to_numpy(zero_copy_only=False))[0])
+        raise _unknown(attribute, labels[row].as_py(), row + first_row)
+    return np.asarray(found.to_numpy(), dtype=np.intp)
+
+
+def _unknown(attribute: Attribute, value: str | None, row: int) -> AnswerError:
+    where = f"row {row}, column {attribute.name!r}"
+    if value is None or not value.strip():
+        return AnswerError(
+            f"{where}: the answer is missing",
+            "drop the row, or give the attribute a value such as 'no answer' and fill it in",
+        )
+    if value.strip() in attribute.values:
+        return AnswerError(
+            f"{where}: {value!r} has spaces around it", f"write it as {value.strip()!r}"
+        )
+    return AnswerError(
+        f"{where}: {value!r} is not a value of the study", suggest(value, attribute.values)
+    )
+
+
+# -- files ---------------------------------------------------------------------------------------
+
+
+def read_batches(path: str | Path, names: Any = None) -> Iterator[pa.Table]:
+    """A CSV or Parquet file of answers, some rows at a time, whatever its size."""
+    import pyarrow as pa
+
+    path = Path(path)
+    if not path.is_file():
+        raise AnswerError(f"there is no file {path}", "give a CSV or Parquet file of answers")
+    try:
+        if path.suffix.lower() in {".parquet", ".pq"}:
+            yield from _parquet_batches(path, names)
+        elif path.suffix.lower() in {".csv", ".txt", ".tsv"}:
+            yield from _csv_batches(path, names)
+        else:
+            raise AnswerError(f"{path} ends in {path.suffix!r}", "give a .csv, .tsv or .parquet file")
+    except pa.ArrowInvalid as error:
+        raise AnswerError(f"cannot read {path} ({error})", "check the file") from None
+
+
+def _parquet_batches(path: Path, names: Any) -> Iterator[pa.Table]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        columns = [n for n in file.schema_arrow.names if names is None or n in names]
+        for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+            yield pa.Table.from_batches([batch])
+
+
+def _csv_batches(path: Path, names: Any) -> Iterator[pa.Table]:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    parse = csv.ParseOptions(
+        delimiter="\t" if path.suffix.lower() == ".tsv" else ",", newlines_in_values=True
+    )
+    with csv.open_csv(path, parse_options=parse) as head:
+        header = head.schema.names
+    columns = [n for n in header if names is None or n in names]
+    # As texts: guessing types would turn '01' into 1 and 'NA' into a missing answer.
+    convert = csv.ConvertOptions(
+        include_columns=columns, column_types={n: pa.string() for n in header}
+    )
+    with csv.open_csv(path, parse_options=parse, convert_options=convert) as reader:
+        for batch in reader:
+            yield pa.Table.from_batches([batch])

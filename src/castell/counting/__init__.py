@@ -1,0 +1,11 @@
+"""Counting: integer tables from reports. The narrow waist between collecting and estimating.
+
+An engine knows nothing of privacy. It is asked for the table of some axes (digits of the blocks'
+codes) and for the moments of products of per-report numbers, and answers with integers or sums.
+"""
+
+from castell.counting.counts import Counts, Factor, Moments
+from castell.counting.memory import MemoryCounts
+from castell.counting.parquet import ParquetCounts, scan_reports
+
+__all__ = ["Counts", "Factor", "MemoryCounts", "Moments", "ParquetCounts", "scan_reports"]

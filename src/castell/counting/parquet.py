@@ -1,0 +1,64 @@
+"""Counting reports that stay in a Parquet file: bounded memory, only the columns asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from castell.counting.counts import (
+    Columns,
+    Factor,
+    Integers,
+    Moments,
+    MomentSum,
+    Progress,
+    blocks_of,
+    count,
+)
+from castell.design import Axis
+from castell.reports import ReportFile
+from castell.study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetCounts:
+    """The counts of a file, read anew for each question."""
+
+    path: Path
+    study: Study
+    n: int
+    secure: bool
+    backend: str | None = None
+    progress: Progress | None = field(default=None, repr=False)
+
+    def _batches(self, blocks: Sequence[int]) -> Iterator[tuple[Columns, int]]:
+        done = 0
+        with ReportFile(self.path, self.study) as file:
+            for columns in file.batches(blocks):
+                rows = len(columns[0])
+                yield dict(zip(blocks, columns, strict=True)), rows
+                done += rows
+                if self.progress:
+                    self.progress(done)
+
+    def table(self, axes: Sequence[Axis]) -> Integers:
+        total = count({}, axes, 0)
+        for columns, rows in self._batches(blocks_of(axes)):
+            total += count(columns, axes, rows)
+        return total
+
+    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
+        total = MomentSum(queries)
+        blocks = blocks_of(axis for factors in queries for f in factors for axis in f.axes)
+        for columns, rows in self._batches(blocks):
+            total.add(columns, rows)
+        return total.result()
+
+
+def scan_reports(
+    path: str | Path, study: Study, *, progress: Progress | None = None
+) -> ParquetCounts:
+    """A Parquet file of reports to estimate from without loading it."""
+    with ReportFile(path, study) as file:
+        return ParquetCounts(Path(path), study, file.rows, file.secure, progress=progress)

@@ -1,0 +1,185 @@
+"""The result: a labelled joint table with its errors, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from castell.channel import rounded_up
+from castell.errors import MissingExtraError, OptionError, QueryError
+from castell.frames import frame_of
+from castell.operators import Floats
+from castell.schema import Attribute, suggest
+from castell.study import Study
+
+
+def spent_on(study: Study, names: Iterable[str]) -> float:
+    """What a respondent spends on the blocks that hold some attributes."""
+    blocks = {i for name in names for i in study.design.holders(name)}
+    exact = [study.design.blocks[i].channel.exact_epsilon for i in sorted(blocks)]
+    return rounded_up(sum(exact, Decimal(0)))
+
+
+def quantile(level: float) -> float:
+    """How many standard errors an interval of some level reaches to each side.
+
+    >>> round(quantile(0.95), 6)
+    1.959964
+    """
+    if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
+        raise OptionError(f"the level is {level!r}", "give one between 0 and 1, such as 0.95")
+    return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class JointEstimate:
+    """An estimated joint distribution: one axis for each attribute, in the order asked.
+
+    `probabilities` is what `post` made of `unprocessed`, the estimate itself, which the standard
+    errors and intervals belong to.
+    """
+
+    attributes: tuple[Attribute, ...]
+    probabilities: Floats
+    unprocessed: Floats = field(repr=False)
+    variance: Callable[[tuple[str, ...]], Floats] = field(repr=False)
+    method: str
+    post: str
+    n: int
+    epsilon: float
+    spent: float
+    secure: bool
+    notes: tuple[str, ...] = ()
+    backend: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("probabilities", "unprocessed"):
+            table = getattr(self, name).view()
+            table.flags.writeable = False
+            object.__setattr__(self, name, table)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(attribute.size for attribute in self.attributes)
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """The standard error of every cell; worked out when first asked for."""
+        errors: Floats = np.sqrt(self.variance(self.names))
+        errors.flags.writeable = False
+        return errors
+
+    def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper ends of an interval for every cell.
+
+        They belong to the estimate before post-processing. Where a table was post-processed they
+        are kept between 0 and 1 and always hold the number shown.
+        """
+        half = quantile(level) * self.standard_errors
+        low, high = self.unprocessed - half, self.unprocessed + half
+        if self.post == "raw":
+            return low, high
+        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        return np.minimum(low, self.probabilities), np.maximum(high, self.probabilities)
+
+    def probability(self, **values: Any) -> float:
+        """One cell, by its values."""
+        if set(values) != set(self.names):
+            raise QueryError("a cell has one value for each attribute", f"give {self.names}")
+        return float(self.probabilities[tuple(a.code(values[a.name]) for a in self.attributes)])
+
+    def project(self, names: Iterable[str] | str) -> JointEstimate:
+        """The table of some of the attributes: this one, summed over the others."""
+        wanted = [names] if isinstance(names, str) else list(names)
+        for name in wanted:
+            if name not in self.names:
+                raise QueryError(f"the table has no {name!r}", suggest(str(name), self.names))
+        if not wanted or len(set(wanted)) < len(wanted):
+            raise QueryError("name each attribute once, at least one", f"of {self.names}")
+        gone = tuple(i for i, name in enumerate(self.names) if name not in wanted)
+        kept = [name for name in self.names if name in wanted]
+        order = [kept.index(name) for name in wanted]
+        return replace(
+            self,
+            attributes=tuple(self.attributes[self.names.index(name)] for name in wanted),
+            probabilities=self.probabilities.sum(axis=gone).transpose(order),
+            unprocessed=self.unprocessed.sum(axis=gone).transpose(order),
+        )
+
+    # -- to look at and to take elsewhere --------------------------------------------------------
+
+    def columns(self, level: float = 0.95) -> dict[str, Any]:
+        """A row for each cell: its values, estimate, standard error and interval."""
+        low, high = self.conf_int(level)
+        digits = np.indices(self.shape).reshape(len(self.shape), -1)
+        result: dict[str, Any] = {
+            a.name: np.array(a.values, dtype=object)[digit]
+            for a, digit in zip(self.attributes, digits, strict=True)
+        }
+        for clash in {"probability", "standard_error", "lower", "upper"} & set(result):
+            result[f"{clash} (attribute)"] = result.pop(clash)
+        return result | {
+            "probability": self.probabilities.ravel(),
+            "standard_error": self.standard_errors.ravel(),
+            "lower": low.ravel(),
+            "upper": high.ravel(),
+        }
+
+    def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
+        """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
+        return frame_of(self.columns(level), backend or self.backend)
+
+    def to_xarray(self, *, level: float = 0.95) -> Any:
+        """An xarray Dataset with the attributes as dimensions (extra `xarray`)."""
+        try:
+            import xarray as xr
+        except ImportError:
+            raise MissingExtraError(
+                "xarray is not installed", "pip install 'castell[xarray]'"
+            ) from None
+        low, high = self.conf_int(level)
+        tables = {
+            "probability": self.probabilities,
+            "standard_error": self.standard_errors,
+            "lower": low,
+            "upper": high,
+        }
+        return xr.Dataset(
+            {name: (self.names, table) for name, table in tables.items()},
+            coords={a.name: list(a.values) for a in self.attributes},
+            attrs={
+                "method": self.method,
+                "post": self.post,
+                "n": self.n,
+                "epsilon": self.epsilon,
+                "secure": int(self.secure),
+            },
+        )
+
+    def summary(self, level: float = 0.95, most: int = 30) -> str:
+        """The estimate as a text for a report."""
+        from castell.summary import summarize
+
+        return summarize(self, level, most)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
+        """A picture (extra `plot`): bars for one attribute, a heat map for two, panels for three.
+
+        An Altair chart: shows itself in a notebook, `.save("file.png")` writes PNG, SVG or HTML.
+        """
+        from castell.plots import plot
+
+        return plot(self, level, title)

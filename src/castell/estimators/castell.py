@@ -1,0 +1,18 @@
+"""RR-Ind-Joint: the joint table by taking the Kronecker product of the channels back out.
+
+Unbiased, for any set of attributes; the price is noise that grows with every attribute. On a
+design with one joint block this is RR-Joint. Paper: Algorithm 3.
+"""
+
+from __future__ import annotations
+
+from castell.counting import Counts
+from castell.grouped import model
+from castell.model import Model
+from castell.study import Study
+
+
+def fit(study: Study, counts: Counts, *, target: str = "population") -> Model:
+    """`target` says whom the intervals speak of: the population the respondents were drawn from,
+    or the 'respondents' themselves, in which case only the randomisation is uncertain."""
+    return model(counts, [study.names], target)

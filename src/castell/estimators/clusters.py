@@ -1,0 +1,75 @@
+"""RR-Clusters: castell inside clusters of dependent attributes, independence across them.
+
+Clusters are given, or are the design's own blocks, or are found in the reports: pairs of
+attributes in the order of their de-biased Cramer's V are put together where the joint table is
+expected to err less than the product. Paper: Sec. RR-Clusters (Domingo-Ferrer and Soria-Comas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from castell.counting import Counts
+from castell.design import Design, build
+from castell.grouped import joint_is_better, model, product_variance
+from castell.inversion import Groups, observe
+from castell.kronecker import MAX_CELLS
+from castell.metrics import cramers_v
+from castell.model import Model
+from castell.study import Study
+
+
+def fit(
+    study: Study,
+    counts: Counts,
+    *,
+    clusters: Sequence[Sequence[str]] | None = None,
+    target: str = "population",
+) -> Model:
+    """`clusters` lists the groups by name; attributes in none stand alone."""
+    if clusters is not None:
+        groups = [block.names for block in _checked(study, clusters).blocks]
+        how = "as given"
+    elif any(len(block.names) > 1 for block in study.design.blocks):
+        groups = [block.names for block in study.design.blocks]
+        how = "the blocks of the design"
+    else:
+        groups = list(find_clusters(counts))
+        how = "found in the reports"
+    listed = ", ".join("{" + ", ".join(group) + "}" for group in groups)
+    notes = [
+        f"clusters {how}: {listed}",
+        "clusters are taken as independent; the intervals do not hold the error of that",
+    ]
+    return model(counts, groups, target, notes)
+
+
+def _checked(study: Study, clusters: Sequence[Sequence[str]]) -> Design:
+    # A design has the same rules: known names, each once. Its budget plays no part here.
+    return build(study.schema, 1.0, clusters)
+
+
+def find_clusters(counts: Counts) -> Groups:
+    """Clusters from the reports alone."""
+    study = counts.study
+    strength = {pair: _dependence(counts, pair) for pair in combinations(study.names, 2)}
+    groups: dict[str, tuple[str, ...]] = {name: (name,) for name in study.names}
+    for one, two in sorted(strength, key=lambda pair: -strength[pair]):
+        if groups[one] == groups[two] or strength[one, two] <= 0.0:
+            continue
+        both = groups[one] + groups[two]
+        if prod(study.schema[name].size for name in both) > MAX_CELLS:
+            continue
+        if joint_is_better(observe(counts, both), [groups[one], groups[two]])[0]:
+            groups.update(dict.fromkeys(both, both))
+    return list(dict.fromkeys(groups.values()))
+
+
+def _dependence(counts: Counts, pair: tuple[str, str]) -> float:
+    observed = observe(counts, pair)
+    noise = product_variance(observed, [pair], "population")
+    return cramers_v(np.asarray(observed.invert()), noise=noise)

@@ -1,0 +1,61 @@
+"""Truncated: castell with every cell cut at the estimates of the tables one attribute smaller.
+
+Paper: Algorithm 4, to the letter. Negative cells become 0, then each cell is cut at the (w-1)-way
+estimates of its own values. Those may be negative themselves, so a cell may be too, and the table
+need not sum to one: `post="clip"` or `post="simplex"` mend that.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from castell.bootstrap import bootstrap
+from castell.counting import Counts
+from castell.grouped import expand
+from castell.inversion import Observed, Query, measure, observe
+from castell.model import Cell, Model, Solution
+from castell.operators import Floats
+from castell.study import Study
+
+NOTE = "cells are cut at the tables one attribute smaller; the table need not sum to one"
+_DRAWS = 4000
+
+
+def fit(study: Study, counts: Counts) -> Model:  # noqa: ARG001
+    return Model(counts, partial(_joint, counts), partial(_cell, counts))
+
+
+def truncate(observed: Observed) -> Floats:
+    """Algorithm 4 on a table of reports."""
+    names = observed.names
+    table = np.maximum(observed.invert(), 0.0)
+    for name in names:
+        rest = tuple(other for other in names if other != name)
+        # With one attribute the table one smaller is the certain event.
+        cut = expand(observed.project(rest).invert(), rest, names) if rest else 1.0
+        table = np.minimum(table, cut)
+    return table
+
+
+def _joint(counts: Counts, names: tuple[str, ...], max_cells: int | None) -> Solution:
+    observed = observe(counts, names, max_cells)
+    return Solution(truncate(observed), bootstrap(observed, truncate), (NOTE,))
+
+
+def _cell(counts: Counts, query: Query) -> Cell:
+    names = tuple(query)
+    smaller = [tuple(other for other in names if other != name) for name in names]
+    groups = [names, *(group for group in smaller if group)]
+    cells = measure(counts, query, groups, "population")
+    # The estimates that are compared are means over reports: normal, with known covariance.
+    generator = np.random.default_rng(0)
+    drawn = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
+    return Cell(float(_cut(cells.values)), float(_cut(drawn).var()))
+
+
+def _cut(values: Floats) -> Floats:
+    first = np.clip(values[..., 0], 0.0, 1.0)
+    rest = values[..., 1:]
+    return np.minimum(first, rest.min(axis=-1)) if rest.shape[-1] else first

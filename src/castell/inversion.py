@@ -1,0 +1,191 @@
+"""From a table of reports to a table of probabilities, and how far it may be off.
+
+This is the paper's castell with what it leaves out: blocks of several attributes, marginals of
+them, variances, and single cells of any width. Everything here is linear, so marginalising and
+inverting commute, and the variance is the same calculation with the squared inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.channel import Lens
+from castell.counting import Counts, Factor, Moments
+from castell.design import Axis, lens_on
+from castell.errors import ReportError
+from castell.kronecker import apply, check_cells
+from castell.operators import Floats
+from castell.schema import Attribute
+from castell.study import Study
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one block contributes to a table: some of its attributes, and the lens on them."""
+
+    names: tuple[str, ...]
+    axes: tuple[Axis, ...]
+    lens: Lens
+
+
+def parts_of(study: Study, names: Sequence[str]) -> tuple[Part, ...]:
+    """The blocks that hold some attributes, each seen only as far as they are asked for."""
+    wanted, parts = set(names), []
+    for i, block in enumerate(study.design.blocks):
+        held = tuple(name for name in block.names if name in wanted)
+        if held:
+            axes = tuple(block.axis(i, block.names.index(name)) for name in held)
+            parts.append(Part(held, axes, lens_on(block, held)))
+    return tuple(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The reports' table over some attributes, in the order of the blocks, and its inverse."""
+
+    study: Study
+    attributes: tuple[Attribute, ...]  # in the order asked
+    parts: tuple[Part, ...]
+    table: NDArray[np.float64]  # one axis for each attribute, in the order of the parts
+    n: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.attributes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(a.size for a in self.attributes)
+
+    @property
+    def _held(self) -> list[str]:
+        return [name for part in self.parts for name in part.names]
+
+    def replace(self, table: Floats) -> Observed:
+        """The same question to other reports; for simulations."""
+        return Observed(self.study, self.attributes, self.parts, table, int(round(table.sum())))
+
+    def project(self, names: Sequence[str]) -> Observed:
+        """The table of some of the attributes."""
+        parts = parts_of(self.study, names)
+        held = [name for part in parts for name in part.names]
+        gone = tuple(i for i, name in enumerate(self._held) if name not in held)
+        table = self.table.sum(axis=gone) if gone else self.table
+        chosen = self.study.schema.select(names)
+        return Observed(self.study, chosen, parts, table, self.n)
+
+    def in_order_asked(self, table: Floats) -> Floats:
+        """A table over the parts as one over the attributes in the order asked."""
+        held = self._held
+        sizes = [self.study.schema[name].size for name in held]
+        return table.reshape(sizes).transpose([held.index(name) for name in self.names])
+
+    def in_block_order(self, table: Floats) -> Floats:
+        """The way back: one axis for each part."""
+        order = [self.names.index(name) for name in self._held]
+        return table.transpose(order).reshape([part.lens.forward.columns for part in self.parts])
+
+    def frequencies(self) -> Floats:
+        """The share of each report, one axis for each part."""
+        shape = [prod(axis.size for axis in part.axes) for part in self.parts]
+        return self.table.reshape(shape) / self.n
+
+    def invert(self) -> Floats:
+        """The unbiased estimate."""
+        inverses = [part.lens.inverse for part in self.parts]
+        return self.in_order_asked(apply(inverses, self.frequencies()))
+
+    def second_moment(self) -> Floats:
+        """The mean over reports of what each adds to a cell, squared."""
+        squares = [part.lens.inverse.squared() for part in self.parts]
+        return self.in_order_asked(apply(squares, self.frequencies()))
+
+    def expected(self, probabilities: Floats) -> Floats:
+        """The distribution of reports that a distribution of answers leads to."""
+        forwards = [part.lens.forward for part in self.parts]
+        return apply(forwards, self.in_block_order(probabilities))
+
+
+def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) -> Observed:
+    """Count the reports over some attributes; too large a table is refused first."""
+    study = counts.study
+    attributes = study.schema.select(names)
+    check_cells(" x ".join(a.name for a in attributes), [a.size for a in attributes], max_cells)
+    parts = parts_of(study, [a.name for a in attributes])
+    table = counts.table([axis for part in parts for axis in part.axes]).astype(np.float64)
+    return Observed(study, attributes, parts, table, _reports(int(table.sum())))
+
+
+def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...]) -> Floats:
+    """The mean over reports of what each adds to two tables, in the order one + two.
+
+    For groups in different blocks it is the table of both. Groups that share a block each look
+    at their own digits of its code through their own lens.
+    """
+    parts = parts_of(observed.study, one) + parts_of(observed.study, two)
+    both = observed.project(one + two)
+    order = [both._held.index(name) for part in parts for name in part.names]
+    table = both.table.transpose(order)
+    chosen = observed.study.schema.select(one + two)
+    return Observed(observed.study, chosen, parts, table, observed.n).invert()
+
+
+# -- single cells ------------------------------------------------------------------------------
+
+
+Query = Mapping[str, NDArray[np.intp]]
+Groups = Sequence[tuple[str, ...]]
+
+
+def factors(study: Study, query: Query) -> list[Factor]:
+    """What one report adds to the share of respondents with the given values, as a product.
+
+    `query` says for each attribute which of its values count. No table is built: each block adds
+    the sum of the rows of its inverse that belong to the values.
+    """
+    result = []
+    for part in parts_of(study, list(query)):
+        sizes = tuple(axis.size for axis in part.axes)
+        check_cells(" x ".join(part.names), sizes, None)
+        chosen = np.ix_(*(query[name] for name in part.names))
+        rows = np.ravel_multi_index(np.broadcast_arrays(*chosen), sizes).ravel()
+        result.append(Factor(part.axes, part.lens.inverse.combine(rows)))
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Unbiased estimates of some product queries, and their covariance."""
+
+    n: int
+    values: Floats
+    covariance: Floats
+
+
+def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
+    """A product query on some groups of its attributes, from the reports: O(n w), no table."""
+    study = counts.study
+
+    def moments(groups: Groups) -> Moments:
+        return counts.moments([factors(study, {a: query[a] for a in names}) for names in groups])
+
+    seen = moments(groups)
+    n = _reports(seen.n)
+    if target == "population":
+        lost = np.outer(seen.mean, seen.mean)
+    else:
+        # A respondent's expected contributions to two groups are both 1 for those in both.
+        unions = [tuple(dict.fromkeys(a + b)) for a in groups for b in groups]
+        lost = moments(unions).mean.reshape(len(groups), len(groups))
+    return Cells(n, seen.mean, (seen.product - lost) / n)
+
+
+def _reports(n: int) -> int:
+    if n == 0:
+        raise ReportError("there are no reports", "collect some before estimating")
+    return n

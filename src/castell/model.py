@@ -1,0 +1,123 @@
+"""Models: what an estimator returns. Frozen; answers any set of attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from castell.counting import Counts
+from castell.errors import QueryError
+from castell.estimate import JointEstimate, quantile, spent_on
+from castell.inversion import Query
+from castell.operators import Floats
+from castell.postprocess import step
+from castell.study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A table of probabilities in the order asked.
+
+    `variance` gives the variance of each cell of any marginal of it, by the marginal's names.
+    """
+
+    probabilities: Floats
+    variance: Callable[[tuple[str, ...]], Floats]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An estimated share and its variance."""
+
+    value: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class Probability:
+    """The estimated share of respondents with some values, and its standard error.
+
+    >>> Probability(0.25, 0.01).conf_int(0.95)[0].__round__(4)
+    0.2304
+    """
+
+    value: float
+    standard_error: float
+    secure: bool = True
+
+    def __float__(self) -> float:
+        return self.value
+
+    def conf_int(self, level: float = 0.95) -> tuple[float, float]:
+        half = quantile(level) * self.standard_error
+        return self.value - half, self.value + half
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Fitted to the reports of a study.
+
+    `joint` solves for a table and `product` for one product query; an estimator provides both.
+    """
+
+    counts: Counts
+    joint: Callable[[tuple[str, ...], int | None], Solution]
+    product: Callable[[Query], Cell]
+    method: str = ""  # filled in by the registry: the name of the estimator's file
+
+    @property
+    def study(self) -> Study:
+        return self.counts.study
+
+    def __repr__(self) -> str:
+        return f"<Model {self.method!r} of {self.study.name!r}, n = {self.counts.n:,}>"
+
+    def estimate(
+        self, names: Iterable[str] | str, *, post: str = "raw", max_cells: int | None = None
+    ) -> JointEstimate:
+        """The joint table of some attributes, one axis for each in the order asked."""
+        finish = step(post)
+        attributes = self.study.schema.select(names)
+        order = tuple(a.name for a in attributes)
+        solution = self.joint(order, max_cells)
+        return JointEstimate(
+            attributes=attributes,
+            probabilities=finish(solution.probabilities),
+            unprocessed=solution.probabilities,
+            variance=solution.variance,
+            method=self.method,
+            post=post,
+            n=self.counts.n,
+            epsilon=self.study.epsilon,
+            spent=spent_on(self.study, order),
+            secure=self.counts.secure,
+            notes=solution.notes,
+            backend=self.counts.backend,
+        )
+
+    def probability(
+        self, query: Mapping[str, Any] | None = None, /, **values: Any
+    ) -> Probability:
+        """The share of respondents with some values, over any number of attributes, no table.
+
+        A value, or a collection of values that all count: `probability(sex="Male", age=["20",
+        "30"])`. Names that are no identifiers go in a mapping.
+        """
+        asked = {**(query or {}), **values}
+        if query and set(query) & set(values):
+            raise QueryError("an attribute was asked for twice", "name each once")
+        attributes = self.study.schema.select(asked)
+        codes: dict[str, Any] = {}
+        for attribute in attributes:
+            wanted = asked[attribute.name]
+            listed = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+            if not listed:
+                raise QueryError(f"no value of {attribute.name!r} counts", "name at least one")
+            found = sorted({attribute.code(value) for value in listed})
+            codes[attribute.name] = np.array(found, dtype=np.intp)
+        cell = self.product(codes)
+        return Probability(cell.value, cell.variance**0.5, self.counts.secure)

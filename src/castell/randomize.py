@@ -1,0 +1,115 @@
+"""The device's side: answers become reports.
+
+Every answer takes one 64-bit word from the operating system, whatever it is. A word at or above
+the largest multiple of the channel's total is thrown away and drawn again, so that the rest are
+exactly uniform; whether that happens has nothing to do with the answer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.answers import backend_of, encode, read_batches
+from castell.channel import Channel, Words
+from castell.design import Block
+from castell.errors import OptionError
+from castell.reports import Reports, ReportWriter, code_type
+
+if TYPE_CHECKING:
+    from castell.study import Study
+
+Source = Callable[[int], Words]
+
+# Small enough that words, numbers and reports of one step stay in the cache.
+_STEP = 1 << 15
+
+
+def secure_words(count: int) -> Words:
+    """Words from the operating system's generator."""
+    return np.frombuffer(os.urandom(8 * count), dtype="<u8")
+
+
+def seeded_words(seed: int) -> Source:
+    """Words that anybody who knows the seed can repeat: for tests and simulations only."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise OptionError(f"the seed is {seed!r}", "give a whole number from 0 up, or none")
+    generator = np.random.Generator(np.random.Philox(int(seed)))
+    return lambda count: np.frombuffer(generator.bytes(8 * count), dtype="<u8")
+
+
+def numbers_below(total: int, count: int, words: Source) -> Words:
+    """Numbers drawn exactly uniformly from 0 to total - 1."""
+    drawn = words(count)
+    spare = 2**64 % total
+    if spare:
+        last = np.uint64(2**64 - spare - 1)
+        while (over := drawn > last).any():
+            drawn = drawn.copy()
+            drawn[over] = words(int(over.sum()))
+    result: Words = drawn % np.uint64(total)
+    return result
+
+
+def respond(channel: Channel, codes: NDArray[Any], words: Source) -> NDArray[Any]:
+    """The reports of a column of codes."""
+    reports = np.empty(len(codes), dtype=code_type(channel.outputs))
+    for start in range(0, len(codes), _STEP):
+        part = codes[start : start + _STEP]
+        numbers = numbers_below(channel.total, len(part), words)
+        reports[start : start + _STEP] = channel.respond(part, numbers)
+    return reports
+
+
+def block_codes(block: Block, codes: dict[str, NDArray[np.intp]]) -> NDArray[np.intp]:
+    """The attributes of a block as one number each respondent: mixed radix, last one fastest."""
+    joined = codes[block.names[0]]
+    for name, size in zip(block.names[1:], block.sizes[1:], strict=True):
+        joined = joined * size + codes[name]
+    return joined
+
+
+def _columns(study: Study, answers: Any, words: Source, first_row: int = 1) -> list[NDArray[Any]]:
+    codes = encode(study.schema, answers, first_row)
+    return [respond(b.channel, block_codes(b, codes), words) for b in study.design.blocks]
+
+
+def _source(seed: int | None) -> Source:
+    return secure_words if seed is None else seeded_words(seed)
+
+
+def randomize_frame(study: Study, answers: Any, seed: int | None = None) -> Reports:
+    """Reports of a frame of answers."""
+    columns: Sequence[NDArray[Any]] = _columns(study, answers, _source(seed))
+    return Reports(study, columns, secure=seed is None, backend=backend_of(answers))
+
+
+def randomize_file(
+    study: Study,
+    source: str | Path,
+    target: str | Path,
+    *,
+    seed: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> int:
+    """Reports of a CSV or Parquet file, written as Parquet; memory stays bounded.
+
+    Nothing stands at `target` until every answer was good. Returns the number of reports.
+    """
+    words, rows = _source(seed), 0
+    with (
+        ReportWriter(study, target, secure=seed is None) as writer,
+        closing(read_batches(source, study.names)) as batches,
+    ):
+        for batch in batches:
+            writer.write(_columns(study, batch, words, first_row=rows + 1))
+            rows += batch.num_rows
+            if progress:
+                progress(rows)
+    return rows

@@ -1,0 +1,228 @@
+"""Reports: small integers, one per block, and the digest of the study they belong to.
+
+At rest they are Parquet: a column for each block, named by the block's attributes, and the digest
+in the file's metadata. A file of another study is refused, and so is a code that no report of this
+study can be.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.design import Block
+from castell.errors import ReportError
+from castell.study import Study
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROW_GROUP = 1 << 20
+
+
+def code_type(outputs: int) -> np.dtype[Any]:
+    """The smallest unsigned integers that hold every report of a channel."""
+    return np.min_scalar_type(outputs - 1)
+
+
+def column_name(block: Block) -> str:
+    return " x ".join(block.names)
+
+
+def check_codes(block: Block, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
+    """Codes of a block's reports, refused if one of them cannot be such a report."""
+    codes = np.asarray(codes)
+    if codes.ndim != 1 or codes.dtype.kind not in "ui":
+        raise ReportError(
+            f"the reports of {column_name(block)!r} are {codes.dtype} in {codes.ndim} dimensions",
+            "reports are one column of integers for each block",
+        )
+    outputs = block.channel.outputs
+    if len(codes) and (codes.max() >= outputs or codes.min() < 0):
+        row = int(np.flatnonzero((codes >= outputs) | (codes < 0))[0])
+        raise ReportError(
+            f"row {row + first_row}, {column_name(block)!r}: {codes[row]} is not a report",
+            f"codes run from 0 to {outputs - 1}; the file is damaged or forged",
+        )
+    return codes.astype(code_type(outputs), copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """What the server holds: for each block a column of codes. Frozen and checked."""
+
+    study: Study
+    columns: tuple[NDArray[Any], ...]
+    secure: bool
+    backend: str | None
+
+    def __init__(
+        self,
+        study: Study,
+        columns: Sequence[NDArray[Any]],
+        *,
+        secure: bool,
+        backend: str | None = None,
+    ) -> None:
+        blocks = study.design.blocks
+        if len(columns) != len(blocks):
+            raise ReportError(
+                f"there are {len(columns)} columns for {len(blocks)} blocks",
+                "give one for each block of the study",
+            )
+        checked = []
+        for block, codes in zip(blocks, columns, strict=True):
+            column = check_codes(block, codes).view()
+            column.flags.writeable = False
+            checked.append(column)
+        if len({len(column) for column in checked}) > 1:
+            raise ReportError("the columns differ in length", "a report holds every block")
+        object.__setattr__(self, "study", study)
+        object.__setattr__(self, "columns", tuple(checked))
+        object.__setattr__(self, "secure", bool(secure))
+        object.__setattr__(self, "backend", backend)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def __repr__(self) -> str:
+        mark = "" if self.secure else ", INSECURE (seeded)"
+        return f"<Reports of {self.study.name!r}: {len(self):,}{mark}>"
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """The randomised labels as a frame of the kind the answers came in, or Arrow."""
+        from castell.frames import frame_of
+
+        columns: dict[str, Any] = {}
+        for block, codes in zip(self.study.design.blocks, self.columns, strict=True):
+            digits = np.unravel_index(codes.astype(np.intp), block.sizes)
+            for name, digit in zip(block.names, digits, strict=True):
+                columns[name] = np.array(self.study.schema[name].values, dtype=object)[digit]
+        ordered = {name: columns[name] for name in self.study.names}
+        return frame_of(ordered, backend or self.backend)
+
+    def save(self, path: str | Path) -> None:
+        with ReportWriter(self.study, path, secure=self.secure) as writer:
+            for start in range(0, len(self), ROW_GROUP):
+                writer.write([column[start : start + ROW_GROUP] for column in self.columns])
+
+    @classmethod
+    def load(cls, path: str | Path, study: Study) -> Reports:
+        """All reports of a Parquet file in memory. `scan_reports` reads larger ones."""
+        with ReportFile(path, study) as file:
+            parts = list(file.batches(range(len(study.design.blocks))))
+            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+            if not parts:
+                columns = [np.empty(0, code_type(b.channel.outputs)) for b in study.design.blocks]
+            return cls(study, columns, secure=file.secure)
+
+
+class ReportWriter:
+    """Writes a Parquet file of reports, which appears under its name only when it is whole."""
+
+    def __init__(self, study: Study, path: str | Path, *, secure: bool) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.study, self.path = study, Path(path)
+        if not self.path.parent.is_dir():
+            raise ReportError(f"there is no folder {self.path.parent}", "make it first")
+        self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
+        fields = [
+            (column_name(block), pa.from_numpy_dtype(code_type(block.channel.outputs)))
+            for block in study.design.blocks
+        ]
+        metadata = {"castell.digest": study.digest, "castell.secure": str(secure).lower()}
+        self._schema = pa.schema(fields, metadata=metadata)
+        self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+
+    def write(self, columns: Sequence[NDArray[Any]]) -> None:
+        import pyarrow as pa
+
+        blocks = self.study.design.blocks
+        arrays = [pa.array(check_codes(b, c)) for b, c in zip(blocks, columns, strict=True)]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.close()
+        if kind is None:
+            os.replace(self._part, self.path)
+        else:
+            self._part.unlink()
+
+
+class ReportFile:
+    """A Parquet file of reports, open for reading and known to be this study's."""
+
+    def __init__(self, path: str | Path, study: Study) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.path, self.study = Path(path), study
+        try:
+            self._file = pq.ParquetFile(path)
+        except FileNotFoundError:
+            raise ReportError(f"there is no file {path}", "castell randomize writes one") from None
+        except (pa.ArrowInvalid, OSError) as error:
+            raise ReportError(
+                f"{path} is not Parquet ({error})", "reports are written by castell randomize"
+            ) from None
+        metadata = self._file.schema_arrow.metadata or {}
+        digest = metadata.get(b"castell.digest", b"").decode()
+        wanted = [column_name(block) for block in study.design.blocks]
+        try:
+            if not digest:
+                raise ReportError(f"{path} names no study", "castell randomize writes reports")
+            if digest != study.digest:
+                raise ReportError(
+                    f"{path} belongs to another study ({digest[:12]}, this is {study.digest[:12]})",
+                    "use the study file the reports were made with; any change to it is another study",
+                )
+            if self._file.schema_arrow.names != wanted:
+                raise ReportError(f"{path} lacks columns of the study", "the file is damaged")
+        except ReportError:
+            self.close()
+            raise
+        # Reports count as secure only when their file says so.
+        self.secure = metadata.get(b"castell.secure") == b"true"
+        self.rows: int = self._file.metadata.num_rows
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        """The codes of some blocks, a good number of rows at a time, each checked."""
+        design = self.study.design.blocks
+        names = [column_name(design[i]) for i in blocks]
+        row = 1
+        for batch in self._file.iter_batches(ROW_GROUP, columns=names):
+            columns = []
+            for i, name in zip(blocks, names, strict=True):
+                column: pa.Array = batch.column(name)
+                if column.null_count:
+                    raise ReportError(f"{self.path}: {name!r} has missing reports", "it is damaged")
+                columns.append(check_codes(design[i], column.to_numpy(), row))
+            row += batch.num_rows
+            yield columns
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,75 @@
+"""An estimate as text: what a statistician would paste into a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from castell.estimate import quantile
+
+if TYPE_CHECKING:
+    from castell.estimate import JointEstimate
+
+INSECURE = "INSECURE: the reports were made with a seed; for tests only, they protect nobody"
+
+
+def summarize(joint: JointEstimate, level: float, most: int) -> str:
+    """Head, table and remarks. The largest cells come first where there are too many to show."""
+    cells = joint.probabilities.size
+    head = [
+        f"Joint distribution of {' x '.join(joint.names)}",
+        f"method    {joint.method}, post-processing {joint.post}",
+        f"reports   n = {joint.n:,}",
+        f"privacy   epsilon {joint.epsilon:.4g} in all, {joint.spent:.4g} on these attributes",
+        f"cells     {cells:,}" + (f", the {most} largest shown" if cells > most else ""),
+    ]
+    return "\n".join([*head, "", *_table(joint, level, most), "", *remarks(joint, level)])
+
+
+def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
+    columns = joint.columns(level)
+    labels = list(columns)[: len(joint.names)]
+    rows = np.arange(joint.probabilities.size)
+    if len(rows) > most:
+        rows = np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
+    titles = [*labels, "estimate", "std. err.", f"{level:.0%} interval"]
+    lines = [titles]
+    for i in rows:
+        numbers = [columns[name][i] for name in ("probability", "standard_error", "lower", "upper")]
+        lines.append(
+            [
+                *(str(columns[name][i]) for name in labels),
+                f"{numbers[0]:.4f}",
+                f"{numbers[1]:.4f}",
+                f"[{numbers[2]:8.4f}, {numbers[3]:8.4f}]",
+            ]
+        )
+    widths = [max(len(line[k]) for line in lines) for k in range(len(titles))]
+    text = [
+        "  ".join(
+            word.ljust(width) if k < len(labels) else word.rjust(width)
+            for k, (word, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    rule = "-" * max(len(line) for line in text)
+    return [rule, text[0], rule, *text[1:], rule]
+
+
+def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
+    """What a careful reader wants to know besides the numbers."""
+    errors, table = joint.standard_errors, joint.unprocessed
+    below = int((np.abs(table) < quantile(level) * errors).sum())
+    negative = float(-table[table < 0].sum())
+    lines = list(joint.notes)
+    if not joint.secure:
+        lines.insert(0, INSECURE)
+    if below:
+        share = f"{below:,} of {table.size:,} cells"
+        lines.append(f"{share} cannot be told from zero at the {level:.0%} level")
+    if negative > 0.0005 and joint.post == "raw":
+        lines.append(
+            f"negative cells sum to -{negative:.4f}: noise; post='simplex' gives a distribution"
+        )
+    return lines
