@@ -70,7 +70,9 @@ def as_arrow(answers: Any) -> pa.Table:
     if isinstance(answers, Mapping):
         lists = {name: _listed(values) for name, values in answers.items()}
         if len({len(values) for values in lists.values()}) > 1:
-            raise AnswerError("the columns differ in length", "give every respondent's every answer")
+            raise AnswerError(
+                "the columns differ in length", "give every respondent's every answer"
+            )
         try:
             return pa.table(lists)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -94,9 +96,7 @@ def _listed(values: Any) -> Any:
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
     if name not in table.column_names:
-        raise AnswerError(
-            f"the answers have no column {name!r}", suggest(name, table.column_names)
-        )
+        raise AnswerError(f"the answers have no column {name!r}", suggest(name, table.column_names))
     if table.column_names.count(name) > 1:
         raise AnswerError(f"the answers have two columns {name!r}", "keep one of them")
     return table.column(name)
@@ -166,7 +166,9 @@ def read_batches(path: str | Path, names: Any = None) -> Iterator[pa.Table]:
         elif path.suffix.lower() in {".csv", ".txt", ".tsv"}:
             yield from _csv_batches(path, names)
         else:
-            raise AnswerError(f"{path} ends in {path.suffix!r}", "give a .csv, .tsv or .parquet file")
+            raise AnswerError(
+                f"{path} ends in {path.suffix!r}", "give a .csv, .tsv or .parquet file"
+            )
     except pa.ArrowInvalid as error:
         raise AnswerError(f"cannot read {path} ({error})", "check the file") from None
 

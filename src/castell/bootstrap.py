@@ -14,6 +14,7 @@ import numpy as np
 from castell.inversion import Observed
 from castell.operators import Floats
 from castell.postprocess import simplex
+from castell.spread import Spread, SpreadOf
 
 # The spread of a standard error over R draws is about 1 / sqrt(2 R) of it: 5 % at 200.
 REPLICATES = 200
@@ -26,16 +27,14 @@ def replicates_for(cells: int) -> int:
     return max(FEWEST, min(REPLICATES, _CELLS_IN_ALL // cells))
 
 
-def bootstrap(
-    observed: Observed, statistic: Callable[[Observed], Floats]
-) -> Callable[[tuple[str, ...]], Floats]:
-    """The variance of a statistic of the reports, and of any marginal of it."""
-    return partial(_variance, observed, statistic)
+def bootstrap(observed: Observed, statistic: Callable[[Observed], Floats]) -> SpreadOf:
+    """The spread of a statistic of the reports, and of any marginal of it."""
+    return partial(_spread, observed, statistic)
 
 
-def _variance(
+def _spread(
     observed: Observed, statistic: Callable[[Observed], Floats], names: tuple[str, ...]
-) -> Floats:
+) -> Spread:
     # Repeatable: nobody's privacy hangs on these draws, and a result should not change when
     # it is looked at twice.
     generator = np.random.default_rng(0)
@@ -55,4 +54,4 @@ def _variance(
         mean = mean + step / k
         spread = spread + step * (table - mean)
     variance = np.asarray(spread / (rounds - 1))
-    return variance.transpose([kept.index(name) for name in names])
+    return Spread(variance.transpose([kept.index(name) for name in names]))

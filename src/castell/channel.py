@@ -420,7 +420,9 @@ def _weights_of(matrix: object, what: str) -> list[list[int]]:
         listed: list[list[Any]] = [list(row) for row in cast("Sequence[Sequence[Any]]", matrix)]
         rows = [[Fraction(value) for value in row] for row in listed]
     except (TypeError, ValueError, OverflowError):
-        raise ChannelError(f"{what} is not made of rows of numbers", "give a list of rows") from None
+        raise ChannelError(
+            f"{what} is not made of rows of numbers", "give a list of rows"
+        ) from None
     result = []
     for i, row in enumerate(rows):
         if any(value < 0 for value in row) or abs(sum(row) - 1) > Fraction(1, 10**9):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
 from castell.channel import rounded_up
-from castell.errors import MissingExtraError, OptionError, QueryError
+from castell.errors import MissingExtraError, QueryError
 from castell.frames import frame_of
 from castell.operators import Floats
 from castell.schema import Attribute, suggest
+from castell.spread import Spread, SpreadOf
 from castell.study import Study
 
 
@@ -24,17 +24,6 @@ def spent_on(study: Study, names: Iterable[str]) -> float:
     blocks = {i for name in names for i in study.design.holders(name)}
     exact = [study.design.blocks[i].channel.exact_epsilon for i in sorted(blocks)]
     return rounded_up(sum(exact, Decimal(0)))
-
-
-def quantile(level: float) -> float:
-    """How many standard errors an interval of some level reaches to each side.
-
-    >>> round(quantile(0.95), 6)
-    1.959964
-    """
-    if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
-        raise OptionError(f"the level is {level!r}", "give one between 0 and 1, such as 0.95")
-    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +37,7 @@ class JointEstimate:
     attributes: tuple[Attribute, ...]
     probabilities: Floats
     unprocessed: Floats = field(repr=False)
-    variance: Callable[[tuple[str, ...]], Floats] = field(repr=False)
+    spread: SpreadOf = field(repr=False)
     method: str
     post: str
     n: int
@@ -75,9 +64,13 @@ class JointEstimate:
     @cached_property
     def standard_errors(self) -> Floats:
         """The standard error of every cell; worked out when first asked for."""
-        errors: Floats = np.sqrt(self.variance(self.names))
+        errors = self._spread.errors
         errors.flags.writeable = False
         return errors
+
+    @cached_property
+    def _spread(self) -> Spread:
+        return self.spread(self.names)
 
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of an interval for every cell.
@@ -85,8 +78,7 @@ class JointEstimate:
         They belong to the estimate before post-processing. Where a table was post-processed they
         are kept between 0 and 1 and always hold the number shown.
         """
-        half = quantile(level) * self.standard_errors
-        low, high = self.unprocessed - half, self.unprocessed + half
+        low, high = (self.unprocessed + end for end in self._spread.interval(level))
         if self.post == "raw":
             return low, high
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)

@@ -15,9 +15,18 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.inversion import Groups, Observed, Query, cross_moment, measure, observe
+from castell.inversion import (
+    Groups,
+    Observed,
+    Query,
+    cross_moment,
+    measure,
+    observe,
+    own_square,
+)
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
+from castell.spread import Spread
 
 TARGETS = ("population", "respondents")
 
@@ -62,7 +71,9 @@ def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
     """
     names = observed.names
     tables = [expand(observed.project(g).invert(), g, names) for g in groups]
-    others = [prod((t for k, t in enumerate(tables) if k != c), start=1.0) for c in range(len(groups))]
+    others = [
+        prod((t for k, t in enumerate(tables) if k != c), start=1.0) for c in range(len(groups))
+    ]
     population = target == "population"
     total: Floats = np.zeros(observed.shape)
     for c, group in enumerate(groups):
@@ -85,16 +96,33 @@ def solve(observed: Observed, groups: Groups, target: str, notes: Sequence[str] 
     groups = restrict(groups, observed.names)
     return Solution(
         product_table(observed, groups),
-        partial(_variance_of, observed, groups, target),
+        partial(_spread, observed, groups, target),
         tuple(notes),
     )
 
 
-def _variance_of(
-    observed: Observed, groups: Groups, target: str, names: tuple[str, ...]
-) -> Floats:
+def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, ...]) -> Spread:
     # Every group's table sums to one, so a marginal of the product is the product of marginals.
-    return product_variance(observed.project(names), restrict(groups, names), target)
+    observed, groups = observed.project(names), restrict(groups, names)
+    variance = product_variance(observed, groups, target)
+    if len(groups) > 1:
+        return Spread(variance)
+    pi, square = observed.invert(), observed.second_moment()
+    return _whole(pi, variance, square, observed.own_square(), observed.n, target)
+
+
+def _whole(
+    pi: Floats, variance: Floats, square: Floats, own: Floats, n: int, target: str
+) -> Spread:
+    """The spread of an inverted cell.
+
+    The mean square is pi own + (1 - pi) other, where `own` is known and `other` follows from what
+    was seen; so it grows by own - other for each bit of pi.
+    """
+    other = np.maximum((square - pi * own) / np.maximum(1.0 - pi, 1.0 / n), 0.0)
+    if target == "population":
+        return Spread(variance, (own - other - 2.0 * pi) / n, -1.0 / n)
+    return Spread(variance, (own - other - 1.0) / n)
 
 
 def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
@@ -102,8 +130,13 @@ def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
     groups = restrict(groups, tuple(query))
     cells = measure(counts, query, groups, target)
     slopes = np.array([np.prod(np.delete(cells.values, c)) for c in range(len(groups))])
-    variance = float(slopes @ cells.covariance @ slopes)
-    return Cell(float(np.prod(cells.values)), max(variance, 0.0))
+    variance = np.maximum(slopes @ cells.covariance @ slopes, 0.0)
+    value = float(np.prod(cells.values))
+    if len(groups) > 1:
+        return Cell(value, Spread(variance))
+    own = np.asarray(own_square(counts.study, query))
+    square = cells.second_moment[0]
+    return Cell(value, _whole(cells.values[0], variance, square, own, cells.n, target))
 
 
 def model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()) -> Model:

@@ -68,7 +68,7 @@ class Observed:
 
     def replace(self, table: Floats) -> Observed:
         """The same question to other reports; for simulations."""
-        return Observed(self.study, self.attributes, self.parts, table, int(round(table.sum())))
+        return Observed(self.study, self.attributes, self.parts, table, round(table.sum()))
 
     def project(self, names: Sequence[str]) -> Observed:
         """The table of some of the attributes."""
@@ -104,6 +104,14 @@ class Observed:
         """The mean over reports of what each adds to a cell, squared."""
         squares = [part.lens.inverse.squared() for part in self.parts]
         return self.in_order_asked(apply(squares, self.frequencies()))
+
+    def own_square(self) -> Floats:
+        """The mean over the reports of a cell's own respondents of what each adds, squared."""
+        result = np.ones(1)
+        for part in self.parts:
+            inverse = part.lens.inverse
+            result = np.multiply.outer(result, inverse.squared().diagonal_with(part.lens.forward))
+        return self.in_order_asked(result)
 
     def expected(self, probabilities: Floats) -> Floats:
         """The distribution of reports that a distribution of answers leads to."""
@@ -150,12 +158,16 @@ def factors(study: Study, query: Query) -> list[Factor]:
     """
     result = []
     for part in parts_of(study, list(query)):
-        sizes = tuple(axis.size for axis in part.axes)
-        check_cells(" x ".join(part.names), sizes, None)
-        chosen = np.ix_(*(query[name] for name in part.names))
-        rows = np.ravel_multi_index(np.broadcast_arrays(*chosen), sizes).ravel()
-        result.append(Factor(part.axes, part.lens.inverse.combine(rows)))
+        check_cells(" x ".join(part.names), [axis.size for axis in part.axes], None)
+        result.append(Factor(part.axes, part.lens.inverse.combine(_rows(part, query))))
     return result
+
+
+def _rows(part: Part, query: Query) -> NDArray[np.intp]:
+    """The combinations of a part's values that a query asks for."""
+    chosen = np.broadcast_arrays(*np.ix_(*(query[name] for name in part.names)))
+    sizes = tuple(axis.size for axis in part.axes)
+    return np.ravel_multi_index(tuple(chosen), sizes).ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +177,7 @@ class Cells:
     n: int
     values: Floats
     covariance: Floats
+    second_moment: Floats
 
 
 def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
@@ -182,7 +195,16 @@ def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
         # A respondent's expected contributions to two groups are both 1 for those in both.
         unions = [tuple(dict.fromkeys(a + b)) for a in groups for b in groups]
         lost = moments(unions).mean.reshape(len(groups), len(groups))
-    return Cells(n, seen.mean, (seen.product - lost) / n)
+    return Cells(n, seen.mean, (seen.product - lost) / n, seen.product.diagonal())
+
+
+def own_square(study: Study, query: Query) -> float:
+    """The mean over the reports of the respondents asked for of what each adds, squared."""
+    result = 1.0
+    for part, factor in zip(parts_of(study, list(query)), factors(study, query), strict=True):
+        mean = part.lens.forward.pull(factor.values**2)
+        result *= float(mean[_rows(part, query)].mean())
+    return result
 
 
 def _reports(n: int) -> int:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from castell.counting import Counts
 from castell.errors import QueryError
-from castell.estimate import JointEstimate, quantile, spent_on
+from castell.estimate import JointEstimate, spent_on
 from castell.inversion import Query
 from castell.operators import Floats
 from castell.postprocess import step
+from castell.spread import Spread, SpreadOf
 from castell.study import Study
 
 
@@ -21,40 +22,41 @@ from castell.study import Study
 class Solution:
     """A table of probabilities in the order asked.
 
-    `variance` gives the variance of each cell of any marginal of it, by the marginal's names.
+    `spread` tells how far each cell of any marginal of it may be off, by the marginal's names.
     """
 
     probabilities: Floats
-    variance: Callable[[tuple[str, ...]], Floats]
+    spread: SpreadOf
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Cell:
-    """An estimated share and its variance."""
+    """An estimated share and how far it may be off."""
 
     value: float
-    variance: float
+    spread: Spread
+
+    @property
+    def variance(self) -> float:
+        return float(self.spread.variance)
 
 
 @dataclass(frozen=True)
 class Probability:
-    """The estimated share of respondents with some values, and its standard error.
-
-    >>> Probability(0.25, 0.01).conf_int(0.95)[0].__round__(4)
-    0.2304
-    """
+    """The estimated share of respondents with some values, and its standard error."""
 
     value: float
     standard_error: float
-    secure: bool = True
+    secure: bool
+    spread: Spread = field(repr=False)
 
     def __float__(self) -> float:
         return self.value
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
-        half = quantile(level) * self.standard_error
-        return self.value - half, self.value + half
+        low, high = self.spread.interval(level)
+        return self.value + float(low), self.value + float(high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,7 @@ class Model:
             attributes=attributes,
             probabilities=finish(solution.probabilities),
             unprocessed=solution.probabilities,
-            variance=solution.variance,
+            spread=solution.spread,
             method=self.method,
             post=post,
             n=self.counts.n,
@@ -99,9 +101,7 @@ class Model:
             backend=self.counts.backend,
         )
 
-    def probability(
-        self, query: Mapping[str, Any] | None = None, /, **values: Any
-    ) -> Probability:
+    def probability(self, query: Mapping[str, Any] | None = None, /, **values: Any) -> Probability:
         """The share of respondents with some values, over any number of attributes, no table.
 
         A value, or a collection of values that all count: `probability(sex="Male", age=["20",
@@ -120,4 +120,4 @@ class Model:
             found = sorted({attribute.code(value) for value in listed})
             codes[attribute.name] = np.array(found, dtype=np.intp)
         cell = self.product(codes)
-        return Probability(cell.value, cell.variance**0.5, self.counts.secure)
+        return Probability(cell.value, float(cell.spread.errors), self.counts.secure, cell.spread)

@@ -40,6 +40,14 @@ class Operator(Protocol):
         """The sum of the given rows, as a vector over the columns."""
         ...
 
+    def pull(self, vector: Floats) -> Floats:
+        """The transpose applied to a vector over the rows."""
+        ...
+
+    def diagonal_with(self, other: Operator) -> Floats:
+        """The diagonal of this operator times another one."""
+        ...
+
     def dense(self) -> Floats: ...
 
 
@@ -81,6 +89,16 @@ class Uniform:
         result[rows] += self.diagonal - self.rest
         return result
 
+    def pull(self, vector: Floats) -> Floats:
+        result: Floats = (self.diagonal - self.rest) * vector + self.rest * vector.sum()
+        return result
+
+    def diagonal_with(self, other: Operator) -> Floats:
+        if isinstance(other, Uniform):
+            same = self.diagonal * other.diagonal
+            return np.full(self.size, same + (self.size - 1) * self.rest * other.rest)
+        return Dense(self.dense()).diagonal_with(other)
+
     def dense(self) -> Floats:
         matrix = np.full((self.size, self.size), self.rest)
         np.fill_diagonal(matrix, self.diagonal)
@@ -110,6 +128,12 @@ class Dense:
     def combine(self, rows: NDArray[np.intp]) -> Floats:
         result: Floats = self.matrix[rows].sum(axis=0)
         return result
+
+    def pull(self, vector: Floats) -> Floats:
+        return self.matrix.T @ vector
+
+    def diagonal_with(self, other: Operator) -> Floats:
+        return np.einsum("ij,ji->i", self.matrix, other.dense())
 
     def dense(self) -> Floats:
         return self.matrix

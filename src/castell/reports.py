@@ -7,7 +7,6 @@ study can be.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -162,7 +161,7 @@ class ReportWriter:
     ) -> None:
         self._writer.close()
         if kind is None:
-            os.replace(self._part, self.path)
+            self._part.replace(self.path)
         else:
             self._part.unlink()
 
@@ -192,7 +191,7 @@ class ReportFile:
             if digest != study.digest:
                 raise ReportError(
                     f"{path} belongs to another study ({digest[:12]}, this is {study.digest[:12]})",
-                    "use the study file the reports were made with; any change to it is another study",
+                    "use the study file they were made with; any change to it is another study",
                 )
             if self._file.schema_arrow.names != wanted:
                 raise ReportError(f"{path} lacks columns of the study", "the file is damaged")

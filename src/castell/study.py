@@ -109,7 +109,9 @@ class Study:
             )
         attributes, shares, channels = [], {}, {}
         for table in tables:
-            _only(table, {"name", "values", "question", "epsilon", "matrix", "weights"}, "attribute")
+            _only(
+                table, {"name", "values", "question", "epsilon", "matrix", "weights"}, "attribute"
+            )
             for key in ("name", "values"):
                 if key not in table:
                     raise StudyError(f"an attribute has no {key}", f"add {key} = ... to it")
@@ -169,7 +171,9 @@ class Study:
             raise StudyError(f"not valid JSON ({error})", "take the published file") from None
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
         if not isinstance(document, dict) or set(document) != wanted:
-            raise StudyError("this is not a published study", "take what castell check --publish wrote")
+            raise StudyError(
+                "this is not a published study", "take what castell check --publish wrote"
+            )
         if document["castell"] != FORMAT:
             raise StudyError(
                 f"the study has format {document['castell']!r}, this castell knows {FORMAT}",
@@ -219,7 +223,6 @@ class Study:
 
 def _canonical(document: dict[str, Any]) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
 
 
 def _only(table: dict[str, Any], known: set[str], what: str) -> None:

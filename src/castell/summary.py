@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from castell.estimate import quantile
+from castell.spread import quantile
 
 if TYPE_CHECKING:
     from castell.estimate import JointEstimate

@@ -17,6 +17,7 @@ from castell.grouped import expand
 from castell.inversion import Observed, Query, measure, observe
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
+from castell.spread import Spread
 from castell.study import Study
 
 NOTE = "cells are cut at the tables one attribute smaller; the table need not sum to one"
@@ -52,7 +53,7 @@ def _cell(counts: Counts, query: Query) -> Cell:
     # The estimates that are compared are means over reports: normal, with known covariance.
     generator = np.random.default_rng(0)
     drawn = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
-    return Cell(float(_cut(cells.values)), float(_cut(drawn).var()))
+    return Cell(float(_cut(cells.values)), Spread(_cut(drawn).var()))
 
 
 def _cut(values: Floats) -> Floats:

@@ -1,0 +1,1 @@
+"""Speed as ratios and accuracy on data, each in one run. `python -m benchmarks` runs all."""

@@ -1,0 +1,58 @@
+"""How far estimates may be off: variances, and the intervals made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from castell.errors import OptionError
+from castell.operators import Floats
+
+
+def quantile(level: float) -> float:
+    """How many standard errors an interval of some level reaches to each side.
+
+    >>> round(quantile(0.95), 6)
+    1.959964
+    """
+    if not isinstance(level, (int, float)) or not 0.0 < level < 1.0:
+        raise OptionError(f"the level is {level!r}", "give one between 0 and 1, such as 0.95")
+    return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """The variance of estimates, and how it would change with the truth.
+
+    If the truth were d above the estimate, the variance would be `variance` + `slope` d +
+    `bend` d^2. Knowing that, an interval holds every truth that would not be surprised by the
+    estimate (Wilson's idea for proportions); it reaches further up than down and stays honest in
+    cells with next to no reports, where estimate +- z errors would cover far too seldom. With
+    slope and bend 0 it is that plain interval.
+
+    >>> one_of_a_hundred = Spread(np.array(0.01 * 0.99 / 100), np.array(0.98 / 100), -1 / 100)
+    >>> [round(float(0.01 + end), 4) for end in one_of_a_hundred.interval(0.95)]  # Wilson's
+    [0.0018, 0.0545]
+    """
+
+    variance: Floats
+    slope: Floats | float = 0.0
+    bend: float = 0.0
+
+    @property
+    def errors(self) -> Floats:
+        return np.sqrt(self.variance)
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """The ends, relative to the estimate: where d^2 = z^2 (variance + slope d + bend d^2)."""
+        square = quantile(level) ** 2
+        scale = 1.0 - square * self.bend
+        middle = square * np.asarray(self.slope) / 2
+        reach = np.sqrt(middle**2 + scale * square * self.variance)
+        return (middle - reach) / scale, (middle + reach) / scale
+
+
+SpreadOf = Callable[[tuple[str, ...]], Spread]
