@@ -283,10 +283,13 @@ class MatrixResponse:
 
     @classmethod
     def from_probabilities(cls, matrix: object, what: str = "the matrix") -> MatrixResponse:
-        """A row-stochastic matrix, turned into integer weights with total 2^52.
+        """A row-stochastic matrix, turned into integer weights.
 
-        Rows that are fractions with few digits stay exact up to that total; what is then used
-        everywhere, the budget included, are the integers.
+        Decimals with a common total below 2^53 stay exact, others are rounded to a total of 2^52;
+        what is then used everywhere, the budget included, are the integers.
+
+        >>> MatrixResponse.from_probabilities([[0.8, 0.2], [0.3, 0.7]]).rows
+        ((8, 2), (3, 7))
         """
         return cls(_weights_of(matrix, what))
 
@@ -349,8 +352,8 @@ class MatrixResponse:
 
     @property
     def best_guess(self) -> float:
-        columns = zip(*self.rows, strict=True)
-        return sum(max(column) for column in columns) / (self.total * self.inputs)
+        best: int = sum(max(column) for column in zip(*self.rows, strict=True))
+        return best / (self.total * self.inputs)
 
     @property
     def forward(self) -> Dense:
@@ -360,7 +363,7 @@ class MatrixResponse:
     def inverse(self) -> Dense:
         # pi = (P^T)^-1 lambda: the transpose matters as soon as the matrix is not symmetric.
         # For a matrix with more reports than answers this is the least-squares left inverse.
-        return Dense(np.linalg.pinv(self._matrix().T))
+        return Dense(np.asarray(np.linalg.pinv(self._matrix().T), dtype=np.float64))
 
     def weights(self) -> list[list[int]]:
         return [list(row) for row in self.rows]
@@ -417,27 +420,38 @@ def _integer_rows(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
 
 def _weights_of(matrix: object, what: str) -> list[list[int]]:
     try:
-        listed: list[list[Any]] = [list(row) for row in cast("Sequence[Sequence[Any]]", matrix)]
-        rows = [[Fraction(value) for value in row] for row in listed]
+        listed = [list(row) for row in cast("Sequence[Sequence[Any]]", matrix)]
+        rows = [[_fraction(value) for value in row] for row in listed]
     except (TypeError, ValueError, OverflowError):
         raise ChannelError(
             f"{what} is not made of rows of numbers", "give a list of rows"
         ) from None
-    result = []
     for i, row in enumerate(rows):
-        if any(value < 0 for value in row) or abs(sum(row) - 1) > Fraction(1, 10**9):
+        if not row or min(row) < 0 or abs(sum(row) - 1) > Fraction(1, 10**9):
             raise ChannelError(
                 f"row {i + 1} of {what} sums to {float(sum(row)):.9g}",
                 "each row holds the probabilities of one answer's reports and sums to 1",
             )
-        exact = [value * 2**52 / sum(row) for value in row]
-        weights = [math.floor(value) for value in exact]
-        # What rounding down left over goes to the largest remainders.
-        by_remainder = sorted(range(len(row)), key=lambda j: weights[j] - exact[j])
-        for j in by_remainder[: 2**52 - sum(weights)]:
-            weights[j] += 1
-        result.append(weights)
-    return result
+    common = math.lcm(*(value.denominator for row in rows for value in row))
+    if common <= MAX_TOTAL and all(sum(row) == 1 for row in rows):
+        return [[int(value * common) for value in row] for row in rows]
+    return [_rounded(row, MAX_TOTAL // 2) for row in rows]
+
+
+def _fraction(value: Any) -> Fraction:
+    # The number a person wrote: 0.1 is a tenth.
+    return Fraction(repr(float(value)) if isinstance(value, (float, np.floating)) else value)
+
+
+def _rounded(row: list[Fraction], total: int) -> list[int]:
+    """Integers nearest to a row's shares of a total, which they sum to."""
+    exact = [value * total / sum(row) for value in row]
+    weights = [math.floor(value) for value in exact]
+    # What rounding down left over goes to the largest remainders.
+    by_remainder = sorted(range(len(row)), key=lambda j: weights[j] - exact[j])
+    for j in by_remainder[: total - sum(weights)]:
+        weights[j] += 1
+    return weights
 
 
 def _log_ratio(ratio: Fraction) -> Decimal:

@@ -16,7 +16,7 @@ def frame_of(columns: Mapping[str, Any], backend: str | None) -> Any:
     """
     import narwhals as nw
 
-    name = backend or "pyarrow"
+    name: Any = backend or "pyarrow"
     try:
         return nw.from_dict(dict(columns), backend=name).to_native()
     except ModuleNotFoundError:

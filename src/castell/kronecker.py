@@ -14,7 +14,6 @@ array([[ 0.45, -0.15],
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from math import prod
 from typing import Any
 
@@ -45,8 +44,8 @@ def naive(table: NDArray[Any], channels: Sequence[Lens], limit: int | None = Non
     """Build the Kronecker product of the channels, invert it, apply it."""
     matrix = _product([channel.forward.dense() for channel in channels], limit)
     # pinv is inv for square matrices, and the left inverse for channels with more reports.
-    inverse = np.linalg.inv(matrix) if _square(matrix) else np.linalg.pinv(matrix)
-    return _apply(inverse, table, channels)
+    inverse = np.linalg.inv if matrix.shape[0] == matrix.shape[1] else np.linalg.pinv
+    return _apply(np.asarray(inverse(matrix)), table, channels)
 
 
 def reduced(table: NDArray[Any], channels: Sequence[Lens], limit: int | None = None) -> Floats:
@@ -75,11 +74,10 @@ def apply(operators: Sequence[Operator], table: NDArray[Any]) -> Floats:
 def _product(matrices: list[Floats], limit: int | None) -> Floats:
     sizes = [size for matrix in matrices for size in matrix.shape]
     check_cells("the whole matrix", sizes, limit)
-    return reduce(np.kron, matrices)
-
-
-def _square(matrix: Floats) -> bool:
-    return matrix.shape[0] == matrix.shape[1]
+    product = np.ones((1, 1))
+    for matrix in matrices:
+        product = np.asarray(np.kron(product, matrix), dtype=np.float64)
+    return product
 
 
 def _apply(matrix: Floats, table: NDArray[Any], channels: Sequence[Lens]) -> Floats:

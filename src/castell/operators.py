@@ -133,7 +133,8 @@ class Dense:
         return self.matrix.T @ vector
 
     def diagonal_with(self, other: Operator) -> Floats:
-        return np.einsum("ij,ji->i", self.matrix, other.dense())
+        result: Floats = np.einsum("ij,ji->i", self.matrix, other.dense())
+        return result
 
     def dense(self) -> Floats:
         return self.matrix

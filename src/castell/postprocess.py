@@ -24,9 +24,9 @@ def raw(table: Floats) -> Floats:
 
 def clip(table: Floats) -> Floats:
     """Negative cells become 0 and the rest are scaled to sum to one."""
-    kept = np.maximum(table, 0.0)
-    total = kept.sum()
-    return kept / total if total > 0 else np.full_like(table, 1.0 / table.size)
+    kept: Floats = np.maximum(table, 0.0)
+    total = float(kept.sum())
+    return kept / total if total > 0.0 else np.full_like(table, 1.0 / table.size)
 
 
 def simplex(table: Floats) -> Floats:
@@ -35,7 +35,8 @@ def simplex(table: Floats) -> Floats:
     excess = (np.cumsum(flat) - 1.0) / np.arange(1, flat.size + 1)
     # The largest cell always stays, so there is always a last one that does.
     last = int(np.flatnonzero(flat > excess)[-1])
-    return np.maximum(table - excess[last], 0.0)
+    result: Floats = np.maximum(table - excess[last], 0.0)
+    return result
 
 
 STEPS: dict[str, Callable[[Floats], Floats]] = {"raw": raw, "clip": clip, "simplex": simplex}

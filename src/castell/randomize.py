@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,11 +102,8 @@ def randomize_file(
     Nothing stands at `target` until every answer was good. Returns the number of reports.
     """
     words, rows = _source(seed), 0
-    with (
-        ReportWriter(study, target, secure=seed is None) as writer,
-        closing(read_batches(source, study.names)) as batches,
-    ):
-        for batch in batches:
+    with ReportWriter(study, target, secure=seed is None) as writer:
+        for batch in read_batches(source, study.names):
             writer.write(_columns(study, batch, words, first_row=rows + 1))
             rows += batch.num_rows
             if progress:
