@@ -12,14 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 
-from castell.channel import (
-    Channel,
-    KaryResponse,
-    Lens,
-    MatrixResponse,
-    as_decimal,
-    rounded_up,
-)
+from castell.budget import as_decimal, rounded_up
+from castell.channel import Channel, KaryResponse, Lens, MatrixResponse
 from castell.errors import StudyError
 from castell.schema import Schema, suggest
 

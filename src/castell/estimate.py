@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.channel import rounded_up
+from castell.budget import rounded_up
 from castell.errors import MissingExtraError, QueryError
 from castell.frames import frame_of
 from castell.operators import Floats

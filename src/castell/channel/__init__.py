@@ -1,0 +1,43 @@
+"""Channels: randomised response as exact integer weights.
+
+A channel says with what probability an answer x is reported as y: weight(x, y) / total, all of
+them integers. The device that samples, the server that inverts and the budget that is stated all
+use the same integers, so no rounding stands between the claim and what happens.
+
+>>> channel = KaryResponse.with_epsilon(2, 1.0)
+>>> channel.epsilon <= 1.0 and 1.0 - channel.epsilon < 2**-30
+True
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castell.channel.kary import CoarseResponse, KaryResponse
+from castell.channel.matrix import MatrixResponse
+from castell.channel.protocol import MAX_TOTAL, Channel, Lens, Words
+from castell.errors import ChannelError
+
+__all__ = [
+    "MAX_TOTAL",
+    "Channel",
+    "CoarseResponse",
+    "KaryResponse",
+    "Lens",
+    "MatrixResponse",
+    "Words",
+    "channel_of",
+]
+
+
+def channel_of(document: Any) -> KaryResponse | MatrixResponse:
+    """The channel a published study describes."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    keys = set(document) - {"kind"} if isinstance(document, dict) else set()
+    if kind == "kary" and keys == {"size", "same", "other"}:
+        return KaryResponse(document["size"], document["same"], document["other"])
+    if kind == "matrix" and keys == {"weights"}:
+        return MatrixResponse(document["weights"])
+    raise ChannelError(
+        f"a channel of kind {kind!r} is unknown here", "use a newer castell, or a kary or matrix"
+    )
