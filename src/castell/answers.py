@@ -6,7 +6,7 @@ its attribute's list of values; what is missing or unknown is an error that name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,50 +153,66 @@ def _unknown(attribute: Attribute, value: str | None, row: int) -> AnswerError:
 # -- files ---------------------------------------------------------------------------------------
 
 
-def read_batches(path: str | Path, names: Any = None) -> Iterator[pa.Table]:
+class AnswerFile:
     """A CSV or Parquet file of answers, some rows at a time, whatever its size."""
-    import pyarrow as pa
 
-    path = Path(path)
-    if not path.is_file():
-        raise AnswerError(f"there is no file {path}", "give a CSV or Parquet file of answers")
-    try:
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            yield from _parquet_batches(path, names)
-        elif path.suffix.lower() in {".csv", ".txt", ".tsv"}:
-            yield from _csv_batches(path, names)
-        else:
-            raise AnswerError(
-                f"{path} ends in {path.suffix!r}", "give a .csv, .tsv or .parquet file"
-            )
-    except pa.ArrowInvalid as error:
-        raise AnswerError(f"cannot read {path} ({error})", "check the file") from None
+    def __init__(self, path: str | Path, names: Collection[str] | None = None) -> None:
+        self.path, self.names = Path(path), names
+        self.rows = 0
+        self.done = 0.0
+        if not self.path.is_file():
+            raise AnswerError(f"there is no file {path}", "give a CSV or Parquet file of answers")
 
+    def __iter__(self) -> Iterator[pa.Table]:
+        import pyarrow as pa
 
-def _parquet_batches(path: Path, names: Any) -> Iterator[pa.Table]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+        suffix = self.path.suffix.lower()
+        try:
+            if suffix in {".parquet", ".pq"}:
+                yield from self._parquet()
+            elif suffix in {".csv", ".tsv", ".txt"}:
+                yield from self._csv("\t" if suffix == ".tsv" else ",")
+            else:
+                raise AnswerError(
+                    f"{self.path} is neither CSV nor Parquet by its name",
+                    "give a .csv, .tsv or .parquet file",
+                )
+        except pa.ArrowInvalid as error:
+            first = str(error).split("\n")[0]
+            raise AnswerError(f"cannot read {self.path} ({first})", "correct the file") from None
 
-    with pq.ParquetFile(path) as file:
-        columns = [n for n in file.schema_arrow.names if names is None or n in names]
-        for batch in file.iter_batches(BATCH_ROWS, columns=columns):
-            yield pa.Table.from_batches([batch])
+    def _wanted(self, names: list[str]) -> list[str]:
+        return [name for name in names if self.names is None or name in self.names]
 
+    def _parquet(self) -> Iterator[pa.Table]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-def _csv_batches(path: Path, names: Any) -> Iterator[pa.Table]:
-    import pyarrow as pa
-    from pyarrow import csv
+        with pq.ParquetFile(self.path) as file:
+            columns = self._wanted(file.schema_arrow.names)
+            for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+                self.rows += batch.num_rows
+                self.done = self.rows / file.metadata.num_rows
+                yield pa.Table.from_batches([batch])
 
-    parse = csv.ParseOptions(
-        delimiter="\t" if path.suffix.lower() == ".tsv" else ",", newlines_in_values=True
-    )
-    with csv.open_csv(path, parse_options=parse) as head:
-        header = head.schema.names
-    columns = [n for n in header if names is None or n in names]
-    # As texts: guessing types would turn '01' into 1 and 'NA' into a missing answer.
-    convert = csv.ConvertOptions(
-        include_columns=columns, column_types={n: pa.string() for n in header}
-    )
-    with csv.open_csv(path, parse_options=parse, convert_options=convert) as reader:
-        for batch in reader:
-            yield pa.Table.from_batches([batch])
+    def _csv(self, delimiter: str) -> Iterator[pa.Table]:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+        with csv.open_csv(self.path, parse_options=parse) as head:
+            header = head.schema.names
+        # As texts: guessing types would turn '01' into 1 and 'NA' into a missing answer.
+        convert = csv.ConvertOptions(
+            include_columns=self._wanted(header),
+            column_types={name: pa.string() for name in header},
+        )
+        size = self.path.stat().st_size
+        with (
+            self.path.open("rb") as raw,
+            csv.open_csv(raw, parse_options=parse, convert_options=convert) as reader,
+        ):
+            for batch in reader:
+                self.rows += batch.num_rows
+                self.done = raw.tell() / size
+                yield pa.Table.from_batches([batch])

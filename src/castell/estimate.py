@@ -131,6 +131,25 @@ class JointEstimate:
         """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
         return frame_of(self.columns(level), backend or self.backend)
 
+    def document(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate for programs: plain lists, nested like the table."""
+        low, high = self.conf_int(level)
+        return {
+            "attributes": {a.name: list(a.values) for a in self.attributes},
+            "method": self.method,
+            "post": self.post,
+            "n": self.n,
+            "epsilon": self.epsilon,
+            "epsilon_of_these": self.spent,
+            "secure": self.secure,
+            "level": level,
+            "notes": list(self.notes),
+            "probabilities": self.probabilities.tolist(),
+            "standard_errors": self.standard_errors.tolist(),
+            "lower": low.tolist(),
+            "upper": high.tolist(),
+        }
+
     def to_xarray(self, *, level: float = 0.95) -> Any:
         """An xarray Dataset with the attributes as dimensions (extra `xarray`)."""
         try:

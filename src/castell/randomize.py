@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.answers import backend_of, encode, read_batches
+from castell.answers import AnswerFile, backend_of, encode
 from castell.channel import Channel, Words
 from castell.design import Block
 from castell.errors import OptionError
@@ -95,17 +95,18 @@ def randomize_file(
     target: str | Path,
     *,
     seed: int | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> int:
     """Reports of a CSV or Parquet file, written as Parquet; memory stays bounded.
 
-    Nothing stands at `target` until every answer was good. Returns the number of reports.
+    Nothing stands at `target` until every answer was good. `progress` hears which share of the
+    file is done. Returns the number of reports.
     """
-    words, rows = _source(seed), 0
+    words, answers, rows = _source(seed), AnswerFile(source, study.names), 0
     with ReportWriter(study, target, secure=seed is None) as writer:
-        for batch in read_batches(source, study.names):
+        for batch in answers:
             writer.write(_columns(study, batch, words, first_row=rows + 1))
             rows += batch.num_rows
             if progress:
-                progress(rows)
+                progress(answers.done)
     return rows

@@ -30,6 +30,7 @@ from castell.schema import Attribute, Schema, suggest
 
 if TYPE_CHECKING:
     from castell.reports import Reports
+    from castell.statement import Statement
 
 FORMAT = 1
 
@@ -207,6 +208,12 @@ class Study:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    def statement(self) -> Statement:
+        """What taking part costs a respondent, in numbers and in words."""
+        from castell.statement import state
+
+        return state(self)
 
     # -- use -------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from castell.study import Study
 
 Integers = NDArray[np.int64]
 Columns = Mapping[int, NDArray[Any]]
-Progress = Callable[[int], None]
+Progress = Callable[[float], None]
 
 _STEP = 1 << 16
 

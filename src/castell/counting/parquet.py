@@ -40,7 +40,7 @@ class ParquetCounts:
                 yield dict(zip(blocks, columns, strict=True)), rows
                 done += rows
                 if self.progress:
-                    self.progress(done)
+                    self.progress(done / self.n)
 
     def table(self, axes: Sequence[Axis]) -> Integers:
         total = count({}, axes, 0)

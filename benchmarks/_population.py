@@ -1,0 +1,140 @@
+"""Answers to work on: data sets from the folder CASTELL_DATA names, and generated ones."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell import Attribute, CastellError, Schema, Study
+from castell.answers import encode
+
+# The domain sizes of the paper's eight attributes of Adult: 1,814,400 cells.
+ADULT_SIZES = (9, 16, 7, 15, 6, 5, 2, 2)
+
+Codes = dict[str, NDArray[np.intp]]
+
+
+class DataMissingError(CastellError):
+    """A data set is not where it was looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Respondents and their answers, as integer codes."""
+
+    name: str
+    schema: Schema
+    codes: Codes
+
+    @property
+    def n(self) -> int:
+        return len(self.codes[self.schema.names[0]])
+
+    def study(self, each: float) -> Study:
+        """The design `independent` with one epsilon for each attribute."""
+        shares = dict.fromkeys(self.schema.names, each)
+        return Study(self.schema, shares=shares, name=self.name)
+
+    def table(self, names: Sequence[str]) -> NDArray[np.float64]:
+        """The exact joint distribution of some attributes."""
+        shape = tuple(self.schema[name].size for name in names)
+        keys = np.ravel_multi_index([self.codes[name] for name in names], shape)
+        counts = np.bincount(keys, minlength=int(np.prod(shape)))
+        return (counts / self.n).reshape(shape)
+
+
+def generated(sizes: Sequence[int], n: int, *, classes: int = 4, seed: int = 0) -> Population:
+    """A population of several kinds of people, each with its own margins: attributes depend."""
+    generator = np.random.default_rng(seed)
+    kinds = generator.choice(classes, n, p=generator.dirichlet(np.full(classes, 5.0)))
+    attributes = [Attribute(f"a{i}", [f"value {j}" for j in range(d)]) for i, d in enumerate(sizes)]
+    codes = {}
+    for attribute in attributes:
+        ends = np.cumsum(generator.dirichlet(np.ones(attribute.size), classes), axis=1)
+        above = generator.random(n)[:, None] >= ends[kinds, :-1]
+        codes[attribute.name] = above.sum(axis=1).astype(np.intp)
+    return Population("generated", Schema(attributes), codes)
+
+
+@dataclass(frozen=True)
+class _File:
+    path: str
+    delimiter: str
+    columns: Mapping[str, int]
+
+
+_FILES = {
+    "adult": _File(
+        "adult/adult.data",
+        ",",
+        {
+            "workclass": 1,
+            "education": 3,
+            "marital-status": 5,
+            "occupation": 6,
+            "relationship": 7,
+            "race": 8,
+            "sex": 9,
+            "income": 14,
+        },
+    ),
+    # The attributes coded A..: the others are numbers, the last one is the class.
+    "german": _File(
+        "german/german.data",
+        " ",
+        {
+            "status": 0,
+            "history": 2,
+            "purpose": 3,
+            "savings": 5,
+            "employment": 6,
+            "personal": 8,
+            "debtors": 9,
+            "property": 11,
+            "plans": 13,
+            "housing": 14,
+            "job": 16,
+            "telephone": 18,
+            "foreign": 19,
+        },
+    ),
+    "nursery": _File(
+        "nursery/nursery.data",
+        ",",
+        {
+            "parents": 0,
+            "has_nurs": 1,
+            "form": 2,
+            "children": 3,
+            "housing": 4,
+            "finance": 5,
+            "social": 6,
+            "health": 7,
+            "class": 8,
+        },
+    ),
+}
+
+
+def load(name: str) -> Population:
+    """A data set of the paper; '?' is a value like any other."""
+    file = _FILES[name]
+    folder = os.environ.get("CASTELL_DATA")
+    remedy = f"set it to the folder that holds {file.path}, the file as UCI publishes it"
+    if not folder:
+        raise DataMissingError("CASTELL_DATA is not set", remedy)
+    path = Path(folder) / file.path
+    if not path.is_file():
+        raise DataMissingError(f"CASTELL_DATA is {folder}, which has no {file.path}", remedy)
+    with path.open(encoding="utf-8", newline="") as stream:
+        lines = csv.reader(stream, delimiter=file.delimiter, skipinitialspace=True)
+        rows = [row for row in lines if row]
+    answers = {attribute: [row[k] for row in rows] for attribute, k in file.columns.items()}
+    schema = Schema(Attribute(a, sorted(set(values))) for a, values in answers.items())
+    return Population(name, schema, encode(schema, answers))

@@ -1,0 +1,147 @@
+"""What a study costs its respondents, in numbers and in plain words.
+
+Everything here follows from the integer weights. A guess is judged as if every value were equally
+likely beforehand; whoever knows more to begin with guesses better, with or without the report, but
+no report moves the odds between two answers by more than a factor of e^epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, prod
+from typing import Any
+
+import numpy as np
+
+from castell.design import lens_on
+from castell.operators import Uniform
+from castell.study import Study
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What one report tells about one attribute, and what one forged report can do to it."""
+
+    name: str
+    size: int
+    epsilon: float  # of the block that holds it
+    block: tuple[str, ...]
+    chance: float
+    best_guess: float
+    influence: float
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The exposure of every attribute and of all of them together."""
+
+    study: Study
+    exposures: tuple[Exposure, ...]
+
+    @property
+    def all_by_chance(self) -> float:
+        return prod(e.chance for e in self.exposures)
+
+    @property
+    def all_guessed(self) -> float:
+        """How often the best guess at all answers of a uniform respondent is right."""
+        return prod(block.channel.best_guess for block in self.study.design.blocks)
+
+    def words(self) -> list[str]:
+        """The statement for people, a sentence or two each."""
+        total = self.study.epsilon
+        worst = max(self.exposures, key=lambda e: e.best_guess / e.chance)
+        lines = [
+            f"One respondent spends epsilon = {total:.6g} in all: whatever is sent, it changes the "
+            f"odds between any two possible sets of answers by a factor of at most "
+            f"{_times(exp(min(total, 700.0)))}.",
+            f"Most is learned about {worst.name!r}: the best guess at it is right "
+            f"{worst.best_guess:.1%} of the time instead of {worst.chance:.1%} by chance.",
+            f"All {len(self.exposures)} answers at once are guessed right "
+            f"{_odds(self.all_guessed)} instead of {_odds(self.all_by_chance)}.",
+        ]
+        if total > 8.0:
+            lines.append(
+                "This is weak protection. Below a total of 4 a respondent can deny any answer "
+                "with good reason."
+            )
+        heavy = max(self.exposures, key=lambda e: e.influence)
+        lines.append(
+            f"One forged report can count like {heavy.influence:.1f} honest ones in the table of "
+            f"{heavy.name!r}; in a joint table these numbers multiply."
+        )
+        return lines
+
+    def document(self) -> dict[str, Any]:
+        """The statement for programs."""
+        return {
+            "name": self.study.name,
+            "digest": self.study.digest,
+            "epsilon": self.study.epsilon,
+            "cells": prod(e.size for e in self.exposures),
+            "all_guessed": self.all_guessed,
+            "all_by_chance": self.all_by_chance,
+            "attributes": [
+                {
+                    "name": e.name,
+                    "size": e.size,
+                    "epsilon": e.epsilon,
+                    "block": list(e.block),
+                    "best_guess": e.best_guess,
+                    "by_chance": e.chance,
+                    "influence": e.influence,
+                }
+                for e in self.exposures
+            ],
+            "statement": self.words(),
+        }
+
+
+def state(study: Study) -> Statement:
+    """The statement of a study.
+
+    >>> from castell import Attribute, Schema
+    >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=1.0)
+    >>> [round(x, 3) for x in (state(study).all_guessed, state(study).exposures[0].influence)]
+    [0.731, 1.582]
+    """
+    exposures = []
+    for attribute in study.schema:
+        (index,) = study.design.holders(attribute.name)
+        block = study.design.blocks[index]
+        lens = lens_on(block, [attribute.name])
+        inverse = lens.inverse
+        largest = (
+            max(abs(inverse.diagonal), abs(inverse.rest))
+            if isinstance(inverse, Uniform)
+            else float(np.abs(inverse.dense()).max())
+        )
+        exposures.append(
+            Exposure(
+                attribute.name,
+                attribute.size,
+                float(block.channel.exact_epsilon),
+                block.names,
+                1.0 / attribute.size,
+                lens.best_guess,
+                largest,
+            )
+        )
+    return Statement(study, tuple(exposures))
+
+
+def _times(factor: float) -> str:
+    return (
+        f"{factor:.2f}" if factor < 100 else f"{factor:,.0f}" if factor < 1e6 else f"{factor:.1e}"
+    )
+
+
+def _odds(share: float) -> str:
+    """A share in the words people use for it.
+
+    >>> _odds(0.25), _odds(1 / 1814400)
+    ('25.0 % of the time', 'once in 1,814,400')
+    """
+    if share >= 0.01:
+        return f"{100 * share:.1f} % of the time"
+    return f"once in {1 / share:,.0f}" if share > 1e-12 else f"once in {1 / share:.1e}"

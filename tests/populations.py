@@ -1,0 +1,150 @@
+"""Populations to test on, and reports drawn from them without a respondent being simulated.
+
+Nothing here uses the package's inverses or expectations: the channels are written out as dense
+matrices from their integer weights, so that what is tested is compared with something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell import Attribute, Reports, Schema, Study
+from castell.design import Block
+from castell.operators import Floats
+
+# Rows are answers; neither symmetric nor doubly stochastic, and one with more reports than answers.
+ASYMMETRIC = [[0.7, 0.2, 0.1], [0.15, 0.8, 0.05], [0.3, 0.1, 0.6]]
+RECTANGULAR = [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """A distribution of answers: one axis for each attribute, in the order of the schema."""
+
+    schema: Schema
+    table: Floats
+
+    def margin(self, names: Sequence[str]) -> Floats:
+        """The true table of some attributes, in the order asked."""
+        gone = tuple(i for i, name in enumerate(self.schema.names) if name not in names)
+        kept = [name for name in self.schema.names if name in names]
+        return self.table.sum(axis=gone).transpose([kept.index(name) for name in names])
+
+    def codes(self, n: int, seed: int) -> dict[str, NDArray[np.intp]]:
+        """The answers of n people as integers, a column for each attribute."""
+        flat = np.random.default_rng(seed).choice(self.table.size, n, p=self.table.ravel())
+        columns = np.unravel_index(flat, self.table.shape)
+        return dict(zip(self.schema.names, columns, strict=True))
+
+    def answers(self, n: int, seed: int) -> dict[str, list[str]]:
+        """The answers of n people as labels: what a frame would hold."""
+        codes = self.codes(n, seed)
+        return {a.name: [a.values[code] for code in codes[a.name]] for a in self.schema}
+
+
+def schema(sizes: Sequence[int], names: Sequence[str] | None = None) -> Schema:
+    """Attributes a, b, c... with values a0, a1..."""
+    names = names or "abcdefghijklmnopqrstuvwxyz"[: len(sizes)]
+    pairs = zip(names, sizes, strict=True)
+    return Schema([Attribute(name, [f"{name}{i}" for i in range(k)]) for name, k in pairs])
+
+
+def population(sizes: Sequence[int], seed: int = 0, *, sharpness: float = 1.0) -> Population:
+    """Attributes with real association: a mixture of a few classes of respondents.
+
+    The larger `sharpness`, the more a class's answers gather on few values.
+    """
+    generator = np.random.default_rng(seed)
+    table = np.zeros(tuple(sizes))
+    for weight in generator.dirichlet(np.full(4, 3.0)):
+        margins = [generator.dirichlet(np.full(size, 1.0 / sharpness)) for size in sizes]
+        table += weight * reduce(np.multiply.outer, margins)
+    return Population(schema(sizes), table / table.sum())
+
+
+def sparse(sizes: Sequence[int], held: int, seed: int = 0) -> Population:
+    """Nearly everybody in a few cells, next to nobody in the others."""
+    generator = np.random.default_rng(seed)
+    table = np.zeros(prod(sizes))
+    table[generator.choice(table.size, held, replace=False)] = generator.dirichlet(np.ones(held))
+    table = 0.999 * table + 0.001 / table.size
+    return Population(schema(sizes), table.reshape(tuple(sizes)))
+
+
+def product(margins: Mapping[str, Sequence[float]]) -> Population:
+    """Attributes that have nothing to do with each other."""
+    table = reduce(np.multiply.outer, [np.array(margin) for margin in margins.values()])
+    return Population(schema(table.shape, list(margins)), np.asarray(table))
+
+
+def pairs(first: Floats, second: Floats) -> Population:
+    """Attributes a, b, c, d: a goes with c and b with d, and nothing else with anything."""
+    table = np.einsum("ac,bd->abcd", first, second)
+    return Population(schema(table.shape), table)
+
+
+# -- channels as dense matrices ------------------------------------------------------------------
+
+
+def matrix(block: Block) -> Floats:
+    """Row x holds the probabilities of the reports of answer x."""
+    return np.array(block.channel.weights(), dtype=np.float64) / block.channel.total
+
+
+def whole_matrix(study: Study) -> Floats:
+    """The matrix of all blocks at once, from answers to reports, in the order of the blocks."""
+    return np.asarray(reduce(np.kron, [matrix(block) for block in study.design.blocks]))
+
+
+def by_blocks(study: Study, table: Floats) -> Floats:
+    """A table over the schema with its axes in the order of the blocks."""
+    held = [name for block in study.design.blocks for name in block.names]
+    return table.transpose([study.names.index(name) for name in held])
+
+
+def by_schema(study: Study, flat: Floats) -> Floats:
+    """The way back, from a vector over the answers in the order of the blocks."""
+    held = [name for block in study.design.blocks for name in block.names]
+    table = flat.reshape([study.schema[name].size for name in held])
+    return table.transpose([held.index(name) for name in study.names])
+
+
+def report_shape(study: Study) -> tuple[int, ...]:
+    return tuple(block.channel.outputs for block in study.design.blocks)
+
+
+def report_distribution(study: Study, table: Floats) -> Floats:
+    """How likely each report is: one axis for each block."""
+    flat = by_blocks(study, table).ravel() @ whole_matrix(study)
+    return flat.reshape(report_shape(study))
+
+
+# -- reports -------------------------------------------------------------------------------------
+
+
+def reports_of(study: Study, counts: NDArray[Any], *, secure: bool = True) -> Reports:
+    """Reports with given counts, one axis for each block."""
+    flat = np.repeat(np.arange(counts.size), counts.ravel())
+    return Reports(study, np.unravel_index(flat, report_shape(study)), secure=secure)
+
+
+def collect(study: Study, table: Floats, n: int, generator: np.random.Generator) -> Reports:
+    """The reports of n respondents drawn from a population."""
+    chances = report_distribution(study, table).ravel()
+    counts = generator.multinomial(n, chances / chances.sum())
+    return reports_of(study, counts.reshape(report_shape(study)))
+
+
+def ask(study: Study, people: NDArray[Any], generator: np.random.Generator) -> Reports:
+    """The reports of fixed respondents: `people` counts them, an axis for each attribute."""
+    flat = by_blocks(study, people).ravel()
+    chances = whole_matrix(study)
+    counts = generator.multinomial(flat, chances).sum(axis=0)
+    return reports_of(study, counts.reshape(report_shape(study)))
