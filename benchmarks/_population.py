@@ -57,8 +57,11 @@ def generated(sizes: Sequence[int], n: int, *, classes: int = 4, seed: int = 0) 
     codes = {}
     for attribute in attributes:
         ends = np.cumsum(generator.dirichlet(np.ones(attribute.size), classes), axis=1)
-        above = generator.random(n)[:, None] >= ends[kinds, :-1]
-        codes[attribute.name] = above.sum(axis=1).astype(np.intp)
+        drawn, column = generator.random(n), np.empty(n, dtype=np.intp)
+        for kind in range(classes):
+            ours = kinds == kind
+            column[ours] = np.searchsorted(ends[kind, :-1], drawn[ours], side="right")
+        codes[attribute.name] = column
     return Population("generated", Schema(attributes), codes)
 
 

@@ -15,13 +15,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell import Attribute, Reports, Schema, Study
+from castell import Attribute, MatrixResponse, Reports, Schema, Study
 from castell.design import Block
+from castell.inversion import Observed, parts_of
 from castell.operators import Floats
 
 # Rows are answers; neither symmetric nor doubly stochastic, and one with more reports than answers.
 ASYMMETRIC = [[0.7, 0.2, 0.1], [0.15, 0.8, 0.05], [0.3, 0.1, 0.6]]
 RECTANGULAR = [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]]
+
+
+def studies(each: float = 2.0) -> dict[str, Study]:
+    """Designs of every kind over attributes of 2, 3 and 4 values, `each` epsilon an attribute.
+
+    The cluster is not in the order of the schema, and neither are its attributes in it.
+    """
+    asked = schema((2, 3, 4))
+    two = {"a": each, "c": each}
+    clusters = [["c", "a"], ["b"]]
+    return {
+        "independent": Study(asked, 3 * each),
+        "joint": Study(asked, 3 * each, "joint"),
+        "clusters": Study(asked, 3 * each, clusters),
+        "matrix": Study(asked, shares=two, channels={"b": ASYMMETRIC}),
+        "mixed": Study(asked, None, clusters, shares=two, channels={"b": ASYMMETRIC}),
+    }
+
+
+def rectangular(each: float = 2.0) -> Study:
+    """The same attributes, and reports of the first that are no answers."""
+    shares = {"b": each, "c": each}
+    return Study(schema((2, 3, 4)), shares=shares, channels={"a": RECTANGULAR})
+
+
+def tiny() -> Study:
+    """2 x 3 values through small integers, so that every report has a simple fraction."""
+    channels = {
+        "a": MatrixResponse([[3, 1], [1, 3]]),
+        "b": MatrixResponse([[14, 4, 2], [3, 16, 1], [6, 2, 12]]),
+    }
+    return Study(schema((2, 3)), channels=channels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +159,26 @@ def report_distribution(study: Study, table: Floats) -> Floats:
     return flat.reshape(report_shape(study))
 
 
+def observed_exactly(study: Study, table: Floats) -> Observed:
+    """What would be observed over all attributes if every report came as often as expected.
+
+    For channels with as many reports as answers. n is 1: variances are those of one report.
+    """
+    sizes = [size for block in study.design.blocks for size in block.sizes]
+    chances = report_distribution(study, table).reshape(sizes)
+    parts = parts_of(study, study.names)
+    return Observed(study, study.schema.attributes, parts, chances, 1)
+
+
+def dense_inverse(study: Study) -> Floats:
+    """What each report adds to each cell: an axis for each attribute, and one for the reports.
+
+    Brute force, from the matrix of the whole study; for as many reports as answers.
+    """
+    inverse = np.linalg.inv(whole_matrix(study).T)
+    return np.stack([by_schema(study, column) for column in inverse.T], axis=-1)
+
+
 # -- reports -------------------------------------------------------------------------------------
 
 
@@ -133,6 +186,12 @@ def reports_of(study: Study, counts: NDArray[Any], *, secure: bool = True) -> Re
     """Reports with given counts, one axis for each block."""
     flat = np.repeat(np.arange(counts.size), counts.ravel())
     return Reports(study, np.unravel_index(flat, report_shape(study)), secure=secure)
+
+
+def flat_codes(reports: Reports) -> NDArray[np.intp]:
+    """Each report as one number, in the order of `report_distribution` when flattened."""
+    columns = tuple(column.astype(np.intp) for column in reports.columns)
+    return np.asarray(np.ravel_multi_index(columns, report_shape(reports.study)), dtype=np.intp)
 
 
 def collect(study: Study, table: Floats, n: int, generator: np.random.Generator) -> Reports:

@@ -11,6 +11,7 @@ import typer
 
 from castell import __version__
 from castell.errors import CastellError, OptionError
+from castell.estimators import methods
 
 app = typer.Typer(
     name="castell",
@@ -21,6 +22,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Learn how a whole population answers, without ever holding a person's answer.",
 )
+
+PICTURES = (".png", ".svg", ".html")
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -149,7 +152,7 @@ def estimate(
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
-    method: Annotated[str, typer.Option(help="Estimator; see below.")] = "castell",
+    method: Annotated[str, typer.Option(help=f"Estimator: {', '.join(methods())}.")] = "castell",
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     where: Annotated[
@@ -167,16 +170,12 @@ def estimate(
     max_cells: Annotated[int | None, typer.Option(help="Largest table to build.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Estimate a joint table, or one share, from reports.
-
-    Methods: castell (unbiased inversion), independent, clusters, truncated, hybrid, and any
-    other file in castell/estimators.
-    """
+    """Estimate a joint table, or one share, from reports."""
     from castell.counting import scan_reports
     from castell.fitting import fit
     from castell.progress import progress_bar
     from castell.study import Study
-    from castell.tables import print_probability, write_table
+    from castell.tables import TABLES, print_probability, write_table
 
     made = Study.load(study)
     if bool(attributes) == bool(where):
@@ -184,6 +183,9 @@ def estimate(
             "neither a table nor a share was asked for" if not attributes else "both were asked",
             f"name attributes ({', '.join(made.names)}) or give --where name=value",
         )
+    for path, endings in ((output, TABLES), (plot, PICTURES)):
+        if path is not None and path.suffix not in endings:
+            raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
     with progress_bar("counting", quiet=as_json) as tell:
         counts = scan_reports(reports, made, progress=tell)
         model = fit(counts, method, **_options_of(option or []))
@@ -206,8 +208,6 @@ def estimate(
 
 
 def _save_plot(joint: Any, path: Path, level: float) -> None:
-    if path.suffix not in {".png", ".svg", ".html"}:
-        raise OptionError(f"{path} is no picture", "end its name in .png, .svg or .html")
     sharp = {"scale_factor": 2} if path.suffix == ".png" else {}
     joint.plot(level=level).save(str(path), **sharp)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from castell.budget import rounded_up
 from castell.design import lens_on
 from castell.operators import Uniform
 from castell.study import Study
@@ -120,7 +121,7 @@ def state(study: Study) -> Statement:
             Exposure(
                 attribute.name,
                 attribute.size,
-                float(block.channel.exact_epsilon),
+                rounded_up(block.channel.exact_epsilon),
                 block.names,
                 1.0 / attribute.size,
                 lens.best_guess,
@@ -140,8 +141,8 @@ def _odds(share: float) -> str:
     """A share in the words people use for it.
 
     >>> _odds(0.25), _odds(1 / 1814400)
-    ('25.0 % of the time', 'once in 1,814,400')
+    ('25.0% of the time', 'once in 1,814,400')
     """
     if share >= 0.01:
-        return f"{100 * share:.1f} % of the time"
+        return f"{share:.1%} of the time"
     return f"once in {1 / share:,.0f}" if share > 1e-12 else f"once in {1 / share:.1e}"

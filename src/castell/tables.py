@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from castell.errors import OptionError
 from castell.estimate import JointEstimate
 from castell.model import Probability
 from castell.statement import Statement
@@ -17,6 +16,9 @@ from castell.summary import INSECURE
 
 if TYPE_CHECKING:
     from castell.demo import Demo
+
+
+TABLES = (".csv", ".parquet")
 
 
 def _table(*titles: str, left: int = 1) -> Table:
@@ -85,10 +87,8 @@ def write_table(joint: JointEstimate, path: Path, level: float) -> None:
     frame = joint.to_frame("pyarrow", level=level)
     if path.suffix == ".csv":
         csv.write_csv(frame, path)
-    elif path.suffix == ".parquet":
-        pq.write_table(frame, path)
     else:
-        raise OptionError(f"{path} is no table", "end its name in .csv or .parquet")
+        pq.write_table(frame, path)
 
 
 def demo_document(demo: Demo) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""A map kept as two numbers does exactly what its matrix does."""
+
+import numpy as np
+import pytest
+
+from castell.operators import Dense, Floats, Operator, Uniform
+
+# On both sides of the size at which Uniform stops multiplying matrices.
+SIZES = [2, 3, 63, 64, 65, 150]
+
+
+def pair(size: int) -> tuple[Uniform, Dense, np.random.Generator]:
+    random = np.random.default_rng(size)
+    uniform = Uniform(size, float(random.normal()), float(random.normal()))
+    matrix = np.full((size, size), uniform.rest)
+    matrix[np.arange(size), np.arange(size)] = uniform.diagonal
+    return uniform, Dense(matrix), random
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_uniform_does_what_its_matrix_does(size: int) -> None:
+    uniform, dense, random = pair(size)
+    assert (uniform.rows, uniform.columns) == (dense.rows, dense.columns) == (size, size)
+    np.testing.assert_array_equal(uniform.dense(), dense.matrix)
+    np.testing.assert_allclose(uniform.squared().dense(), dense.matrix**2, rtol=1e-14)
+    for rest in (1, 7):
+        table = random.normal(size=(size, rest))
+        np.testing.assert_allclose(uniform.turn(table), (dense.matrix @ table).T, atol=1e-11)
+        np.testing.assert_allclose(dense.turn(table), (dense.matrix @ table).T, atol=1e-11)
+    vector = random.normal(size=size)
+    np.testing.assert_allclose(uniform.pull(vector), dense.matrix.T @ vector, atol=1e-11)
+    for rows in ([0], [size - 1, 0], list(range(size)), []):
+        chosen = np.array(rows, dtype=np.intp)
+        expected = sum((dense.matrix[row] for row in rows), np.zeros(size))
+        np.testing.assert_allclose(uniform.combine(chosen), expected, atol=1e-11)
+        np.testing.assert_allclose(dense.combine(chosen), expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_diagonal_of_a_product_of_any_two_kinds(size: int) -> None:
+    uniform, dense, random = pair(size)
+    other = Uniform(size, 0.7, -0.2)
+    asymmetric = Dense(random.normal(size=(size, size)))
+    lefts: list[Operator] = [uniform, dense, asymmetric]
+    rights: list[Operator] = [other, Dense(other.dense()), asymmetric]
+    for left in lefts:
+        for right in rights:
+            expected = np.diag(left.dense() @ right.dense())
+            np.testing.assert_allclose(left.diagonal_with(right), expected, atol=1e-11)
+
+
+def test_a_rectangular_matrix_maps_columns_to_rows() -> None:
+    random = np.random.default_rng(0)
+    matrix: Floats = random.normal(size=(2, 5))
+    dense = Dense(matrix)
+    table = random.normal(size=(5, 3))
+    assert (dense.rows, dense.columns) == (2, 5)
+    np.testing.assert_allclose(dense.turn(table), (matrix @ table).T)
+    np.testing.assert_allclose(dense.pull(np.array([1.0, -2.0])), matrix[0] - 2 * matrix[1])
+    np.testing.assert_allclose(dense.combine(np.array([1])), matrix[1])
+    np.testing.assert_allclose(dense.squared().dense(), matrix**2)
+    back = Dense(random.normal(size=(5, 2)))
+    np.testing.assert_allclose(dense.diagonal_with(back), np.diag(matrix @ back.matrix))
+
+
+def test_one_turn_for_each_axis_brings_every_axis_back() -> None:
+    # The result of a turn is laid out so that the next axis comes first: what kronecker relies on.
+    random = np.random.default_rng(1)
+    sizes = (2, 70, 3)
+    operators = [Dense(random.normal(size=(4, 2))), Uniform(70, 1.5, 0.25), Uniform(3, 2.0, -1.0)]
+    table = random.normal(size=sizes)
+    turned = table
+    for operator in operators:
+        turned = operator.turn(np.reshape(turned, (operator.columns, -1)))
+    expected = np.einsum("ia,jb,kc,abc->ijk", *(o.dense() for o in operators), table)
+    np.testing.assert_allclose(turned.reshape(4, 70, 3), expected, atol=1e-10)
