@@ -6,7 +6,7 @@ matrices from their integer weights, so that what is tested is compared with som
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
@@ -68,7 +68,8 @@ class Population:
         """The true table of some attributes, in the order asked."""
         gone = tuple(i for i, name in enumerate(self.schema.names) if name not in names)
         kept = [name for name in self.schema.names if name in names]
-        return self.table.sum(axis=gone).transpose([kept.index(name) for name in names])
+        table: Floats = self.table.sum(axis=gone)
+        return table.transpose([kept.index(name) for name in names])
 
     def codes(self, n: int, seed: int) -> dict[str, NDArray[np.intp]]:
         """The answers of n people as integers, a column for each attribute."""
@@ -131,18 +132,25 @@ def matrix(block: Block) -> Floats:
     return np.array(block.channel.weights(), dtype=np.float64) / block.channel.total
 
 
+def kronecker(matrices: Iterable[Floats]) -> Floats:
+    result = np.ones((1, 1))
+    for one in matrices:
+        result = np.asarray(np.kron(result, one), dtype=np.float64)
+    return result
+
+
 def whole_matrix(study: Study) -> Floats:
     """The matrix of all blocks at once, from answers to reports, in the order of the blocks."""
-    return np.asarray(reduce(np.kron, [matrix(block) for block in study.design.blocks]))
+    return kronecker(matrix(block) for block in study.design.blocks)
 
 
-def by_blocks(study: Study, table: Floats) -> Floats:
+def by_blocks(study: Study, table: NDArray[Any]) -> NDArray[Any]:
     """A table over the schema with its axes in the order of the blocks."""
     held = [name for block in study.design.blocks for name in block.names]
     return table.transpose([study.names.index(name) for name in held])
 
 
-def by_schema(study: Study, flat: Floats) -> Floats:
+def by_schema(study: Study, flat: NDArray[Any]) -> NDArray[Any]:
     """The way back, from a vector over the answers in the order of the blocks."""
     held = [name for block in study.design.blocks for name in block.names]
     table = flat.reshape([study.schema[name].size for name in held])
@@ -156,7 +164,7 @@ def report_shape(study: Study) -> tuple[int, ...]:
 def report_distribution(study: Study, table: Floats) -> Floats:
     """How likely each report is: one axis for each block."""
     flat = by_blocks(study, table).ravel() @ whole_matrix(study)
-    return flat.reshape(report_shape(study))
+    return np.asarray(flat.reshape(report_shape(study)))
 
 
 def observed_exactly(study: Study, table: Floats) -> Observed:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
 from decimal import Context, Decimal, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,14 +29,12 @@ def schema_of(*sizes: int) -> Schema:
 
 def loss(channel: Channel) -> Decimal:
     """The worst log ratio of two weights of one report, by more digits than the code uses."""
-    columns = zip(*channel.weights(), strict=True)
-    worst = max((max(c), min(c)) for c in columns for c in [c])
-    if isinstance(channel, MatrixResponse):
-        worst = max(
-            ((max(c), min(c)) for c in zip(*channel.weights(), strict=True)),
-            key=lambda pair: pair[0] / pair[1],
-        )
-    return DIGITS.subtract(DIGITS.ln(Decimal(worst[0])), DIGITS.ln(Decimal(worst[1])))
+    if isinstance(channel, KaryResponse):
+        worst = Fraction(channel.same, channel.other)
+    else:
+        worst = max(Fraction(max(c), min(c)) for c in zip(*channel.weights(), strict=True))
+    above, below = Decimal(worst.numerator), Decimal(worst.denominator)
+    return DIGITS.subtract(DIGITS.ln(above), DIGITS.ln(below))
 
 
 def spent(design: Design) -> Decimal:
@@ -123,7 +122,7 @@ def test_equal_shares_never_sum_to_more_than_asked(total: str, attributes: int, 
         assert wanted - real < STEP * len(design.blocks)
         assert abs(design.exact_epsilon - real) < Decimal("1e-25")
         assert Decimal(design.epsilon) >= real - Decimal("1e-25")
-        shares = [loss(block.channel) * 1 / len(block.names) for block in design.blocks]
+        shares = [loss(block.channel) / len(block.names) for block in design.blocks]
         assert max(shares) - min(shares) < STEP
 
 

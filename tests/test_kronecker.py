@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from types import SimpleNamespace
 from typing import Any, NoReturn, cast
 
@@ -16,6 +15,7 @@ from castell.channel import Channel, KaryResponse, Lens, MatrixResponse
 from castell.errors import TableTooLargeError
 from castell.kronecker import MAX_CELLS, apply, castell, check_cells, naive, reduced
 from castell.operators import Floats
+from tests.populations import kronecker
 
 Inversion = Callable[..., Floats]
 INVERSIONS = [naive, reduced, castell]
@@ -25,8 +25,7 @@ WIDE = MatrixResponse([[6, 3, 1], [1, 2, 7]])
 
 def _forward(channels: Sequence[Channel]) -> Floats:
     """From all answers to all reports, from the integer weights and nothing else."""
-    matrices = [np.array(c.weights(), dtype=np.float64).T / c.total for c in channels]
-    return np.asarray(reduce(np.kron, matrices))
+    return kronecker(np.array(c.weights(), dtype=np.float64).T / c.total for c in channels)
 
 
 def _agree(channels: Sequence[Channel], generator: np.random.Generator) -> None:

@@ -197,14 +197,17 @@ class AnswerFile:
 
     def _csv(self, delimiter: str) -> Iterator[pa.Table]:
         import pyarrow as pa
+        import pyarrow.compute as pc
         from pyarrow import csv
 
         parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
         with csv.open_csv(self.path, parse_options=parse) as head:
             header = head.schema.names
+        # Many write CSV with a space after the comma: spaces around names and values are dropped.
+        wanted = self._wanted([name.strip() for name in header])
         # As texts: guessing types would turn '01' into 1 and 'NA' into a missing answer.
         convert = csv.ConvertOptions(
-            include_columns=self._wanted(header),
+            include_columns=[name for name in header if name.strip() in wanted],
             column_types={name: pa.string() for name in header},
         )
         size = self.path.stat().st_size
@@ -215,4 +218,6 @@ class AnswerFile:
             for batch in reader:
                 self.rows += batch.num_rows
                 self.done = raw.tell() / size
-                yield pa.Table.from_batches([batch])
+                trimmed = [pc.utf8_trim_whitespace(column) for column in batch.columns]
+                names = [name.strip() for name in batch.schema.names]
+                yield pa.Table.from_arrays(trimmed, names=names)

@@ -173,7 +173,7 @@ def estimate(
     """Estimate a joint table, or one share, from reports."""
     from castell.counting import scan_reports
     from castell.fitting import fit
-    from castell.progress import progress_bar
+    from castell.progress import progress_bar, working
     from castell.study import Study
     from castell.tables import TABLES, print_probability, write_table
 
@@ -194,6 +194,8 @@ def estimate(
             print_probability(share, where, method, level, as_json)
             return
         joint = model.estimate(attributes or [], post=post, max_cells=max_cells)
+    with working("working out errors", quiet=as_json):
+        joint.conf_int(level)
     if output is not None:
         write_table(joint, output, level)
     if plot is not None:

@@ -43,3 +43,16 @@ def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[float]
     finally:
         if shown:
             bar.stop()
+
+
+@contextmanager
+def working(what: str, *, quiet: bool = False) -> Iterator[None]:
+    """A sign of life on a terminal, for work that cannot tell how far it is."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield
+    else:
+        with console.status(what):
+            yield

@@ -142,13 +142,24 @@ class ReportWriter:
         metadata = {"castell.digest": study.digest, "castell.secure": str(secure).lower()}
         self._schema = pa.schema(fields, metadata=metadata)
         self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+        self._waiting: list[pa.Table] = []
 
     def write(self, columns: Sequence[NDArray[Any]]) -> None:
+        """Add some reports. They are written in large groups, however few come at a time."""
         import pyarrow as pa
 
         blocks = self.study.design.blocks
         arrays = [pa.array(check_codes(b, c)) for b, c in zip(blocks, columns, strict=True)]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+        self._waiting.append(pa.Table.from_arrays(arrays, schema=self._schema))
+        if sum(table.num_rows for table in self._waiting) >= ROW_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._waiting:
+            self._writer.write_table(pa.concat_tables(self._waiting), ROW_GROUP)
+            self._waiting = []
 
     def __enter__(self) -> Self:
         return self
@@ -159,6 +170,8 @@ class ReportWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is None:
+            self._flush()
         self._writer.close()
         if kind is None:
             self._part.replace(self.path)

@@ -70,7 +70,7 @@ def _distinct(
                 raise StudyError(
                     f"{path} has no column {name!r}", suggest(name, batch.column_names)
                 )
-            labels = pc.utf8_trim_whitespace(texts(batch.column(name)))
+            labels = texts(batch.column(name))
             values = set(pc.unique(labels).to_pylist())
             found.setdefault(name, set()).update(v for v in values if v)
             empty = pc.sum(pc.equal(pc.fill_null(labels, ""), "")).as_py() or 0

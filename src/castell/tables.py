@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".parquet")
 
 
+def _console() -> Console:
+    console = Console(soft_wrap=True)
+    # A file or a pipe has no width to fit: no line is broken there.
+    return console if console.is_terminal else Console(soft_wrap=True, width=1000)
+
+
 def _table(*titles: str, left: int = 1) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for i, title in enumerate(titles):
@@ -29,7 +35,7 @@ def _table(*titles: str, left: int = 1) -> Table:
 
 
 def print_statement(statement: Statement) -> None:
-    study, console = statement.study, Console(soft_wrap=True)
+    study, console = statement.study, _console()
     console.print(f"study     {study.name}", markup=False)
     console.print(f"digest    {study.digest}", markup=False)
     console.print(f"epsilon   {study.epsilon:.6g} in all, for one respondent\n")
@@ -102,7 +108,7 @@ def demo_document(demo: Demo) -> dict[str, Any]:
 
 
 def print_demo(demo: Demo) -> None:
-    console, joint = Console(soft_wrap=True), demo.joint
+    console, joint = _console(), demo.joint
     low, high = joint.conf_int()
     console.print(
         f"{joint.n:,} generated people answered {len(demo.study.names)} questions. Each randomised "

@@ -1,0 +1,182 @@
+"""Every benchmark runs, on tiny sizes; nothing here looks at a clock."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks import _population, _timing, adult, counting, coverage, inversion, randomize
+from benchmarks.__main__ import benchmark, main, names
+
+# How many columns UCI's files have; those not read are filled with numbers.
+_COLUMNS = {"adult": 15, "german": 21, "nursery": 9}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Made-up answers in the format of UCI's files: they only serve to run the code."""
+    generator = np.random.default_rng(0)
+    for name, width in _COLUMNS.items():
+        file = _population._FILES[name]
+        lines = []
+        for _ in range(200):
+            fields = [str(number) for number in generator.integers(0, 9, width)]
+            for k in file.columns.values():
+                fields[k] = f"v{generator.integers(0, 2 + k % 2)}"
+            lines.append((", " if name == "adult" else file.delimiter).join(fields))
+        path = tmp_path / file.path
+        path.parent.mkdir()
+        path.write_text("\n".join([*lines, "", ""]), encoding="utf-8")
+    monkeypatch.setenv("CASTELL_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CASTELL_DATA", raising=False)
+
+
+def _plain(result: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(result, allow_nan=False))
+
+
+def test_each_file_is_a_benchmark() -> None:
+    assert set(names()) >= {"adult", "counting", "coverage", "inversion", "randomize"}
+    for name in names():
+        module = benchmark(name)
+        assert (module.__doc__ or "").split("\n")[0].endswith(".")
+        assert callable(module.run)
+        assert callable(module.show)
+
+
+def test_randomize() -> None:
+    result = randomize.run(quick=True)
+    _plain(result)
+    assert list(result["laps"]) == ["os.urandom", "from codes", "from a frame"]
+    assert "million answers a second" in randomize.show(result)
+
+
+def test_counting_agrees_with_its_peers() -> None:
+    result = counting.run(quick=True)
+    _plain(result)
+    for place in ("memory", "parquet"):
+        assert set(result[place]["equal"]) == {"DuckDB", "DuckDB, packed key", "Polars"}
+        assert all(result[place]["equal"].values())
+    assert "NOT EQUAL" not in counting.show(result)
+    result["memory"]["equal"]["Polars"] = False
+    assert "NOT EQUAL: Polars" in counting.show(result)
+
+
+def test_counting_sees_a_difference() -> None:
+    import pyarrow as pa
+
+    table = np.array([[0, 2], [1, 0]])
+    right = pa.table({"a": [0, 1], "b": [1, 0], "n": [2, 1]})
+    assert counting._same(table, right)
+    assert not counting._same(table, right.slice(1))
+    assert not counting._same(table, pa.table({"key": [1, 2], "n": [2, 2]}))
+
+
+def test_inversion_three_ways_agree() -> None:
+    result = inversion.run(quick=True)
+    _plain(result)
+    assert [line["width"] for line in result["ways"]] == [2, 3]
+    for line in result["ways"]:
+        assert set(line["laps"]) == {"castell", "reduced", "naive"}
+        assert line["apart"] < 1e-10
+    assert "with errors" in inversion.show(result)
+
+
+@pytest.mark.usefixtures("folder")
+def test_adult() -> None:
+    result = adult.run(quick=True)
+    _plain(result)
+    lines = [(line["each"], line["method"], line["post"]) for line in result["errors"]]
+    assert lines == [(each, *how) for each in adult.EACH for how in adult.methods()]
+    for line in result["errors"]:
+        assert np.shape(line["avd"]) == np.shape(line["tvd"]) == (1, len(adult.WIDTHS))
+        assert np.all(np.array(line["avd"]) > 0)
+    text = adult.show(result)
+    assert "epsilon 1 each, 8 in all" in text
+    assert "truncated + clip" in text
+    assert "before: castell" in text
+    repeated = [{**line, "avd": line["avd"] * 2} for line in result["errors"]]
+    assert "± 0.0000" in adult.show({**result, "repeats": 2, "errors": repeated})
+
+
+@pytest.mark.usefixtures("folder")
+def test_coverage() -> None:
+    result = coverage.run(quick=True)
+    _plain(result)
+    assert not result["missing"]
+    assert {row["data"] for row in result["rows"]} == {"generated", "adult", "german", "nursery"}
+    assert {row["target"] for row in result["rows"]} == {"population", "respondents"}
+    # The seeds are fixed, so this does not come and go.
+    assert 0.93 < np.mean([row["mean"] for row in result["rows"]]) < 0.97
+    assert "by chance" in coverage.show(result)
+
+
+def test_coverage_by_chance() -> None:
+    # Of 20 collections only 19 hits lie between 93 % and 97 %.
+    assert coverage.by_chance(20) == pytest.approx(1 - 20 * 0.95**19 * 0.05)
+    assert coverage.by_chance(100_000) < 1e-6
+
+
+@pytest.mark.usefixtures("no_data")
+def test_without_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["adult", "--quick"]) == 1
+    assert "CASTELL_DATA is not set: set it to the folder" in capsys.readouterr().out
+    assert main(["coverage", "--quick"]) == 0
+    assert "without the data sets: CASTELL_DATA is not set" in capsys.readouterr().out
+
+
+def test_incomplete_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CASTELL_DATA", str(tmp_path))
+    with pytest.raises(_population.DataMissingError, match=r"has no german/german\.data"):
+        _population.load("german")
+
+
+@pytest.mark.usefixtures("folder")
+def test_all_in_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "results.json"
+    assert main(["--quick", "--json", str(target)]) == 0
+    document = json.loads(target.read_text(encoding="utf-8"))
+    assert set(document["results"]) == set(names())
+    assert document["quick"] is True
+    shown = capsys.readouterr().out
+    assert all(f"== {name}: " in shown for name in names())
+
+
+def test_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["speed"])
+    assert "there is no benchmark 'speed'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_data_sets_as_published() -> None:
+    people = _population.load("adult")
+    assert people.n == 200
+    assert people.schema.names[0] == "workclass"
+    assert people.schema["workclass"].values == ("v0", "v1", "v2")
+    table = people.table(["sex", "income"])
+    assert table.sum() == pytest.approx(1.0)
+    assert people.study(2.0).epsilon == pytest.approx(16.0)
+
+
+def test_generated_population_depends() -> None:
+    people = _population.generated((2, 3), 5_000)
+    table = people.table(["a0", "a1"])
+    assert table.shape == (2, 3)
+    assert np.abs(table - np.outer(table.sum(axis=1), table.sum(axis=0))).max() > 0.01
+
+
+def test_race_goes_round() -> None:
+    order: list[str] = []
+    laps = _timing.race({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, 2)
+    assert order == ["a", "b", "b", "a", "a", "b"]
+    assert laps["a"]["ratio"] == 1.0
+    assert set(laps) == {"a", "b"}

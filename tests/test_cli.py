@@ -1,0 +1,206 @@
+"""The command line, run as a user runs it: arguments in, text and exit code out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import csv
+
+from castell import Study, cli
+from castell.population import SCHEMA, health_survey
+from castell.studyfile import to_toml
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a study, answers and reports, and the shell standing in it."""
+    columns = {name: pa.array(values) for name, values in health_survey(3000).items()}
+    csv.write_csv(pa.table(columns), tmp_path / "answers.csv")
+    pq.write_table(pa.table(columns), tmp_path / "answers.parquet")
+    text = to_toml(SCHEMA, name="health", epsilon=12.0)
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Result:
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Shell:
+    """Runs a command in this process, through the same door as the installed script."""
+
+    def __init__(self, capture: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+        self.capture, self.monkeypatch = capture, monkeypatch
+
+    def __call__(self, *words: str) -> Result:
+        self.monkeypatch.setattr(sys, "argv", ["castell", *words])
+        self.capture.readouterr()
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+        captured = self.capture.readouterr()
+        return Result(code, captured.out, captured.err)
+
+
+@pytest.fixture
+def castell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    return Shell(capsys, monkeypatch)
+
+
+@pytest.mark.parametrize("answers", ["answers.csv", "answers.parquet"])
+def test_from_answers_to_a_table(folder: Path, castell: Shell, answers: str) -> None:
+    assert castell("init", "first.toml", "--from", answers, "--epsilon", "12").code == 0
+    assert castell("check", "first.toml", "--publish", "first.json").code == 0
+    assert castell("randomize", "first.toml", answers, "reports.parquet").code == 0
+    # The published study is the same study: its reports are accepted.
+    table = castell(
+        "estimate", "first.json", "reports.parquet", "smokes", "health", "--json",
+        "--output", "t.parquet", "--plot", "t.svg",
+    )  # fmt: skip
+    assert table.code == 0
+    assert table.json["n"] == 3000
+    assert table.json["secure"] is True
+    assert abs(sum(map(sum, table.json["probabilities"])) - 1) < 1e-9
+    assert pq.read_table(folder / "t.parquet").num_rows == 12
+    assert (folder / "t.svg").read_text().startswith("<svg")
+
+
+def test_estimate_for_people(folder: Path, castell: Shell) -> None:
+    castell("randomize", "study.toml", "answers.csv", "r.parquet")
+    shown = castell("estimate", "study.toml", "r.parquet", "smokes", "--method", "hybrid")
+    assert shown.code == 0
+    assert "n = 3,000" in shown.out
+    assert "hybrid chose" in shown.out
+    share = castell("estimate", "study.toml", "r.parquet", "--where", "health=poor,fair")
+    assert "95% interval" in share.out
+    cell = castell("estimate", "study.toml", "r.parquet", "--where", "smokes=now", "--json").json
+    table = castell("estimate", "study.toml", "r.parquet", "smokes", "--json").json
+    assert cell["probability"] == pytest.approx(table["probabilities"][2], abs=1e-9)
+    assert cell["lower"] == pytest.approx(table["lower"][2], abs=1e-9)
+    del folder
+
+
+def test_check_says_what_it_costs(folder: Path, castell: Shell) -> None:
+    shown = castell("check", "study.toml")
+    assert "epsilon   12 in all" in shown.out
+    assert "weak protection" in shown.out
+    document = castell("check", "study.toml", "--json").json
+    assert document["digest"] == Study.load(folder / "study.toml").digest
+    assert [a["name"] for a in document["attributes"]] == list(SCHEMA.names)
+
+
+def test_a_seed_is_marked_insecure_everywhere(folder: Path, castell: Shell) -> None:
+    made = castell("randomize", "study.toml", "answers.csv", "a.parquet", "--seed", "1")
+    assert "INSECURE" in made.err
+    castell("randomize", "study.toml", "answers.csv", "b.parquet", "--seed", "1")
+    assert (folder / "a.parquet").read_bytes() == (folder / "b.parquet").read_bytes()
+    assert "INSECURE" in castell("estimate", "study.toml", "a.parquet", "smokes").out
+    assert "INSECURE" in castell("estimate", "study.toml", "a.parquet", "--where", "smokes=now").out
+    assert not castell("estimate", "study.toml", "a.parquet", "smokes", "--json").json["secure"]
+
+
+def _spoiled(folder: Path) -> None:
+    castell_rows = (folder / "answers.csv").read_text().splitlines()
+    (folder / "unknown.csv").write_text("\n".join([*castell_rows[:3], '"1","2","3","4","5","6"']))
+    (folder / "columns.csv").write_text("age,region\n18-29,north\n")
+    (folder / "empty.csv").write_text("")
+    (folder / "constant.csv").write_text("a\nx\nx\n")
+    (folder / "bad.toml").write_text("name = ")
+    study = (folder / "study.toml").read_text()
+    (folder / "other.toml").write_text(study.replace("12.0", "11.0"))
+    for name, epsilon in [("zero", "0"), ("minus", "-1"), ("inf", "inf"), ("huge", "1e6")]:
+        (folder / f"{name}.toml").write_text(study.replace("12.0", epsilon))
+
+
+WRONG = [
+    (["check", "nowhere.toml"], "castell init writes"),
+    (["check", "bad.toml"], "bad.toml: not valid TOML"),
+    (["check", "zero.toml"], "positive, finite"),
+    (["check", "minus.toml"], "positive, finite"),
+    (["check", "inf.toml"], "positive, finite"),
+    (["check", "huge.toml"], "above 32"),
+    (["init", "study.toml", "--from", "answers.csv"], "there already"),
+    (["init", "new.toml", "--from", "nowhere.csv"], "there is no file"),
+    (["init", "new.toml", "--from", "constant.csv"], "no column with 2"),
+    (["init", "new.toml", "--from", "answers.csv", "--column", "agee"], "did you mean 'age'"),
+    (["init", "new.toml", "--from", "answers.csv", "--epsilon", "0"], "positive, finite"),
+    (["randomize", "study.toml", "unknown.csv", "x.parquet"], "row 3, column 'age'"),
+    (["randomize", "study.toml", "columns.csv", "x.parquet"], "no column 'education'"),
+    (["randomize", "study.toml", "empty.csv", "x.parquet"], "cannot read empty.csv"),
+    (["randomize", "study.toml", "answers.csv", "x.csv"], "does not end in .parquet"),
+    (["randomize", "study.toml", "answers.parquet", "answers.parquet"], "are one file"),
+    (["randomize", "study.toml", "answers.csv", "no/x.parquet"], "there is no folder"),
+    (["randomize", "study.toml", "answers.csv", "x.parquet", "--seed", "-1"], "whole number"),
+    (["estimate", "study.toml", "r.parquet"], "name attributes"),
+    (["estimate", "study.toml", "r.parquet", "age", "--where", "age=60+"], "both were asked"),
+    (["estimate", "study.toml", "r.parquet", "agee"], "did you mean 'age'"),
+    (["estimate", "study.toml", "r.parquet", "age", "age"], "twice"),
+    (["estimate", "study.toml", "r.parquet", "age", "--method", "magic"], "no method 'magic'"),
+    (["estimate", "study.toml", "r.parquet", "age", "--option", "x=1"], "no option 'x'"),
+    (["estimate", "study.toml", "r.parquet", "age", "--option", "x"], "not name=value"),
+    (["estimate", "study.toml", "r.parquet", "age", "--level", "95"], "between 0 and 1"),
+    (["estimate", "study.toml", "r.parquet", "age", "--post", "magic"], "no post-processing"),
+    (["estimate", "study.toml", "r.parquet", "age", "--plot", "x.doc"], "end its name in"),
+    (["estimate", "study.toml", "r.parquet", "age", "--output", "x.doc"], "end its name in"),
+    (["estimate", "study.toml", "r.parquet", "age", "region", "--max-cells", "3"], "16 cells"),
+    (["estimate", "study.toml", "r.parquet", "--where", "age=7"], "is not a value"),
+    (["estimate", "study.toml", "r.parquet", "--where", "age=60+", "--where", "age=60+"], "twice"),
+    (["estimate", "study.toml", "answers.csv", "age"], "is not Parquet"),
+    (["estimate", "study.toml", "answers.parquet", "age"], "names no study"),
+    (["estimate", "study.toml", "nowhere.parquet", "age"], "there is no file"),
+    (["estimate", "other.toml", "r.parquet", "age"], "another study"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG, ids=[" ".join(w) for w, _ in WRONG])
+def test_wrong_input_is_one_line_and_exit_code_1(
+    folder: Path, castell: Shell, words: list[str], said: str
+) -> None:
+    _spoiled(folder)
+    castell("randomize", "study.toml", "answers.csv", "r.parquet")
+    before = sorted(path.name for path in folder.iterdir())
+    result = castell(*words)
+    assert result.code == 1
+    assert result.out == ""
+    assert said in result.err
+    assert result.err.startswith("castell: ")
+    assert result.err.count("\n") == 1
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_wrong_usage_is_exit_code_2(castell: Shell) -> None:
+    assert castell("frobnicate").code == 2
+    assert castell("demo", "--people", "0").code == 2
+
+
+@pytest.mark.parametrize("verb", ["init", "check", "randomize", "estimate", "demo"])
+def test_every_verb_has_help_with_an_example(castell: Shell, verb: str) -> None:
+    shown = castell(verb, "--help")
+    assert shown.code == 0
+    assert f"castell {verb}" in " ".join(shown.out.split())
+    assert "Example" in shown.out
+
+
+def test_values_with_commas_can_be_asked_for() -> None:
+    assert cli._query([r"job=clerk\, senior,cook"]) == {"job": ["clerk, senior", "cook"]}
+
+
+def test_the_installed_script_runs() -> None:
+    script = Path(sys.executable).parent / "castell"
+    ran = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("castell 0.")

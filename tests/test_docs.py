@@ -1,0 +1,79 @@
+"""The documents' examples run: Python blocks, study files and command lines, as printed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from castell import Study, methods
+from castell.population import health_survey
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def _blocks(language: str) -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for i, code in enumerate(re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)):
+            found.append((f"{page.name}-{i}", code))
+    return found
+
+
+@pytest.mark.parametrize("code", [pytest.param(c, id=i) for i, c in _blocks("python")])
+def test_python_blocks_run(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "documented example", "exec"), {})  # noqa: S102
+
+
+@pytest.mark.parametrize("text", [pytest.param(c, id=i) for i, c in _blocks("toml")])
+def test_study_files_load(text: str) -> None:
+    assert Study.from_toml(text).epsilon > 0
+
+
+def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    columns = {name: pa.array(values) for name, values in health_survey(2000).items()}
+    csv.write_csv(pa.table(columns), tmp_path / "answers.csv")
+    lines = [
+        line[2:].split("#")[0]
+        for _, block in _blocks("console")
+        for line in block.splitlines()
+        if line.startswith("$ castell ")
+    ]
+    assert len(lines) >= 5
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for line in lines:
+        ran = subprocess.run(
+            shlex.split(line), cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+    assert (tmp_path / "joint.png").stat().st_size > 10_000
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    for page in [*PAGES, *ROOT.glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name} -> {target}"
+
+
+def test_every_method_is_in_the_readme() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [m for m in methods() if f"| `{m}` |" not in text] == []
+
+
+def test_the_tests_that_the_privacy_page_names_exist() -> None:
+    text = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[a-z_./]+)`", text)
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -1,0 +1,64 @@
+"""First study files: what is found in the data is what is written, and it loads."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from castell import Attribute, Schema, Study
+from castell.errors import AnswerError, StudyError
+from castell.studyfile import first_study, to_toml
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+    lambda text: text.strip() == text
+)
+
+
+@given(TEXT, st.lists(TEXT, min_size=2, max_size=4, unique=True), st.text())
+def test_any_text_survives_the_file(name: str, values: list[str], question: str) -> None:
+    question = question.encode("utf-8", "ignore").decode()
+    schema = Schema([Attribute(name, values, question)])
+    assert Study.from_toml(to_toml(schema, name=name, epsilon=1.0)).schema == schema
+
+
+def test_values_are_found_and_ordered(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age,sex, city\n10,m,x\n9,f,y\n9, f ,x\n")
+    text, remarks = first_study(path, epsilon=2.0, file="mine.toml")
+    study = Study.from_toml(text)
+    assert study.name == "people"
+    assert study.schema["age"].values == ("9", "10")
+    assert study.schema["sex"].values == ("f", "m")
+    assert study.epsilon == pytest.approx(2.0)
+    assert "castell check mine.toml" in text
+    assert remarks == []
+
+
+def test_what_is_no_category_is_left_out_with_a_remark(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    columns = {"id": list(range(200)), "one": ["x"] * 200, "sex": ["m", None] * 100}
+    columns["smokes"] = ["yes", "no"] * 100
+    pq.write_table(pa.table(columns), path)
+    text, remarks = first_study(path)
+    assert Study.from_toml(text).names == ("smokes",)
+    said = "\n".join(remarks)
+    assert "'id' has 200 different values" in said
+    assert "'one' has 1 different values" in said
+    assert "'sex' has 100 missing answers" in said
+    with pytest.raises(StudyError, match="'id' has 200"):
+        first_study(path, columns=["id"])
+
+
+def test_nothing_usable_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "letters.csv"
+    path.write_text("id\n" + "\n".join(string.ascii_letters))
+    with pytest.raises(StudyError, match="no column with 2 to 10 values"):
+        first_study(path, most_values=10)
+    with pytest.raises(AnswerError, match="there is no file"):
+        first_study(tmp_path / "none.csv")
