@@ -1,4 +1,4 @@
-"""Inverting a table of 1.8 million cells, standard errors included, takes a few passes over it.
+"""What it costs to invert a table of 1.8 million cells, standard errors included.
 
 The yardsticks are a copy of the table, one matrix product along one of its axes, and a Fourier
 transform of it. Below: the paper's three ways to apply the same inverse, on w attributes of three

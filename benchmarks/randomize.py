@@ -1,4 +1,4 @@
-"""Randomising securely costs little more than drawing the random bytes it needs.
+"""Randomising securely, against drawing the random bytes that it needs.
 
 A million respondents answer eight questions (domain sizes of Adult, epsilon 4 each). The yardstick
 is `os.urandom` for the same 8 bytes an answer, in pieces of the size that is fastest.

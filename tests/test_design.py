@@ -83,14 +83,23 @@ def test_an_axis_is_a_digit_of_the_blocks_code() -> None:
     (block,) = (block for block in design.blocks if len(block.names) == 3)
     codes = np.arange(60)
     digits = np.unravel_index(codes, (3, 5, 4))
-    for position in range(3):
-        axis = block.axis(1, position)
+    for position, name in enumerate("bdc"):
+        (axis,) = block.axes(1, [name])
         assert axis.block == 1
         assert axis.size == (3, 5, 4)[position]
         digit = codes // axis.stride
         if axis.inner:
             digit = digit % axis.size
         np.testing.assert_array_equal(digit, digits[position])
+    # Several stand in the order of the block, whatever the order asked.
+    assert block.axes(1, ["c", "b"]) == (*block.axes(1, ["b"]), *block.axes(1, ["c"]))
+
+
+def test_an_attribute_alone_has_as_many_digits_as_reports() -> None:
+    wide = MatrixResponse([[7, 2, 1], [1, 2, 7]])
+    design = build(schema_of(2, 4), 4.0, "independent", None, {"a": wide})
+    sizes = [block.axes(i, block.names)[0].size for i, block in enumerate(design.blocks)]
+    assert sizes == [3, 4]
 
 
 def test_a_lens_looks_at_part_of_a_block() -> None:

@@ -187,6 +187,9 @@ def test_own_square_is_the_mean_square_of_a_cells_own_respondents() -> None:
         oracle = (adds**2 * matrix.reshape(24, -1)).sum(axis=1)
         observed = observed_exactly(study, PEOPLE.table)
         np.testing.assert_allclose(observed.own_square().ravel(), oracle, rtol=1e-10)
+        # And over everybody, as expected from the answers or seen in the reports.
+        everybody = observed.expected_square(PEOPLE.table)
+        np.testing.assert_allclose(everybody, observed.second_moment(), rtol=1e-10)
 
 
 # -- single cells --------------------------------------------------------------------------------
@@ -278,7 +281,7 @@ def test_questions_that_cannot_be_answered() -> None:
         model.probability()
     with pytest.raises(QueryError, match="asked for twice"):
         model.probability({"a": "a0"}, a="a1")
-    with pytest.raises(CastellError, match="empty value"):
+    with pytest.raises(CastellError, match="is not a value"):
         model.probability(a=None)
     with pytest.raises(QueryError, match="asked for twice"):
         model.estimate(["a", "b", "a"])

@@ -49,17 +49,18 @@ def test_the_diagonal_of_a_product_of_any_two_kinds(size: int) -> None:
             np.testing.assert_allclose(left.diagonal_with(right), expected, atol=1e-11)
 
 
-def test_a_rectangular_matrix_maps_columns_to_rows() -> None:
+@pytest.mark.parametrize("columns", [2, 5])
+def test_an_asymmetric_matrix_maps_columns_to_rows(columns: int) -> None:
     random = np.random.default_rng(0)
-    matrix: Floats = random.normal(size=(2, 5))
+    matrix: Floats = random.normal(size=(2, columns))
     dense = Dense(matrix)
-    table = random.normal(size=(5, 3))
-    assert (dense.rows, dense.columns) == (2, 5)
+    table = random.normal(size=(columns, 3))
+    assert (dense.rows, dense.columns) == (2, columns)
     np.testing.assert_allclose(dense.turn(table), (matrix @ table).T)
     np.testing.assert_allclose(dense.pull(np.array([1.0, -2.0])), matrix[0] - 2 * matrix[1])
     np.testing.assert_allclose(dense.combine(np.array([1])), matrix[1])
     np.testing.assert_allclose(dense.squared().dense(), matrix**2)
-    back = Dense(random.normal(size=(5, 2)))
+    back = Dense(random.normal(size=(columns, 2)))
     np.testing.assert_allclose(dense.diagonal_with(back), np.diag(matrix @ back.matrix))
 
 
@@ -67,10 +68,11 @@ def test_one_turn_for_each_axis_brings_every_axis_back() -> None:
     # The result of a turn is laid out so that the next axis comes first: what kronecker relies on.
     random = np.random.default_rng(1)
     sizes = (2, 70, 3)
-    operators = [Dense(random.normal(size=(4, 2))), Uniform(70, 1.5, 0.25), Uniform(3, 2.0, -1.0)]
+    first = Dense(random.normal(size=(4, 2)))
+    operators: list[Operator] = [first, Uniform(70, 1.5, 0.25), Uniform(3, 2.0, -1.0)]
     table = random.normal(size=sizes)
     turned = table
     for operator in operators:
         turned = operator.turn(np.reshape(turned, (operator.columns, -1)))
-    expected = np.einsum("ia,jb,kc,abc->ijk", *(o.dense() for o in operators), table)
-    np.testing.assert_allclose(turned.reshape(4, 70, 3), expected, atol=1e-10)
+    whole = np.kron(np.kron(operators[0].dense(), operators[1].dense()), operators[2].dense())
+    np.testing.assert_allclose(turned.ravel(), whole @ table.ravel(), atol=1e-10)

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,11 +46,11 @@ GOLDEN = (
     '{"name":"b","question":"","values":["1","2","30"]},'
     '{"name":"c","question":"","values":["true","false"]}],'
     '"blocks":[{"attributes":["b","a"],"channel":'
-    '{"kind":"kary","other":268435456,"same":2539932863,"size":6}},'
+    '{"kind":"kary","other":268435456,"same":2539817556,"size":6}},'
     '{"attributes":["c"],"channel":{"kind":"matrix","weights":[[8,2],[3,7]]}}],'
     '"castell":1,"name":"café"}'
 )
-DIGEST = "?"
+DIGEST = "099ae8606971e28023c8be9dce8d0f52e7300d0fbb97c2bdeaeabbbfe4901f7a"
 
 
 def in_python() -> Study:
@@ -231,6 +232,7 @@ def at(*keys: Any, value: Any) -> Callable[[dict[str, Any]], object]:
             place = place[key]
         place[keys[-1]] = value
 
+    edit.__name__ = " ".join(map(str, keys)) + f" = {value!a}"
     return edit
 
 
@@ -241,6 +243,7 @@ def without(*keys: Any) -> Callable[[dict[str, Any]], object]:
             place = place[key]
         del place[keys[-1]]
 
+    edit.__name__ = "no " + " ".join(map(str, keys))
     return edit
 
 
@@ -260,7 +263,7 @@ def untouched(_: dict[str, Any]) -> None:
     "edit",
     [
         # One weight, however little; a name; an order.
-        at("blocks", 0, "channel", "same", value=2539932864),
+        at("blocks", 0, "channel", "same", value=2539817557),
         at("blocks", 0, "channel", "other", value=134217728),
         at("blocks", 1, "channel", "weights", value=[[8, 2], [4, 6]]),
         at("blocks", 1, "channel", "weights", value=[[80, 20], [30, 70]]),
@@ -320,6 +323,7 @@ def untouched(_: dict[str, Any]) -> None:
         at("castell", value="1"),
         at("castell", value=None),
     ],
+    ids=lambda edit: edit.__name__,
 )
 def test_a_changed_publication_is_refused(edit: Callable[[dict[str, Any]], object]) -> None:
     assert Study.from_json(change(untouched)) == in_python()
@@ -335,6 +339,14 @@ def test_a_changed_publication_is_refused(edit: Callable[[dict[str, Any]], objec
 def test_what_is_no_publication_is_refused(text: str) -> None:
     with pytest.raises(StudyError):
         Study.from_json(text)
+
+
+def test_a_cluster_with_more_reports_than_answers_is_refused() -> None:
+    # Its reports are no combination of values, so no digit of them is an attribute's.
+    wide = MatrixResponse((np.eye(4, 5, dtype=int) * 6 + 1).tolist())
+    schema = Schema([Attribute("a", [0, 1]), Attribute("b", [0, 1])])
+    with pytest.raises(StudyError):
+        Study.from_json(Study(schema, design=Design((Block(("a", "b"), (2, 2), wide),))).to_json())
 
 
 # -- what is wrongly written is refused ----------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import AnswerError
-from castell.schema import Attribute, Schema, suggest
+from castell.schema import Attribute, Schema, suggest, text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,8 +31,8 @@ def encode(schema: Schema, answers: Any, first_row: int = 1) -> dict[str, Codes]
     >>> encode(schema, {"sex": ["Male", "Female"]})["sex"].tolist()
     [1, 0]
     """
-    table = as_arrow(answers)
-    return {a.name: _encode(a, _column(table, a.name), first_row) for a in schema}
+    table = as_arrow(answers, schema.names)
+    return {a.name: _encode(a, table.column(a.name), first_row) for a in schema}
 
 
 def tabulate(schema: Schema, answers: Any, names: Any) -> NDArray[np.float64]:
@@ -62,44 +62,58 @@ def backend_of(answers: Any) -> str | None:
     return str(nw.from_native(answers, eager_only=True).implementation.value)
 
 
-def as_arrow(answers: Any) -> pa.Table:
-    """Any eager frame, or a mapping of columns, as an Arrow table."""
+def as_arrow(answers: Any, names: Collection[str]) -> pa.Table:
+    """The columns asked for of any eager frame, or of a mapping of columns, as an Arrow table."""
     import narwhals as nw
     import pyarrow as pa
+    from narwhals.exceptions import DuplicateError
 
     if isinstance(answers, Mapping):
-        lists = {name: _listed(values) for name, values in answers.items()}
-        if len({len(values) for values in lists.values()}) > 1:
+        columns = {name: _listed(values) for name, values in answers.items()}
+        if len({len(values) for values in columns.values()}) > 1:
             raise AnswerError(
                 "the columns differ in length", "give every respondent's every answer"
             )
-        try:
-            return pa.table(lists)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise AnswerError(f"a column mixes types ({error})", "use texts throughout") from None
+        present = _present(names, list(columns))
+        return pa.table({name: _array(name, columns[name]) for name in present})
     if isinstance(answers, pa.Table):
-        return answers
+        return answers.select(_present(names, answers.column_names))
     try:
         frame = nw.from_native(answers, eager_only=True)
+        present = _present(names, frame.columns)
     except TypeError:
         raise AnswerError(
             f"a {type(answers).__name__} is not a frame of answers",
             "give a pandas, Polars or Arrow frame, or a mapping of columns",
         ) from None
+    except DuplicateError as error:
+        twice = " ".join(str(error).split())
+        raise AnswerError(f"two columns have one name ({twice})", "keep one of them") from None
     # Only the columns' values matter: pandas' index has no meaning here.
-    return pa.table({name: frame[name].to_arrow() for name in frame.columns})
+    return pa.table({name: _array(name, frame[name]) for name in present})
 
 
 def _listed(values: Any) -> Any:
     return [values] if isinstance(values, str) or not hasattr(values, "__len__") else values
 
 
-def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
-    if name not in table.column_names:
-        raise AnswerError(f"the answers have no column {name!r}", suggest(name, table.column_names))
-    if table.column_names.count(name) > 1:
-        raise AnswerError(f"the answers have two columns {name!r}", "keep one of them")
-    return table.column(name)
+def _array(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    import pyarrow as pa
+
+    try:
+        return values.to_arrow() if hasattr(values, "to_arrow") else pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        raise AnswerError(f"column {name!r} mixes types", "use texts throughout") from None
+
+
+def _present(names: Collection[str], columns: list[str]) -> list[str]:
+    """The names, if each is the name of one column."""
+    for name in names:
+        if name not in columns:
+            raise AnswerError(f"the answers have no column {name!r}", suggest(name, columns))
+        if columns.count(name) > 1:
+            raise AnswerError(f"the answers have two columns {name!r}", "keep one of them")
+    return list(names)
 
 
 def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -113,7 +127,13 @@ def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
         # A frame turns whole numbers into floats as soon as one is missing, with NaN for it.
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
         if pc.all(pc.equal(pc.round(column), column)).as_py():
-            column = column.cast(pa.int64())
+            return column.cast(pa.int64()).cast(pa.string())
+        # Each number as Python writes it, which is how the study's values were written.
+        numbers = pc.unique(column.drop_null())
+        written = pa.array(
+            [text_of("", number) for number in numbers.to_numpy(zero_copy_only=False)], pa.string()
+        )
+        return pa.chunked_array([written.take(pc.index_in(column, numbers).combine_chunks())])
     return column.cast(pa.string())
 
 
@@ -123,7 +143,7 @@ def _encode(attribute: Attribute, column: pa.ChunkedArray, first_row: int) -> Co
 
     try:
         labels = texts(column)
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise AnswerError(
             f"column {attribute.name!r} holds {column.type}", "give texts or whole numbers"
         ) from None
@@ -180,9 +200,11 @@ class AnswerFile:
         except pa.ArrowInvalid as error:
             first = str(error).split("\n")[0]
             raise AnswerError(f"cannot read {self.path} ({first})", "correct the file") from None
+        except UnicodeDecodeError:
+            raise AnswerError(f"cannot read {self.path}", "save it as UTF-8") from None
 
-    def _wanted(self, names: list[str]) -> list[str]:
-        return [name for name in names if self.names is None or name in self.names]
+    def _wanted(self, columns: list[str]) -> list[str]:
+        return columns if self.names is None else _present(self.names, columns)
 
     def _parquet(self) -> Iterator[pa.Table]:
         import pyarrow as pa

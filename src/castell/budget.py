@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ import numpy as np
 from castell.errors import ChannelError
 
 # Below, the report says next to nothing; above, it says the answer. Neither is a privacy choice.
-MIN_EPSILON = Decimal(2) ** -20
+MIN_EPSILON = Decimal("9.5367431640625e-7")  # 2^-20
 MAX_EPSILON = Decimal(32)
 
 # Enough digits that no rounding here reaches an integer weight.
@@ -24,9 +25,12 @@ def as_decimal(epsilon: object, what: str = "epsilon") -> Decimal:
     >>> as_decimal(0.1) + as_decimal(0.2) == as_decimal(0.3)
     True
     """
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float, Decimal, np.number)):
+    if isinstance(epsilon, bool) or not isinstance(
+        epsilon, (int, float, Decimal, np.integer, np.floating)
+    ):
         raise ChannelError(f"{what} is {epsilon!r}", "give a number, for example 1.0")
-    value = epsilon if isinstance(epsilon, Decimal) else Decimal(repr(float(epsilon)))
+    exact = isinstance(epsilon, (int, Decimal))
+    value = Decimal(epsilon if exact else repr(float(epsilon)))  # type: ignore[arg-type]
     if not value.is_finite() or value <= 0:
         raise ChannelError(
             f"{what} is {epsilon}",
@@ -46,6 +50,14 @@ def check_range(epsilon: Decimal, what: str) -> None:
             f"{what} is {epsilon:.3g}, below 2^-20",
             "no number of respondents makes up for that; give it a larger share",
         )
+
+
+def total_of(parts: Iterable[Decimal]) -> Decimal:
+    """An exact sum, whatever precision the caller's own decimal context has."""
+    result = Decimal(0)
+    for part in parts:
+        result = EXACT.add(result, part)
+    return result
 
 
 def log_ratio(ratio: Fraction) -> Decimal:

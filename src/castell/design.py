@@ -10,14 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 
-from castell.budget import as_decimal, rounded_up
+from castell.budget import EXACT, as_decimal, rounded_up, total_of
 from castell.channel import Channel, KaryResponse, Lens, MatrixResponse
 from castell.errors import StudyError
 from castell.schema import Schema, suggest
-
-_SHARES = Context(prec=40, rounding=ROUND_FLOOR)
 
 
 @dataclass(frozen=True)
@@ -43,10 +41,17 @@ class Block:
     sizes: tuple[int, ...]
     channel: Channel
 
-    def axis(self, index: int, position: int) -> Axis:
-        """The digit of the attribute at a position, if this is block `index` of its design."""
-        stride = math.prod(self.sizes[position + 1 :])
-        return Axis(index, stride, self.sizes[position], inner=position > 0)
+    def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
+        """What some attributes contribute to a report, if this is block `index` of its design."""
+        if len(self.names) == 1:
+            # A channel of one attribute may have more reports than there are answers.
+            return (Axis(index, 1, self.channel.outputs, inner=False),)
+        axes = []
+        for i, name in enumerate(self.names):
+            if name in names:
+                stride = math.prod(self.sizes[i + 1 :])
+                axes.append(Axis(index, stride, self.sizes[i], inner=i > 0))
+        return tuple(axes)
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Design:
 
     @property
     def exact_epsilon(self) -> Decimal:
-        return sum((block.channel.exact_epsilon for block in self.blocks), Decimal(0))
+        return total_of(block.channel.exact_epsilon for block in self.blocks)
 
     @property
     def epsilon(self) -> float:
@@ -111,7 +116,7 @@ def build(
             channel = fixed[names[0]]
         else:
             what = f"the share of {' x '.join(names)}"
-            share = sum((spent[name] for name in names), Decimal(0))
+            share = total_of(spent[name] for name in names)
             channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
         blocks.append(Block(names, sizes, channel))
     return Design(tuple(blocks))
@@ -185,7 +190,7 @@ def _spend(
             )
         spent[name] = as_decimal(share, f"the share of {name!r}")
     rest = [name for name in schema.names if name not in spent]
-    given = sum(spent.values(), Decimal(0))
+    given = total_of(spent.values())
     if epsilon is None:
         if rest:
             raise StudyError(
@@ -206,5 +211,5 @@ def _spend(
             "leave epsilon out, or leave one attribute without a share to take the rest",
         )
     for name in rest:
-        spent[name] = _SHARES.divide(total - given, Decimal(len(rest)))
+        spent[name] = EXACT.divide(EXACT.subtract(total, given), Decimal(len(rest)))
     return spent

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from castell.budget import rounded_up
+from castell.budget import rounded_up, total_of
 from castell.errors import MissingExtraError, QueryError
 from castell.frames import frame_of
 from castell.operators import Floats
@@ -23,7 +22,7 @@ def spent_on(study: Study, names: Iterable[str]) -> float:
     """What a respondent spends on the blocks that hold some attributes."""
     blocks = {i for name in names for i in study.design.holders(name)}
     exact = [study.design.blocks[i].channel.exact_epsilon for i in sorted(blocks)]
-    return rounded_up(sum(exact, Decimal(0)))
+    return rounded_up(total_of(exact))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +39,8 @@ class JointEstimate:
     spread: SpreadOf = field(repr=False)
     method: str
     post: str
+    study: Study = field(repr=False)
     n: int
-    epsilon: float
-    spent: float
     secure: bool
     notes: tuple[str, ...] = ()
     backend: str | None = None
@@ -56,6 +54,16 @@ class JointEstimate:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def epsilon(self) -> float:
+        """What a respondent spends in all."""
+        return self.study.epsilon
+
+    @property
+    def spent(self) -> float:
+        """What a respondent spends on these attributes."""
+        return spent_on(self.study, self.names)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,7 +86,7 @@ class JointEstimate:
         They belong to the estimate before post-processing. Where a table was post-processed they
         are kept between 0 and 1 and always hold the number shown.
         """
-        low, high = (self.unprocessed + end for end in self._spread.interval(level))
+        low, high = self._spread.interval(self.unprocessed, level)
         if self.post == "raw":
             return low, high
         low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
@@ -110,16 +118,20 @@ class JointEstimate:
 
     # -- to look at and to take elsewhere --------------------------------------------------------
 
+    @property
+    def _labels(self) -> list[str]:
+        """The attributes' names, told apart from the columns that hold numbers."""
+        ours = ("probability", "standard_error", "lower", "upper")
+        return [f"{name} (attribute)" if name in ours else name for name in self.names]
+
     def columns(self, level: float = 0.95) -> dict[str, Any]:
         """A row for each cell: its values, estimate, standard error and interval."""
         low, high = self.conf_int(level)
         digits = np.indices(self.shape).reshape(len(self.shape), -1)
         result: dict[str, Any] = {
-            a.name: np.array(a.values, dtype=object)[digit]
-            for a, digit in zip(self.attributes, digits, strict=True)
+            label: np.array(a.values, dtype=object)[digit]
+            for label, a, digit in zip(self._labels, self.attributes, digits, strict=True)
         }
-        for clash in {"probability", "standard_error", "lower", "upper"} & set(result):
-            result[f"{clash} (attribute)"] = result.pop(clash)
         return result | {
             "probability": self.probabilities.ravel(),
             "standard_error": self.standard_errors.ravel(),
@@ -166,8 +178,11 @@ class JointEstimate:
             "upper": high,
         }
         return xr.Dataset(
-            {name: (self.names, table) for name, table in tables.items()},
-            coords={a.name: list(a.values) for a in self.attributes},
+            {name: (self._labels, table) for name, table in tables.items()},
+            coords={
+                label: list(a.values)
+                for label, a in zip(self._labels, self.attributes, strict=True)
+            },
             attrs={
                 "method": self.method,
                 "post": self.post,

@@ -22,11 +22,11 @@ from castell.inversion import (
     cross_moment,
     measure,
     observe,
-    own_square,
+    squares,
 )
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
-from castell.spread import Spread
+from castell.spread import Null, Spread
 
 TARGETS = ("population", "respondents")
 
@@ -107,22 +107,22 @@ def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, .
     variance = product_variance(observed, groups, target)
     if len(groups) > 1:
         return Spread(variance)
-    pi, square = observed.invert(), observed.second_moment()
-    return _whole(pi, variance, square, observed.own_square(), observed.n, target)
+    near = observed.plausible()
+    null = _null(near, observed.expected_square(near), observed.own_square(), observed.n, target)
+    return Spread(variance, null)
 
 
-def _whole(
-    pi: Floats, variance: Floats, square: Floats, own: Floats, n: int, target: str
-) -> Spread:
-    """The spread of an inverted cell.
+def _null(share: Floats, square: Floats, own: Floats, n: int, target: str) -> Null:
+    """The variance of an inverted cell for any true share t of it.
 
-    The mean square is pi own + (1 - pi) other, where `own` is known and `other` follows from what
-    was seen; so it grows by own - other for each bit of pi.
+    The mean square is t own + (1 - t) other: `own`, over the cell's own respondents, is known from
+    the channels, and `other`, over everybody else, follows from a plausible distribution in which
+    the cell has some `share` and all respondents the mean square `square`.
     """
-    other = np.maximum((square - pi * own) / np.maximum(1.0 - pi, 1.0 / n), 0.0)
+    other = np.maximum((square - share * own) / np.maximum(1.0 - share, 1.0 / n), 0.0)
     if target == "population":
-        return Spread(variance, (own - other - 2.0 * pi) / n, -1.0 / n)
-    return Spread(variance, (own - other - 1.0) / n)
+        return Null(other / n, (own - other) / n, -1.0 / n)
+    return Null(other / n, (own - other - 1.0) / n, 0.0)
 
 
 def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
@@ -134,9 +134,9 @@ def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
     value = float(np.prod(cells.values))
     if len(groups) > 1:
         return Cell(value, Spread(variance))
-    own = np.asarray(own_square(counts.study, query))
-    square = cells.second_moment[0]
-    return Cell(value, _whole(cells.values[0], variance, square, own, cells.n, target))
+    found = squares(counts, query, cells)
+    share, square, own = (np.asarray(x) for x in (found.share, found.all, found.own))
+    return Cell(value, Spread(variance, _null(share, square, own, cells.n, target)))
 
 
 def model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()) -> Model:

@@ -20,6 +20,7 @@ from castell.design import Axis, lens_on
 from castell.errors import ReportError
 from castell.kronecker import apply, check_cells
 from castell.operators import Floats
+from castell.postprocess import simplex
 from castell.schema import Attribute
 from castell.study import Study
 
@@ -39,8 +40,7 @@ def parts_of(study: Study, names: Sequence[str]) -> tuple[Part, ...]:
     for i, block in enumerate(study.design.blocks):
         held = tuple(name for name in block.names if name in wanted)
         if held:
-            axes = tuple(block.axis(i, block.names.index(name)) for name in held)
-            parts.append(Part(held, axes, lens_on(block, held)))
+            parts.append(Part(held, block.axes(i, held), lens_on(block, held)))
     return tuple(parts)
 
 
@@ -105,6 +105,15 @@ class Observed:
         squares = [part.lens.inverse.squared() for part in self.parts]
         return self.in_order_asked(apply(squares, self.frequencies()))
 
+    def plausible(self) -> Floats:
+        """The distribution of answers nearest to the estimate."""
+        return simplex(self.invert())
+
+    def expected_square(self, probabilities: Floats) -> Floats:
+        """The second moment that reports of a distribution of answers lead to."""
+        squares = [part.lens.inverse.squared() for part in self.parts]
+        return self.in_order_asked(apply(squares, self.expected(probabilities)))
+
     def own_square(self) -> Floats:
         """The mean over the reports of a cell's own respondents of what each adds, squared."""
         result = np.ones(1)
@@ -145,6 +154,9 @@ def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...])
 
 # -- single cells ------------------------------------------------------------------------------
 
+
+# Up to here a table may be built to judge a single cell of it.
+SMALL_TABLE = 1 << 20
 
 Query = Mapping[str, NDArray[np.intp]]
 Groups = Sequence[tuple[str, ...]]
@@ -198,13 +210,39 @@ def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
     return Cells(n, seen.mean, (seen.product - lost) / n, seen.product.diagonal())
 
 
-def own_square(study: Study, query: Query) -> float:
-    """The mean over the reports of the respondents asked for of what each adds, squared."""
-    result = 1.0
-    for part, factor in zip(parts_of(study, list(query)), factors(study, query), strict=True):
+@dataclass(frozen=True)
+class Squares:
+    """Second moments of a product query: over its own respondents, and over all of them."""
+
+    own: float
+    all: float
+    share: float
+
+
+def squares(counts: Counts, query: Query, cells: Cells) -> Squares:
+    """What the spread of a product query needs to know beside its estimate.
+
+    Where the table of the attributes can be held, all reports are taken as they are expected from
+    the distribution nearest to it. Where it cannot, the larger of what was seen and of what
+    independent reports would give.
+    """
+    study = counts.study
+    parts, values = parts_of(study, list(query)), factors(study, query)
+    own = 1.0
+    for part, factor in zip(parts, values, strict=True):
         mean = part.lens.forward.pull(factor.values**2)
-        result *= float(mean[_rows(part, query)].mean())
-    return result
+        own *= float(mean[_rows(part, query)].mean())
+    if prod(study.schema[name].size for name in query) <= SMALL_TABLE:
+        observed = observe(counts, list(query))
+        near = observed.plausible()
+        reports = observed.expected(near)
+        for factor in values:
+            reports = np.tensordot(factor.values**2, reports, axes=(0, 0))
+        asked = np.ix_(*(query[name] for name in observed.names))
+        return Squares(own, float(reports), float(near[asked].sum()))
+    alone = counts.moments([[factor] for factor in values]).product.diagonal()
+    seen = max(float(cells.second_moment[0]), float(np.prod(alone)))
+    return Squares(own, seen, float(np.clip(cells.values[0], 0.0, 1.0)))
 
 
 def _reports(n: int) -> int:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from castell.channel import Lens
 from castell.errors import TableTooLargeError
-from castell.operators import Floats, Operator
+from castell.operators import Floats, Operator, left_inverse
 
 # Half a gigabyte of float64 for each array of a table.
 MAX_CELLS = 1 << 26
@@ -42,15 +42,13 @@ def check_cells(what: str, sizes: Sequence[int], limit: int | None) -> int:
 
 def naive(table: NDArray[Any], channels: Sequence[Lens], limit: int | None = None) -> Floats:
     """Build the Kronecker product of the channels, invert it, apply it."""
-    matrix = _product([channel.forward.dense() for channel in channels], limit)
-    # pinv is inv for square matrices, and the left inverse for channels with more reports.
-    inverse = np.linalg.inv if matrix.shape[0] == matrix.shape[1] else np.linalg.pinv
-    return _apply(np.asarray(inverse(matrix)), table, channels)
+    matrix = _product([channel.forward for channel in channels], limit)
+    return _apply(left_inverse(matrix), table, channels)
 
 
 def reduced(table: NDArray[Any], channels: Sequence[Lens], limit: int | None = None) -> Floats:
     """Invert the small channels, build the Kronecker product of the inverses, apply it."""
-    matrix = _product([channel.inverse.dense() for channel in channels], limit)
+    matrix = _product([channel.inverse for channel in channels], limit)
     return _apply(matrix, table, channels)
 
 
@@ -71,12 +69,12 @@ def apply(operators: Sequence[Operator], table: NDArray[Any]) -> Floats:
     return result.reshape([operator.rows for operator in operators])
 
 
-def _product(matrices: list[Floats], limit: int | None) -> Floats:
-    sizes = [size for matrix in matrices for size in matrix.shape]
+def _product(operators: list[Operator], limit: int | None) -> Floats:
+    sizes = [size for operator in operators for size in (operator.rows, operator.columns)]
     check_cells("the whole matrix", sizes, limit)
     product = np.ones((1, 1))
-    for matrix in matrices:
-        product = np.asarray(np.kron(product, matrix), dtype=np.float64)
+    for operator in operators:
+        product = np.asarray(np.kron(product, operator.dense()), dtype=np.float64)
     return product
 
 

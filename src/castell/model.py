@@ -10,7 +10,7 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import QueryError
-from castell.estimate import JointEstimate, spent_on
+from castell.estimate import JointEstimate
 from castell.inversion import Query
 from castell.operators import Floats
 from castell.postprocess import step
@@ -55,8 +55,8 @@ class Probability:
         return self.value
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
-        low, high = self.spread.interval(level)
-        return self.value + float(low), self.value + float(high)
+        low, high = self.spread.interval(np.asarray(self.value), level)
+        return float(low), float(high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +93,8 @@ class Model:
             spread=solution.spread,
             method=self.method,
             post=post,
+            study=self.study,
             n=self.counts.n,
-            epsilon=self.study.epsilon,
-            spent=spent_on(self.study, order),
             secure=self.counts.secure,
             notes=solution.notes,
             backend=self.counts.backend,

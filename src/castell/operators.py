@@ -51,6 +51,19 @@ class Operator(Protocol):
     def dense(self) -> Floats: ...
 
 
+def left_inverse(matrix: Floats) -> Floats:
+    """What undoes a stochastic matrix (columns sum to one) and keeps sums.
+
+    With as many reports as answers it is the inverse. With more there is a choice: this is the
+    weighted least squares solution that is best when all answers are equally likely. Its weights
+    make it keep sums, which the plain pseudo-inverse does not.
+    """
+    if matrix.shape[0] == matrix.shape[1]:
+        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    weighted = matrix.T / matrix.mean(axis=1)
+    return np.asarray(np.linalg.solve(weighted @ matrix, weighted), dtype=np.float64)
+
+
 @dataclass(frozen=True)
 class Uniform:
     """`diagonal` on the diagonal and `rest` everywhere else.

@@ -31,6 +31,9 @@ def clip(table: Floats) -> Floats:
 
 def simplex(table: Floats) -> Floats:
     """The nearest distribution: the least squares projection onto non-negative, sum one."""
+    # A constant added to all cells changes nothing, so measure from the largest: however large
+    # the noise, the 1 that is to be shared out is not lost beside it.
+    table = table - table.max()
     flat = np.sort(table, axis=None)[::-1]
     excess = (np.cumsum(flat) - 1.0) / np.arange(1, flat.size + 1)
     # The largest cell always stays, so there is always a last one that does.

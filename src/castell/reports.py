@@ -36,6 +36,17 @@ def column_name(block: Block) -> str:
     return " x ".join(block.names)
 
 
+def column_names(study: Study) -> list[str]:
+    """A name for each block's column; an attribute called 'a x b' does not get in the way."""
+    names: list[str] = []
+    for block in study.design.blocks:
+        name = column_name(block)
+        while name in names:
+            name += "'"
+        names.append(name)
+    return names
+
+
 def check_codes(block: Block, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
     """Codes of a block's reports, refused if one of them cannot be such a report."""
     codes = np.asarray(codes)
@@ -79,7 +90,8 @@ class Reports:
             )
         checked = []
         for block, codes in zip(blocks, columns, strict=True):
-            column = check_codes(block, codes).view()
+            # A copy: whoever made the array could change it after it was checked.
+            column = check_codes(block, codes).copy()
             column.flags.writeable = False
             checked.append(column)
         if len({len(column) for column in checked}) > 1:
@@ -102,6 +114,11 @@ class Reports:
 
         columns: dict[str, Any] = {}
         for block, codes in zip(self.study.design.blocks, self.columns, strict=True):
+            if block.channel.outputs != block.channel.inputs:
+                raise ReportError(
+                    f"the reports of {column_name(block)!r} are no answers and have no labels",
+                    "use reports.columns, the codes",
+                )
             digits = np.unravel_index(codes.astype(np.intp), block.sizes)
             for name, digit in zip(block.names, digits, strict=True):
                 columns[name] = np.array(self.study.schema[name].values, dtype=object)[digit]
@@ -134,10 +151,12 @@ class ReportWriter:
         self.study, self.path = study, Path(path)
         if not self.path.parent.is_dir():
             raise ReportError(f"there is no folder {self.path.parent}", "make it first")
+        if self.path.is_dir():
+            raise ReportError(f"{self.path} is a folder", "give the name of a file in it")
         self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
         fields = [
-            (column_name(block), pa.from_numpy_dtype(code_type(block.channel.outputs)))
-            for block in study.design.blocks
+            (name, pa.from_numpy_dtype(code_type(block.channel.outputs)))
+            for name, block in zip(column_names(study), study.design.blocks, strict=True)
         ]
         metadata = {"castell.digest": study.digest, "castell.secure": str(secure).lower()}
         self._schema = pa.schema(fields, metadata=metadata)
@@ -197,7 +216,7 @@ class ReportFile:
             ) from None
         metadata = self._file.schema_arrow.metadata or {}
         digest = metadata.get(b"castell.digest", b"").decode()
-        wanted = [column_name(block) for block in study.design.blocks]
+        wanted = column_names(study)
         try:
             if not digest:
                 raise ReportError(f"{path} names no study", "castell randomize writes reports")
@@ -218,17 +237,27 @@ class ReportFile:
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         """The codes of some blocks, a good number of rows at a time, each checked."""
         design = self.study.design.blocks
-        names = [column_name(design[i]) for i in blocks]
+        every = column_names(self.study)
+        names = [every[i] for i in blocks]
         row = 1
-        for batch in self._file.iter_batches(ROW_GROUP, columns=names):
+        for batch in self._read(names):
             columns = []
             for i, name in zip(blocks, names, strict=True):
                 column: pa.Array = batch.column(name)
                 if column.null_count:
                     raise ReportError(f"{self.path}: {name!r} has missing reports", "it is damaged")
-                columns.append(check_codes(design[i], column.to_numpy(), row))
+                columns.append(check_codes(design[i], column.to_numpy(zero_copy_only=False), row))
             row += batch.num_rows
             yield columns
+
+    def _read(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        try:
+            yield from self._file.iter_batches(ROW_GROUP, columns=names)
+        except (pa.ArrowInvalid, OSError) as error:
+            first = str(error).split("\n")[0]
+            raise ReportError(f"{self.path} is damaged ({first})", "take it again") from None
 
     def close(self) -> None:
         self._file.close()

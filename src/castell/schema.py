@@ -10,7 +10,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+
+import numpy as np
 
 from castell.errors import QueryError, SchemaError
 
@@ -39,7 +42,11 @@ class Attribute:
             raise SchemaError(
                 f"attribute {name!r} has one text for its values", "give a list of values"
             )
-        texts = tuple(_text(name, value) for value in values)
+        if not isinstance(values, Iterable):
+            raise SchemaError(f"attribute {name!r} has no list of values", "give a list of values")
+        texts = tuple(text_of(name, value) for value in values)
+        for text in (name, question, *texts):
+            _check_unicode(name, str(text))
         if len(texts) < 2:
             raise SchemaError(
                 f"attribute {name!r} has {len(texts)} value{'s' * (len(texts) != 1)}",
@@ -64,7 +71,10 @@ class Attribute:
 
     def code(self, value: object) -> int:
         """The position of a value; an unknown one is an error that names near ones."""
-        code = self._codes.get(_text(self.name, value))
+        try:
+            code = self._codes.get(text_of(self.name, value))
+        except SchemaError:
+            code = None
         if code is None:
             raise QueryError(
                 f"{value!r} is not a value of {self.name!r}",
@@ -73,17 +83,29 @@ class Attribute:
         return code
 
 
-def _text(name: str, value: object) -> str:
-    if isinstance(value, bool):
+def text_of(name: str, value: object) -> str:
+    """A value as people write it: 1.0 is '1', True is 'true'."""
+    if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
+    if isinstance(value, (float, np.floating, Decimal)):
+        # As text first: a short float of a frame is the number its digits say.
+        number = float(str(value))
+        value = int(number) if number.is_integer() else number
     text = str(value)
     if value is None or not text.strip():
         raise SchemaError(
             f"attribute {name!r} has an empty value", "write it out, for example 'no answer'"
         )
     return text
+
+
+def _check_unicode(name: str, text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise SchemaError(
+            f"attribute {name!r} holds half a character ({text!r})", "write it in valid Unicode"
+        ) from None
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
@@ -94,7 +116,8 @@ def suggest(word: str, known: Iterable[str]) -> str:
     """
     known = list(known)
     listed = ", ".join(known[:12]) + (f" and {len(known) - 12} more" if len(known) > 12 else "")
-    near = difflib.get_close_matches(word.strip(), known, 1)
+    folded = [text for text in known if text.casefold() == word.strip().casefold()]
+    near = folded or difflib.get_close_matches(word.strip(), known, 1)
     return (f"did you mean {near[0]!r}? " if near else "") + f"Known are {listed}"
 
 
@@ -106,6 +129,9 @@ class Schema:
 
     def __init__(self, attributes: Iterable[Attribute]) -> None:
         attributes = tuple(attributes)
+        for attribute in attributes:
+            if not isinstance(attribute, Attribute):
+                raise SchemaError(f"{attribute!r} is no attribute", "use castell.Attribute(...)")
         if not attributes:
             raise SchemaError("there are no attributes", "ask at least one question")
         names = [attribute.name for attribute in attributes]

@@ -24,35 +24,53 @@ def quantile(level: float) -> float:
 
 
 @dataclass(frozen=True, eq=False)
+class Null:
+    """The variance an estimate would have if the true share were t: base + rise t + bend t^2.
+
+    A share cannot be negative; below 0 the variance stays what it is at 0.
+    """
+
+    base: Floats
+    rise: Floats
+    bend: float
+
+
+@dataclass(frozen=True, eq=False)
 class Spread:
-    """The variance of estimates, and how it would change with the truth.
+    """The variance of estimates and, where it is known, what it would be for any truth.
 
-    If the truth were d above the estimate, the variance would be `variance` + `slope` d +
-    `bend` d^2. Knowing that, an interval holds every truth that would not be surprised by the
-    estimate (Wilson's idea for proportions); it reaches further up than down and stays honest in
-    cells with next to no reports, where estimate +- z errors would cover far too seldom. With
-    slope and bend 0 it is that plain interval.
+    Knowing that, an interval holds every truth that would not be surprised by the estimate, which
+    is Wilson's idea for proportions. It stays honest in cells with next to no reports, where
+    estimate +- z errors would cover far too seldom because the error itself is estimated from
+    nothing. Where it is not known the interval is that plain one.
 
-    >>> one_of_a_hundred = Spread(np.array(0.01 * 0.99 / 100), np.array(0.98 / 100), -1 / 100)
-    >>> [round(float(0.01 + end), 4) for end in one_of_a_hundred.interval(0.95)]  # Wilson's
+    >>> seen = np.array(0.01)  # one of a hundred
+    >>> wilson = Spread(seen * 0.99 / 100, Null(np.array(0.0), np.array(1 / 100), -1 / 100))
+    >>> [round(float(end), 4) for end in wilson.interval(seen, 0.95)]
     [0.0018, 0.0545]
     """
 
     variance: Floats
-    slope: Floats | float = 0.0
-    bend: float = 0.0
+    null: Null | None = None
 
     @property
     def errors(self) -> Floats:
         return np.sqrt(self.variance)
 
-    def interval(self, level: float) -> tuple[Floats, Floats]:
-        """The ends, relative to the estimate: where d^2 = z^2 (variance + slope d + bend d^2)."""
-        square = quantile(level) ** 2
-        scale = 1.0 - square * self.bend
-        middle = square * np.asarray(self.slope) / 2
-        reach = np.sqrt(middle**2 + scale * square * self.variance)
-        return (middle - reach) / scale, (middle + reach) / scale
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """The truths t with (values - t)^2 <= z^2 variance(t)."""
+        z = quantile(level)
+        if self.null is None:
+            return values - z * self.errors, values + z * self.errors
+        # Above 0 the ends are the roots of a t^2 - b t + c.
+        a = 1.0 - z**2 * self.null.bend
+        b = 2.0 * values + z**2 * self.null.rise
+        c = values**2 - z**2 * self.null.base
+        reach = np.sqrt(np.maximum(b**2 - 4.0 * a * c, 0.0))
+        flat = z * np.sqrt(self.null.base)
+        low = np.where(values < flat, values - flat, (b - reach) / (2.0 * a))
+        high = np.where(values < -flat, values + flat, (b + reach) / (2.0 * a))
+        return low, high
 
 
 SpreadOf = Callable[[tuple[str, ...]], Spread]

@@ -168,7 +168,7 @@ class Study:
     def from_json(cls, text: str) -> Study:
         try:
             document = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise StudyError(f"not valid JSON ({error})", "take the published file") from None
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
         if not isinstance(document, dict) or set(document) != wanted:
@@ -188,15 +188,21 @@ class Study:
         except (KeyError, TypeError):
             raise StudyError("the published study is broken", "take it again") from None
         blocks = []
-        for names, channel in listed:
+        for names, published in listed:
             sizes = tuple(a.size for a in schema.select(names))
-            blocks.append(Block(names, sizes, channel_of(channel)))
-            if blocks[-1].channel.inputs != math.prod(sizes):
+            blocks.append(Block(names, sizes, channel_of(published)))
+            channel = blocks[-1].channel
+            # The reports of several attributes are combinations of their values.
+            fits = len(names) == 1 or channel.outputs == channel.inputs
+            if channel.inputs != math.prod(sizes) or not fits:
                 raise StudyError("a channel does not fit its attributes", "take the study again")
         held = [name for block in blocks for name in block.names]
         if sorted(held) != sorted(schema.names):
             raise StudyError("the blocks do not hold each attribute once", "take the study again")
         study = cls(schema, design=Design(tuple(blocks)), name=document["name"])
+        # Nothing may stand in the document that the study does not hold.
+        if _canonical({**study.content, "digest": document["digest"]}) != _canonical(document):
+            raise StudyError("the published study has entries of its own", "take it again")
         if study.digest != document["digest"]:
             raise StudyError(
                 "the digest does not fit the study", "it was changed after it was published"

@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from castell.spread import quantile
-
 if TYPE_CHECKING:
     from castell.estimate import JointEstimate
 
 INSECURE = "INSECURE: the reports were made with a seed; for tests only, they protect nobody"
+
+
+def percent(level: float) -> str:
+    """A level as people write it.
+
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * level:.6g}%"
 
 
 def summarize(joint: JointEstimate, level: float, most: int) -> str:
@@ -33,7 +40,7 @@ def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
     rows = np.arange(joint.probabilities.size)
     if len(rows) > most:
         rows = np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
-    titles = [*labels, "estimate", "std. err.", f"{level:.0%} interval"]
+    titles = [*labels, "estimate", "std. err.", f"{percent(level)} interval"]
     lines = [titles]
     for i in rows:
         numbers = [columns[name][i] for name in ("probability", "standard_error", "lower", "upper")]
@@ -59,15 +66,16 @@ def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
 
 def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
     """What a careful reader wants to know besides the numbers."""
-    errors, table = joint.standard_errors, joint.unprocessed
-    below = int((np.abs(table) < quantile(level) * errors).sum())
+    table = joint.unprocessed
+    low, high = joint.conf_int(level)
+    below = int(((low <= 0.0) & (high >= 0.0)).sum())
     negative = float(-table[table < 0].sum())
     lines = list(joint.notes)
     if not joint.secure:
         lines.insert(0, INSECURE)
     if below:
         share = f"{below:,} of {table.size:,} cells"
-        lines.append(f"{share} cannot be told from zero at the {level:.0%} level")
+        lines.append(f"{share} cannot be told from zero at the {percent(level)} level")
     if negative > 0.0005 and joint.post == "raw":
         lines.append(
             f"negative cells sum to -{negative:.4f}: noise; post='simplex' gives a distribution"

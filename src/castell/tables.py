@@ -12,7 +12,7 @@ from rich.table import Table
 from castell.estimate import JointEstimate
 from castell.model import Probability
 from castell.statement import Statement
-from castell.summary import INSECURE
+from castell.summary import INSECURE, percent
 
 if TYPE_CHECKING:
     from castell.demo import Demo
@@ -80,7 +80,7 @@ def print_probability(
         return
     print(f"share of respondents with {' and '.join(where)}")
     print(f"{share.value:.4f}, std. err. {share.standard_error:.4f} ({method})")
-    print(f"{level:.0%} interval [{low:.4f}, {high:.4f}]")
+    print(f"{percent(level)} interval [{low:.4f}, {high:.4f}]")
     if not share.secure:
         print(INSECURE)
 

@@ -64,7 +64,7 @@ class KaryResponse:
         # `same` is at least 2^31 - 1, so rounding it down costs less than 2^-30 of epsilon.
         shift = max(0, 31 - int(float(asked) / math.log(2)))
         other = 1 << shift
-        same = int((EXACT.exp(asked) * other).to_integral_value(ROUND_FLOOR))
+        same = int(EXACT.multiply(EXACT.exp(asked), other).to_integral_value(ROUND_FLOOR))
         return cls(size, same, other)
 
     @property

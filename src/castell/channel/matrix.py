@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from castell.budget import MAX_EPSILON, check_range, log_ratio, rounded_up
 from castell.channel.protocol import MAX_TOTAL, Lens, Words
 from castell.errors import ChannelError
-from castell.operators import Dense, Floats
+from castell.operators import Dense, Floats, left_inverse
 
 # A matrix worse conditioned than this returns noise only.
 MAX_CONDITION = 1e8
@@ -118,8 +118,7 @@ class MatrixResponse:
     @cached_property
     def inverse(self) -> Dense:
         # pi = (P^T)^-1 lambda: the transpose matters as soon as the matrix is not symmetric.
-        # For a matrix with more reports than answers this is the least-squares left inverse.
-        return Dense(np.asarray(np.linalg.pinv(self._matrix().T), dtype=np.float64))
+        return Dense(left_inverse(self._matrix().T))
 
     def weights(self) -> list[list[int]]:
         return [list(row) for row in self.rows]
@@ -165,13 +164,17 @@ def _weights_of(matrix: object, what: str) -> list[list[int]]:
     try:
         listed = [list(row) for row in cast("Sequence[Sequence[Any]]", matrix)]
         rows = [[_fraction(value) for value in row] for row in listed]
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, ArithmeticError):
         raise ChannelError(
             f"{what} is not made of rows of numbers", "give a list of rows"
         ) from None
     for i, row in enumerate(rows):
         total = sum(row, Fraction(0))
-        if not row or min(row) < 0 or abs(total - 1) > Fraction(1, 10**9):
+        if row and min(row) < 0:
+            raise ChannelError(
+                f"row {i + 1} of {what} holds {float(min(row)):g}", "give probabilities from 0 up"
+            )
+        if not row or abs(total - 1) > Fraction(1, 10**9):
             raise ChannelError(
                 f"row {i + 1} of {what} sums to {float(total):.9g}",
                 "each row holds the probabilities of one answer's reports and sums to 1",

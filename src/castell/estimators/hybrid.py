@@ -2,12 +2,15 @@
 
 `rule` says how that is decided. "data", the default: by the errors expected from the reports
 themselves, per table. "bounds": by the paper's upper bounds, to the letter (they are loose, and
-choose `independent` almost always). "width": castell up to `width` attributes. Paper: Sec. hybrid.
+choose `independent` almost always). "width": castell up to `width` attributes. Single cells are
+decided on as their table is, or by the cell itself where the table would be too large. Paper: Sec.
+hybrid.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 
 from castell.bounds import avd_castell, avd_independent
 from castell.counting import Counts
@@ -19,6 +22,7 @@ from castell.model import Cell, Model, Solution
 from castell.study import Study
 
 RULES = ("data", "bounds", "width")
+DECIDED_BY_TABLE = 1 << 20
 
 
 def fit(
@@ -35,6 +39,8 @@ def fit(
         raise OptionError(
             f"rule is {rule!r} and width is {width!r}", "rule='width' and width=3 go together"
         )
+    if width is not None and (isinstance(width, bool) or not isinstance(width, int)):
+        raise OptionError(f"width is {width!r}", "give a whole number of attributes")
     check_target(target)
     return Model(
         counts,
@@ -69,13 +75,18 @@ def _cell(
     study: Study, counts: Counts, rule: str, width: int | None, target: str, query: Query
 ) -> Cell:
     names = tuple(query)
-    whole = cell(counts, query, _groups(names, whole=True), target)
-    split = cell(counts, query, _groups(names, whole=False), target)
-    if rule == "data":
-        gap = (whole.value - split.value) ** 2
-        bias = max(gap - max(whole.variance - split.variance, 0.0), 0.0)
-        return whole if whole.variance <= bias + split.variance else split
-    return whole if _by_rule(study, counts.n, rule, width, names)[0] else split
+    split_groups = _groups(names, whole=False)
+    if rule != "data":
+        whole = _by_rule(study, counts.n, rule, width, names)[0]
+    elif prod(study.schema[name].size for name in names) <= DECIDED_BY_TABLE:
+        # The cell of a table is decided on as the table is, so that the two agree.
+        whole = joint_is_better(observe(counts, names), split_groups)[0]
+    else:
+        ours, theirs = (cell(counts, query, g, target) for g in ([names], split_groups))
+        gap = (ours.value - theirs.value) ** 2
+        bias = max(gap - max(ours.variance - theirs.variance, 0.0), 0.0)
+        whole = ours.variance <= bias + theirs.variance
+    return cell(counts, query, _groups(names, whole), target)
 
 
 def _by_rule(

@@ -57,6 +57,7 @@ def _cell(counts: Counts, query: Query) -> Cell:
 
 
 def _cut(values: Floats) -> Floats:
-    first = np.clip(values[..., 0], 0.0, 1.0)
-    rest = values[..., 1:]
-    return np.minimum(first, rest.min(axis=-1)) if rest.shape[-1] else first
+    # With one attribute there is nothing smaller: the certain event cuts.
+    cut = values[..., 1:].min(axis=-1, initial=np.inf if values.shape[-1] > 1 else 1.0)
+    result: Floats = np.minimum(np.maximum(values[..., 0], 0.0), cut)
+    return result

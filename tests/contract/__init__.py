@@ -1,0 +1,1 @@
+"""What every part of a kind must hold, whichever parts there are."""

@@ -1,0 +1,163 @@
+"""Intervals: Wilson's where he applies, and how often they hold the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm
+
+import castell
+from castell import Reports, Study
+from castell.errors import OptionError
+from castell.spread import Null, Spread, quantile
+from tests.populations import (
+    ASYMMETRIC,
+    Population,
+    ask,
+    collect,
+    population,
+    reports_of,
+    schema,
+    sparse,
+)
+
+# -- one interval --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_where_nothing_more_is_known_it_is_the_plain_interval(level: float) -> None:
+    variance = np.array([[0.04, 0.0], [1e-8, 9.0]])
+    values = np.array([[0.3, 0.0], [-0.1, 2.0]])
+    spread = Spread(variance)
+    low, high = spread.interval(values, level)
+    reach = norm.ppf(0.5 + level / 2) * np.sqrt(variance)
+    np.testing.assert_allclose(low, values - reach, rtol=1e-12)
+    np.testing.assert_allclose(high, values + reach, rtol=1e-12)
+    np.testing.assert_array_equal(spread.errors, np.sqrt(variance))
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 10), (1, 100), (3, 7), (50, 100), (12, 12)])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_for_a_binomial_it_is_wilsons(k: int, n: int, level: float) -> None:
+    p = np.array(k / n)
+    spread = Spread(p * (1 - p) / n, Null(np.array(0.0), np.array(1 / n), -1 / n))
+    low, high = spread.interval(p, level)
+    wilson = binomtest(k, n).proportion_ci(level, method="wilson")
+    assert (float(low), float(high)) == pytest.approx((wilson.low, wilson.high), abs=1e-12)
+
+
+def test_it_holds_the_truths_that_the_estimate_would_not_surprise() -> None:
+    base, rise, bend = 0.004, 0.01, -0.002
+    truths = np.linspace(-1.0, 1.0, 200_001)
+    # A share below 0 is none: there the variance is that of 0.
+    variance = base + rise * np.maximum(truths, 0.0) + bend * np.maximum(truths, 0.0) ** 2
+    null = Null(np.array(base), np.array(rise), bend)
+    for value in (-0.5, -0.2, -0.05, 0.0, 0.05, 0.2, 0.6):
+        for level in (0.5, 0.95):
+            held = truths[(value - truths) ** 2 <= quantile(level) ** 2 * variance]
+            ends = Spread(np.array(base), null).interval(np.array(value), level)
+            assert [float(end) for end in ends] == pytest.approx([held[0], held[-1]], abs=2e-5)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 95, float("nan"), "0.95", None])
+def test_a_level_is_between_0_and_1(level: float) -> None:
+    with pytest.raises(OptionError, match="give one between 0 and 1"):
+        quantile(level)
+
+
+def test_without_noise_castells_interval_is_wilsons() -> None:
+    people = population((3,), seed=1)
+    study = Study(people.schema, 30.0)
+    reports = study.randomize({"a": ["a0"] * 3 + ["a2"] * 37}, seed=0)
+    low, high = castell.estimate(reports, "a").conf_int(0.9)
+    for i, k in enumerate((3, 0, 37)):
+        wilson = binomtest(k, 40).proportion_ci(0.9, method="wilson")
+        assert (low[i], high[i]) == pytest.approx((wilson.low, wilson.high), abs=1e-6)
+
+
+@pytest.mark.parametrize("yes", [0, 1, 5, 20, 150, 290, 300])
+@pytest.mark.parametrize("target", ["population", "respondents"])
+def test_a_share_and_the_rest_say_the_same(yes: int, target: str) -> None:
+    study = Study(schema((2,)), 4.0)
+    joint = castell.estimate(reports_of(study, np.array([yes, 300 - yes])), "a", target=target)
+    low, high = joint.conf_int()
+    # Whoever is not in one cell is in the other.
+    np.testing.assert_allclose(low, 1.0 - high[::-1], atol=1e-9)
+
+
+# -- how often intervals hold the truth ----------------------------------------------------------
+
+POPULATIONS: Mapping[str, Population] = {
+    "dense": population((2, 3), seed=1),
+    "asymmetric": population((2, 3), seed=6),
+    "sparse": sparse((5, 6), held=4, seed=2),
+    "unequal": population((2, 7, 4), seed=3),
+}
+ROUNDS = 400
+
+
+def _study(name: str, each: float) -> Study:
+    asked = POPULATIONS[name].schema
+    if name == "asymmetric":
+        return Study(asked, shares={"a": each}, channels={"b": ASYMMETRIC})
+    return Study(asked, each * len(asked))
+
+
+def _coverage(name: str, n: int, each: float, target: str) -> tuple[float, float]:
+    """How often 95 % intervals, and plain ones of 1.96 errors, hold the truth; mean over cells."""
+    study, truth = _study(name, each), POPULATIONS[name].table
+    generator = np.random.default_rng(17)
+    people = generator.multinomial(n, truth.ravel()).reshape(truth.shape)
+    held = plain = 0.0
+    for _ in range(ROUNDS):
+        if target == "respondents":
+            reports, meant = ask(study, people, generator), people / n
+        else:
+            reports, meant = collect(study, truth, n, generator), truth
+        joint = castell.estimate(reports, study.names, target=target)
+        low, high = joint.conf_int(0.95)
+        held += float(((low <= meant) & (meant <= high)).mean())
+        off = np.abs(joint.probabilities - meant)
+        plain += float((off <= quantile(0.95) * joint.standard_errors).mean())
+    return held / ROUNDS, plain / ROUNDS
+
+
+@pytest.mark.parametrize("target", ["population", "respondents"])
+@pytest.mark.parametrize("each", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize("n", [300, 30000])
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_95_percent_intervals_hold_the_truth_so_often(
+    name: str, n: int, each: float, target: str
+) -> None:
+    held, _ = _coverage(name, n, each, target)
+    assert 0.93 <= held <= 0.97
+
+
+def test_plain_intervals_would_fail_where_cells_are_nearly_empty() -> None:
+    held, plain = _coverage("sparse", 300, 4.0, "population")
+    assert 300 * np.median(POPULATIONS["sparse"].table) < 1
+    assert held >= 0.93
+    assert plain < 0.85
+
+
+def test_so_do_intervals_of_cells_that_no_table_could_hold() -> None:
+    """Two kinds of people, each with its own answer to 24 questions, one slip in fifty."""
+    width, n, slip = 24, 300, 0.02
+    study = Study(schema([2] * width, [f"q{i}" for i in range(width)]), width * 4.0)
+    channel = study.design.blocks[0].channel
+    flip = channel.weights()[0][1] / channel.total
+    share = 0.4 * (1 - slip) ** width + 0.6 * slip**width
+    everything = {a.name: a.values[0] for a in study.schema}
+    generator = np.random.default_rng(3)
+    held = 0
+    for _ in range(ROUNDS):
+        kind = generator.random((n, 1)) < 0.6
+        answers = kind ^ (generator.random((n, width)) < slip)
+        columns = (answers ^ (generator.random((n, width)) < flip)).astype(np.uint8).T
+        found = castell.fit(Reports(study, list(columns), secure=True)).probability(everything)
+        low, high = found.conf_int(0.95)
+        held += low <= share <= high
+    # Of one cell, not of many: 400 rounds leave 1.1 % of chance.
+    assert 0.92 <= held / ROUNDS <= 0.98
