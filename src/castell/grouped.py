@@ -119,7 +119,7 @@ def _null(share: Floats, square: Floats, own: Floats, n: int, target: str) -> Nu
     the channels, and `other`, over everybody else, follows from a plausible distribution in which
     the cell has some `share` and all respondents the mean square `square`.
     """
-    other = np.maximum((square - share * own) / np.maximum(1.0 - share, 1.0 / n), 0.0)
+    other = np.maximum((square - share * own) / np.maximum(1.0 - share, 0.1 / n), 0.0)
     if target == "population":
         return Null(other / n, (own - other) / n, -1.0 / n)
     return Null(other / n, (own - other - 1.0) / n, 0.0)

@@ -106,8 +106,12 @@ class Observed:
         return self.in_order_asked(apply(squares, self.frequencies()))
 
     def plausible(self) -> Floats:
-        """The distribution of answers nearest to the estimate."""
-        return simplex(self.invert())
+        """The distribution of answers nearest to the estimate, with nothing quite impossible.
+
+        One more respondent is added, spread over all cells, so that every cell has others.
+        """
+        near = simplex(self.invert())
+        return (self.n * near + 1.0 / near.size) / (self.n + 1)
 
     def expected_square(self, probabilities: Floats) -> Floats:
         """The second moment that reports of a distribution of answers lead to."""

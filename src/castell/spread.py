@@ -27,7 +27,7 @@ def quantile(level: float) -> float:
 class Null:
     """The variance an estimate would have if the true share were t: base + rise t + bend t^2.
 
-    A share cannot be negative; below 0 the variance stays what it is at 0.
+    A share lies between 0 and 1; beyond, the variance stays what it is there.
     """
 
     base: Floats
@@ -62,14 +62,18 @@ class Spread:
         z = quantile(level)
         if self.null is None:
             return values - z * self.errors, values + z * self.errors
-        # Above 0 the ends are the roots of a t^2 - b t + c.
+        # Between 0 and 1 the ends are the roots of a t^2 - b t + c.
         a = 1.0 - z**2 * self.null.bend
         b = 2.0 * values + z**2 * self.null.rise
         c = values**2 - z**2 * self.null.base
         reach = np.sqrt(np.maximum(b**2 - 4.0 * a * c, 0.0))
-        flat = z * np.sqrt(self.null.base)
-        low = np.where(values < flat, values - flat, (b - reach) / (2.0 * a))
-        high = np.where(values < -flat, values + flat, (b + reach) / (2.0 * a))
+        at_0 = z * np.sqrt(self.null.base)
+        at_1 = z * np.sqrt(np.maximum(self.null.base + self.null.rise + self.null.bend, 0.0))
+        low, high = (b - reach) / (2.0 * a), (b + reach) / (2.0 * a)
+        low = np.where(values < at_0, values - at_0, low)
+        low = np.where(values - at_1 > 1.0, values - at_1, low)
+        high = np.where(values + at_1 > 1.0, values + at_1, high)
+        high = np.where(values < -at_0, values + at_0, high)
         return low, high
 
 
