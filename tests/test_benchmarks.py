@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from benchmarks import _population, _timing, adult, counting, coverage, inversion, randomize
 from benchmarks.__main__ import benchmark, main, names
 

@@ -180,16 +180,17 @@ def test_variance_over_the_respondents_is_exact() -> None:
     np.testing.assert_allclose(variance, square - truth**2, atol=1e-12)
 
 
-def test_own_square_is_the_mean_square_of_a_cells_own_respondents() -> None:
+def test_growth_is_the_slope_of_the_mean_square_on_the_estimate() -> None:
+    # Independent answers and many reports: the blocks' margins then say all there is to say.
+    truth = PEOPLE.table.sum(axis=(1, 2))[:, None, None] * np.full((1, 3, 4), 1 / 12)
     for study in SQUARE.values():
         adds = dense_inverse(study).reshape(24, -1)
-        matrix = np.stack([by_schema(study, column) for column in whole_matrix(study).T], axis=-1)
-        oracle = (adds**2 * matrix.reshape(24, -1)).sum(axis=1)
-        observed = observed_exactly(study, PEOPLE.table)
-        np.testing.assert_allclose(observed.own_square().ravel(), oracle, rtol=1e-10)
-        # And over everybody, as expected from the answers or seen in the reports.
-        everybody = observed.expected_square(PEOPLE.table)
-        np.testing.assert_allclose(everybody, observed.second_moment(), rtol=1e-10)
+        observed = observed_exactly(study, truth)
+        shares = report_distribution(study, truth).ravel()
+        one, two, three = ((adds**k * shares).sum(axis=1) for k in (1, 2, 3))
+        oracle = (three - one * two) / (two - one**2)
+        many = observed.replace(observed.table * 1e12)
+        np.testing.assert_allclose(many.growth().ravel(), oracle, rtol=1e-6)
 
 
 # -- single cells --------------------------------------------------------------------------------

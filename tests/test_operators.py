@@ -22,31 +22,18 @@ def test_uniform_does_what_its_matrix_does(size: int) -> None:
     uniform, dense, random = pair(size)
     assert (uniform.rows, uniform.columns) == (dense.rows, dense.columns) == (size, size)
     np.testing.assert_array_equal(uniform.dense(), dense.matrix)
-    np.testing.assert_allclose(uniform.squared().dense(), dense.matrix**2, rtol=1e-14)
-    for rest in (1, 7):
+    for exponent in (2, 3):
+        powered = uniform.power(exponent).dense()
+        np.testing.assert_allclose(powered, dense.matrix**exponent, rtol=1e-13)
+    for rest in (1, 7, 20_001):
         table = random.normal(size=(size, rest))
         np.testing.assert_allclose(uniform.turn(table), (dense.matrix @ table).T, atol=1e-11)
         np.testing.assert_allclose(dense.turn(table), (dense.matrix @ table).T, atol=1e-11)
-    vector = random.normal(size=size)
-    np.testing.assert_allclose(uniform.pull(vector), dense.matrix.T @ vector, atol=1e-11)
     for rows in ([0], [size - 1, 0], list(range(size)), []):
         chosen = np.array(rows, dtype=np.intp)
         expected = sum((dense.matrix[row] for row in rows), np.zeros(size))
         np.testing.assert_allclose(uniform.combine(chosen), expected, atol=1e-11)
         np.testing.assert_allclose(dense.combine(chosen), expected, atol=1e-11)
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_the_diagonal_of_a_product_of_any_two_kinds(size: int) -> None:
-    uniform, dense, random = pair(size)
-    other = Uniform(size, 0.7, -0.2)
-    asymmetric = Dense(random.normal(size=(size, size)))
-    lefts: list[Operator] = [uniform, dense, asymmetric]
-    rights: list[Operator] = [other, Dense(other.dense()), asymmetric]
-    for left in lefts:
-        for right in rights:
-            expected = np.diag(left.dense() @ right.dense())
-            np.testing.assert_allclose(left.diagonal_with(right), expected, atol=1e-11)
 
 
 @pytest.mark.parametrize("columns", [2, 5])
@@ -57,11 +44,8 @@ def test_an_asymmetric_matrix_maps_columns_to_rows(columns: int) -> None:
     table = random.normal(size=(columns, 3))
     assert (dense.rows, dense.columns) == (2, columns)
     np.testing.assert_allclose(dense.turn(table), (matrix @ table).T)
-    np.testing.assert_allclose(dense.pull(np.array([1.0, -2.0])), matrix[0] - 2 * matrix[1])
     np.testing.assert_allclose(dense.combine(np.array([1])), matrix[1])
-    np.testing.assert_allclose(dense.squared().dense(), matrix**2)
-    back = Dense(random.normal(size=(columns, 2)))
-    np.testing.assert_allclose(dense.diagonal_with(back), np.diag(matrix @ back.matrix))
+    np.testing.assert_allclose(dense.power(3).dense(), matrix**3)
 
 
 def test_one_turn_for_each_axis_brings_every_axis_back() -> None:

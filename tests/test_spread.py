@@ -11,7 +11,7 @@ from scipy.stats import binomtest, norm
 import castell
 from castell import Reports, Study
 from castell.errors import OptionError
-from castell.spread import Null, Spread, quantile
+from castell.spread import Spread, quantile
 from tests.populations import (
     ASYMMETRIC,
     Population,
@@ -42,22 +42,20 @@ def test_where_nothing_more_is_known_it_is_the_plain_interval(level: float) -> N
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_for_a_binomial_it_is_wilsons(k: int, n: int, level: float) -> None:
     p = np.array(k / n)
-    spread = Spread(p * (1 - p) / n, Null(np.array(0.0), np.array(1 / n), -1 / n))
+    spread = Spread(p * (1 - p) / n, (1 - 2 * p) / n, -1 / n)
     low, high = spread.interval(p, level)
     wilson = binomtest(k, n).proportion_ci(level, method="wilson")
     assert (float(low), float(high)) == pytest.approx((wilson.low, wilson.high), abs=1e-12)
 
 
 def test_it_holds_the_truths_that_the_estimate_would_not_surprise() -> None:
-    base, rise, bend = 0.004, 0.01, -0.002
+    base, slope, bend = 0.004, 0.01, -0.002
     truths = np.linspace(-1.0, 1.0, 200_001)
-    # A share below 0 is none: there the variance is that of 0.
-    variance = base + rise * np.maximum(truths, 0.0) + bend * np.maximum(truths, 0.0) ** 2
-    null = Null(np.array(base), np.array(rise), bend)
     for value in (-0.5, -0.2, -0.05, 0.0, 0.05, 0.2, 0.6):
+        variance = base + slope * (truths - value) + bend * (truths - value) ** 2
         for level in (0.5, 0.95):
             held = truths[(value - truths) ** 2 <= quantile(level) ** 2 * variance]
-            ends = Spread(np.array(base), null).interval(np.array(value), level)
+            ends = Spread(np.array(base), slope, bend).interval(np.array(value), level)
             assert [float(end) for end in ends] == pytest.approx([held[0], held[-1]], abs=2e-5)
 
 

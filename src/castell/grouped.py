@@ -20,13 +20,15 @@ from castell.inversion import (
     Observed,
     Query,
     cross_moment,
+    factors,
+    growth,
+    margin_powers,
     measure,
     observe,
-    squares,
 )
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
-from castell.spread import Null, Spread
+from castell.spread import Spread
 
 TARGETS = ("population", "respondents")
 
@@ -57,8 +59,8 @@ def expand(table: Floats, names: Sequence[str], over: Sequence[str]) -> Floats:
 def product_table(observed: Observed, groups: Groups) -> Floats:
     """The product of the groups' inverted tables."""
     names = observed.names
-    factors = [expand(observed.project(g).invert(), g, names) for g in groups]
-    return np.asarray(prod(factors[1:], start=factors[0]))
+    tables = [expand(observed.project(g).invert(), g, names) for g in groups]
+    return np.asarray(prod(tables[1:], start=tables[0]))
 
 
 def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
@@ -107,22 +109,14 @@ def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, .
     variance = product_variance(observed, groups, target)
     if len(groups) > 1:
         return Spread(variance)
-    near = observed.plausible()
-    null = _null(near, observed.expected_square(near), observed.own_square(), observed.n, target)
-    return Spread(variance, null)
+    return _wilson(observed.invert(), variance, observed.growth(), observed.n, target)
 
 
-def _null(share: Floats, square: Floats, own: Floats, n: int, target: str) -> Null:
-    """The variance of an inverted cell for any true share t of it.
-
-    The mean square is t own + (1 - t) other: `own`, over the cell's own respondents, is known from
-    the channels, and `other`, over everybody else, follows from a plausible distribution in which
-    the cell has some `share` and all respondents the mean square `square`.
-    """
-    other = np.maximum((square - share * own) / np.maximum(1.0 - share, 0.1 / n), 0.0)
+def _wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Spread:
+    """The spread of an inverted cell: the mean square less the square of the mean, or less it."""
     if target == "population":
-        return Null(other / n, (own - other) / n, -1.0 / n)
-    return Null(other / n, (own - other - 1.0) / n, 0.0)
+        return Spread(variance, (growth - 2.0 * pi) / n, -1.0 / n)
+    return Spread(variance, (growth - 1.0) / n)
 
 
 def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
@@ -134,9 +128,11 @@ def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
     value = float(np.prod(cells.values))
     if len(groups) > 1:
         return Cell(value, Spread(variance))
-    found = squares(counts, query, cells)
-    share, square, own = (np.asarray(x) for x in (found.share, found.all, found.own))
-    return Cell(value, Spread(variance, _null(share, square, own, cells.n, target)))
+    powers = np.ones(3)
+    for factor in factors(counts.study, query):
+        powers *= margin_powers(factor, counts.table(factor.axes))
+    slope = growth(list(powers))
+    return Cell(value, _wilson(cells.values[0], variance, slope, cells.n, target))
 
 
 def model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()) -> Model:
@@ -159,17 +155,25 @@ def _joint(
     return solve(observe(counts, names, max_cells), groups, target, notes)
 
 
-def joint_is_better(observed: Observed, groups: Groups) -> tuple[bool, float, float]:
+def joint_is_better(
+    observed: Observed, groups: Groups, doubt: float = 2.0
+) -> tuple[bool, float, float]:
     """Whether inverting the whole table is expected to err less than the product over groups.
 
     Returns the verdict and both expected squared errors. The whole table errs by its variance.
     The product errs by its own variance and by what it gets wrong however many answer; that bias
     is seen in the difference of the two tables, less the noise of the difference. As in Hausman's
     test, where the groups are independent the product is the better estimate of the same thing,
-    and the noise of the difference is the difference of the variances.
+    and the noise of the difference is the difference of the variances. A bias counts only as far
+    as it stands out from that noise by `doubt` of its standard deviations: mistaking noise for an
+    association costs all the noise of the whole table.
     """
     whole = float(product_variance(observed, [observed.names], "population").sum())
     split = float(product_variance(observed, groups, "population").sum())
     gap = float(((observed.invert() - product_table(observed, groups)) ** 2).sum())
-    bias = max(gap - max(whole - split, 0.0), 0.0)
+    noise = max(whole - split, 0.0)
+    # A sum of so many squares of noise, relative to its mean, varies by about sqrt(2 / many).
+    sizes = dict(zip(observed.names, observed.shape, strict=True))
+    many = prod(sizes.values()) - sum(prod(sizes[a] for a in group) - 1 for group in groups) - 1
+    bias = max(gap - noise * (1.0 + doubt * (2.0 / max(many, 1)) ** 0.5), 0.0)
     return whole <= bias + split, whole, bias + split

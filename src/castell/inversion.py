@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from castell.channel import Lens
 from castell.counting import Counts, Factor, Moments
+from castell.counting.counts import Integers
 from castell.design import Axis, lens_on
 from castell.errors import ReportError
 from castell.kronecker import apply, check_cells
 from castell.operators import Floats
-from castell.postprocess import simplex
 from castell.schema import Attribute
 from castell.study import Study
 
@@ -102,29 +102,21 @@ class Observed:
 
     def second_moment(self) -> Floats:
         """The mean over reports of what each adds to a cell, squared."""
-        squares = [part.lens.inverse.squared() for part in self.parts]
+        squares = [part.lens.inverse.power(2) for part in self.parts]
         return self.in_order_asked(apply(squares, self.frequencies()))
 
-    def plausible(self) -> Floats:
-        """The distribution of answers nearest to the estimate, with nothing quite impossible.
-
-        One more respondent is added, spread over all cells, so that every cell has others.
-        """
-        near = simplex(self.invert())
-        return (self.n * near + 1.0 / near.size) / (self.n + 1)
-
-    def expected_square(self, probabilities: Floats) -> Floats:
-        """The second moment that reports of a distribution of answers lead to."""
-        squares = [part.lens.inverse.squared() for part in self.parts]
-        return self.in_order_asked(apply(squares, self.expected(probabilities)))
-
-    def own_square(self) -> Floats:
-        """The mean over the reports of a cell's own respondents of what each adds, squared."""
-        result = np.ones(1)
-        for part in self.parts:
-            inverse = part.lens.inverse
-            result = np.multiply.outer(result, inverse.squared().diagonal_with(part.lens.forward))
-        return self.in_order_asked(result)
+    def growth(self) -> Floats:
+        """The slope of each cell's mean square on its estimate, from the blocks' own margins."""
+        powers: list[Floats] = []
+        for power in (1, 2, 3):
+            product = np.ones(1)
+            for k, part in reversed(list(enumerate(self.parts))):
+                reports = self.frequencies() * self.n
+                share = reports.sum(axis=tuple(i for i in range(reports.ndim) if i != k)) + 1.0
+                means = part.lens.inverse.power(power).turn(share[:, None] / share.sum())
+                product = np.multiply.outer(means[0], product)
+            powers.append(product)
+        return self.in_order_asked(growth(powers))
 
     def expected(self, probabilities: Floats) -> Floats:
         """The distribution of reports that a distribution of answers leads to."""
@@ -159,9 +151,6 @@ def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...])
 # -- single cells ------------------------------------------------------------------------------
 
 
-# Up to here a table may be built to judge a single cell of it.
-SMALL_TABLE = 1 << 20
-
 Query = Mapping[str, NDArray[np.intp]]
 Groups = Sequence[tuple[str, ...]]
 
@@ -193,7 +182,6 @@ class Cells:
     n: int
     values: Floats
     covariance: Floats
-    second_moment: Floats
 
 
 def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
@@ -211,42 +199,29 @@ def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
         # A respondent's expected contributions to two groups are both 1 for those in both.
         unions = [tuple(dict.fromkeys(a + b)) for a in groups for b in groups]
         lost = moments(unions).mean.reshape(len(groups), len(groups))
-    return Cells(n, seen.mean, (seen.product - lost) / n, seen.product.diagonal())
+    return Cells(n, seen.mean, (seen.product - lost) / n)
 
 
-@dataclass(frozen=True)
-class Squares:
-    """Second moments of a product query: over its own respondents, and over all of them."""
+def growth(powers: Sequence[Floats]) -> Floats:
+    """How the variance of an estimate goes along with the estimate itself, times n.
 
-    own: float
-    all: float
-    share: float
-
-
-def squares(counts: Counts, query: Query, cells: Cells) -> Squares:
-    """What the spread of a product query needs to know beside its estimate.
-
-    Where the table of the attributes can be held, all reports are taken as they are expected from
-    the distribution nearest to it. Where it cannot, the larger of what was seen and of what
-    independent reports would give.
+    `powers` are the means of g, g^2 and g^3, where g is what a report adds. The mean of g and the
+    mean of g^2 over the same reports covary; this is the slope of the second on the first,
+    cov(g^2, g) / var(g).
     """
-    study = counts.study
-    parts, values = parts_of(study, list(query)), factors(study, query)
-    own = 1.0
-    for part, factor in zip(parts, values, strict=True):
-        mean = part.lens.forward.pull(factor.values**2)
-        own *= float(mean[_rows(part, query)].mean())
-    if prod(study.schema[name].size for name in query) <= SMALL_TABLE:
-        observed = observe(counts, list(query))
-        near = observed.plausible()
-        reports = observed.expected(near)
-        for factor in values:
-            reports = np.tensordot(factor.values**2, reports, axes=(0, 0))
-        asked = np.ix_(*(query[name] for name in observed.names))
-        return Squares(own, float(reports), float(near[asked].sum()))
-    alone = counts.moments([[factor] for factor in values]).product.diagonal()
-    seen = max(float(cells.second_moment[0]), float(np.prod(alone)))
-    return Squares(own, seen, float(np.clip(cells.values[0], 0.0, 1.0)))
+    one, two, three = powers
+    # A report that cannot vary has no slope.
+    return (three - one * two) / np.maximum(two - one**2, 1e-300)
+
+
+def margin_powers(factor: Factor, counts: Integers) -> Floats:
+    """The means of g, g^2 and g^3 for one block, with one report added to each code.
+
+    Over several blocks they are multiplied, as if the blocks' reports were independent: it is
+    the stable part of the slope that counts, and single blocks have many reports for each code.
+    """
+    share = (counts.ravel() + 1.0) / (counts.sum() + counts.size)
+    return np.array([(factor.values**power * share).sum() for power in (1, 2, 3)])
 
 
 def _reports(n: int) -> int:

@@ -32,23 +32,30 @@ class Operator(Protocol):
         """Apply to axis 0 of a (columns, rest) table; the result is (rest, rows)."""
         ...
 
-    def squared(self) -> Operator:
-        """The operator with every entry squared."""
+    def power(self, exponent: int) -> Operator:
+        """The operator with every entry raised to a power."""
         ...
 
     def combine(self, rows: NDArray[np.intp]) -> Floats:
         """The sum of the given rows, as a vector over the columns."""
         ...
 
-    def pull(self, vector: Floats) -> Floats:
-        """The transpose applied to a vector over the rows."""
-        ...
-
-    def diagonal_with(self, other: Operator) -> Floats:
-        """The diagonal of this operator times another one."""
-        ...
-
     def dense(self) -> Floats: ...
+
+
+def _turned(table: Floats, matrix: Floats) -> Floats:
+    """matrix @ table, transposed, in pieces.
+
+    Small pieces stay in the cache and below the size at which BLAS starts threads, which on a busy
+    machine wait for each other much longer than the product takes.
+    """
+    rest = table.shape[1]
+    result = np.empty((rest, matrix.shape[0]))
+    step = max(1, (1 << 17) // matrix.size)
+    for start in range(0, rest, step):
+        piece = slice(start, start + step)
+        np.matmul(table[:, piece].T, matrix.T, out=result[piece])
+    return result
 
 
 def left_inverse(matrix: Floats) -> Floats:
@@ -88,29 +95,19 @@ class Uniform:
     def turn(self, table: Floats) -> Floats:
         # The two branches do the same; a matrix product is faster until d^2 outgrows it.
         if self.size <= 64:
-            return table.T @ self.dense()
+            return _turned(table, self.dense())
         # A transposed view would do, but what follows reshapes it, which would copy it anyway.
         result: Floats = np.ascontiguousarray(table.T) * (self.diagonal - self.rest)
         result += self.rest * table.sum(axis=0)[:, None]
         return result
 
-    def squared(self) -> Uniform:
-        return Uniform(self.size, self.diagonal**2, self.rest**2)
+    def power(self, exponent: int) -> Uniform:
+        return Uniform(self.size, self.diagonal**exponent, self.rest**exponent)
 
     def combine(self, rows: NDArray[np.intp]) -> Floats:
         result = np.full(self.size, self.rest * len(rows))
         result[rows] += self.diagonal - self.rest
         return result
-
-    def pull(self, vector: Floats) -> Floats:
-        result: Floats = (self.diagonal - self.rest) * vector + self.rest * vector.sum()
-        return result
-
-    def diagonal_with(self, other: Operator) -> Floats:
-        if isinstance(other, Uniform):
-            same = self.diagonal * other.diagonal
-            return np.full(self.size, same + (self.size - 1) * self.rest * other.rest)
-        return Dense(self.dense()).diagonal_with(other)
 
     def dense(self) -> Floats:
         matrix = np.full((self.size, self.size), self.rest)
@@ -133,20 +130,13 @@ class Dense:
         return int(self.matrix.shape[1])
 
     def turn(self, table: Floats) -> Floats:
-        return table.T @ self.matrix.T
+        return _turned(table, self.matrix)
 
-    def squared(self) -> Dense:
-        return Dense(self.matrix**2)
+    def power(self, exponent: int) -> Dense:
+        return Dense(self.matrix**exponent)
 
     def combine(self, rows: NDArray[np.intp]) -> Floats:
         result: Floats = self.matrix[rows].sum(axis=0)
-        return result
-
-    def pull(self, vector: Floats) -> Floats:
-        return self.matrix.T @ vector
-
-    def diagonal_with(self, other: Operator) -> Floats:
-        result: Floats = np.einsum("ij,ji->i", self.matrix, other.dense())
         return result
 
     def dense(self) -> Floats:

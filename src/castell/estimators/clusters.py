@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from math import prod
+from statistics import NormalDist
 
 import numpy as np
 
@@ -56,15 +57,20 @@ def _checked(study: Study, clusters: Sequence[Sequence[str]]) -> Design:
 def find_clusters(counts: Counts) -> Groups:
     """Clusters from the reports alone."""
     study = counts.study
+    # Pairs are looked at in the order of their strength, so the strongest of many by chance comes
+    # first: the more pairs, the more it must stand out.
+    pairs = len(study.names) * (len(study.names) - 1) // 2
+    doubt = max(2.0, NormalDist().inv_cdf(1.0 - 0.05 / max(pairs, 1)))
     strength = {pair: _dependence(counts, pair) for pair in combinations(study.names, 2)}
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in study.names}
     for one, two in sorted(strength, key=lambda pair: -strength[pair]):
         if groups[one] == groups[two] or strength[one, two] <= 0.0:
             continue
         both = groups[one] + groups[two]
-        if prod(study.schema[name].size for name in both) > MAX_CELLS:
+        # With more cells than reports there is nothing to see in most of them.
+        if prod(study.schema[name].size for name in both) > min(counts.n, MAX_CELLS):
             continue
-        if joint_is_better(observe(counts, both), [groups[one], groups[two]])[0]:
+        if joint_is_better(observe(counts, both), [groups[one], groups[two]], doubt)[0]:
             groups.update(dict.fromkeys(both, both))
     return list(dict.fromkeys(groups.values()))
 

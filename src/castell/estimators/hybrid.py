@@ -10,7 +10,7 @@ hybrid.
 from __future__ import annotations
 
 from functools import partial
-from math import prod
+from math import prod, sqrt
 
 from castell.bounds import avd_castell, avd_independent
 from castell.counting import Counts
@@ -84,7 +84,9 @@ def _cell(
     else:
         ours, theirs = (cell(counts, query, g, target) for g in ([names], split_groups))
         gap = (ours.value - theirs.value) ** 2
-        bias = max(gap - max(ours.variance - theirs.variance, 0.0), 0.0)
+        # One squared difference of noise varies by sqrt(2) of its mean; twice that, as for tables.
+        noise = max(ours.variance - theirs.variance, 0.0)
+        bias = max(gap - noise * (1.0 + 2.0 * sqrt(2.0)), 0.0)
         whole = ours.variance <= bias + theirs.variance
     return cell(counts, query, _groups(names, whole), target)
 
