@@ -19,7 +19,7 @@ LAYERS = [
     ("frames", "answers", "reports", "randomize"),
     ("counting", "postprocess", "kronecker", "inversion"),
     ("spread", "estimate", "summary", "model"),
-    ("metrics", "bounds", "grouped", "bootstrap"),
+    ("metrics", "bounds", "grouped", "bootstrap", "likelihood"),
     ("estimators", "fitting", "castell"),
     ("progress", "population", "statement", "studyfile"),
     ("plots", "demo", "tables", "cli", "__main__"),

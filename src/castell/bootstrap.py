@@ -6,7 +6,7 @@ fitted answers lead to through the study's own channels, and estimated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -27,6 +27,40 @@ def replicates_for(cells: int) -> int:
     return max(FEWEST, min(REPLICATES, _CELLS_IN_ALL // cells))
 
 
+def draws(observed: Observed, fitted: Floats | None = None) -> Iterator[Observed]:
+    """Reports drawn again from a distribution of answers, or from the one nearest to unbiased."""
+    # Repeatable: nobody's privacy hangs on these draws, and a result should not change when
+    # it is looked at twice.
+    generator = np.random.default_rng(0)
+    source = simplex(observed.invert()) if fitted is None else fitted
+    reports = np.maximum(observed.expected(source).ravel(), 0.0)
+    reports /= reports.sum()
+    for _ in range(replicates_for(reports.size)):
+        drawn = generator.multinomial(observed.n, reports).astype(np.float64)
+        yield observed.replace(drawn.reshape(observed.table.shape))
+
+
+def spread_of(tables: Iterable[Floats], about: Floats | None = None) -> Spread:
+    """The variance of tables, one pass, or their mean square about a table if one is given."""
+    mean: Floats = np.zeros(())
+    square: Floats = np.zeros(())
+    rounds = 0
+    for table in tables:
+        rounds += 1
+        step = table - mean
+        mean = mean + step / rounds
+        square = square + step * (table - mean)
+    variance = square / (rounds - 1)
+    return Spread(variance if about is None else variance + (mean - about) ** 2)
+
+
+def summed(table: Floats, names: Sequence[str], kept: Sequence[str]) -> Floats:
+    """A table summed over all but some of its attributes, in the order of those."""
+    gone = tuple(i for i, name in enumerate(names) if name not in kept)
+    left = [name for name in names if name in kept]
+    return np.asarray(table.sum(axis=gone).transpose([left.index(name) for name in kept]))
+
+
 def bootstrap(observed: Observed, statistic: Callable[[Observed], Floats]) -> SpreadOf:
     """The spread of a statistic of the reports, and of any marginal of it."""
     return partial(_spread, observed, statistic)
@@ -35,23 +69,4 @@ def bootstrap(observed: Observed, statistic: Callable[[Observed], Floats]) -> Sp
 def _spread(
     observed: Observed, statistic: Callable[[Observed], Floats], names: tuple[str, ...]
 ) -> Spread:
-    # Repeatable: nobody's privacy hangs on these draws, and a result should not change when
-    # it is looked at twice.
-    generator = np.random.default_rng(0)
-    reports = observed.expected(simplex(observed.invert())).ravel()
-    reports = np.maximum(reports, 0.0)
-    reports /= reports.sum()
-    gone = tuple(i for i, name in enumerate(observed.names) if name not in names)
-    kept = [name for name in observed.names if name in names]
-    rounds = replicates_for(reports.size)
-    mean: Floats | float = 0.0
-    spread: Floats | float = 0.0
-    for k in range(1, rounds + 1):
-        drawn = generator.multinomial(observed.n, reports).astype(np.float64)
-        table = statistic(observed.replace(drawn.reshape(observed.table.shape)))
-        table = table.sum(axis=gone) if gone else table
-        step = table - mean
-        mean = mean + step / k
-        spread = spread + step * (table - mean)
-    variance = np.asarray(spread / (rounds - 1))
-    return Spread(variance.transpose([kept.index(name) for name in names]))
+    return spread_of(summed(statistic(o), observed.names, names) for o in draws(observed))

@@ -1,0 +1,105 @@
+"""Maximum likelihood: against closed forms, a general optimiser, and plain EM run for very long."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from castell import KaryResponse, Study
+from castell.inversion import Observed, parts_of
+from castell.likelihood import Likelihood, margin
+from castell.operators import Floats
+from tests.populations import schema
+
+ASYMMETRIC = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]]
+WIDE = [[0.6, 0.1, 0.1, 0.2], [0.1, 0.6, 0.2, 0.1]]
+
+
+def observed(study: Study, counts: Floats) -> Observed:
+    parts = parts_of(study, study.names)
+    return Observed(study, study.schema.attributes, parts, counts, round(counts.sum()))
+
+
+def plain_em(likelihood: Likelihood, start: Floats, prior: Floats, steps: int) -> Floats:
+    pi = start
+    for _ in range(steps):
+        pi = likelihood.step(pi, prior)
+    return pi
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+def test_the_closed_form_is_the_maximum(size: int, epsilon: float) -> None:
+    generator = np.random.default_rng(size)
+    study = Study(schema((size,)), epsilon)
+    for _ in range(20):
+        counts = generator.multinomial(60, generator.dirichlet(np.full(size, 0.5)))
+        seen = observed(study, counts.astype(np.float64))
+        found, likelihood = margin(seen), Likelihood.of(seen)
+        assert found.sum() == pytest.approx(1.0)
+        assert found.min() >= 0.0
+        # The gradient is one number where there is mass, and no larger where there is none.
+        channel = KaryResponse.with_epsilon(size, epsilon)
+        matrix = np.array(channel.weights()) / channel.total
+        slope = matrix @ (counts / (found @ matrix))
+        top = slope.max()
+        np.testing.assert_allclose(slope[found > 1e-9], top, rtol=1e-9)
+        longer = plain_em(likelihood, np.full(size, 1 / size), np.zeros(size), 3000)
+        assert likelihood.log(found) >= likelihood.log(longer) - 1e-9
+
+
+@pytest.mark.parametrize("matrix", [ASYMMETRIC, WIDE], ids=["asymmetric", "rectangular"])
+def test_any_matrix_by_a_general_optimiser(matrix: list[list[float]]) -> None:
+    size = len(matrix)
+    study = Study(schema((size,)), channels={"a": matrix})
+    counts = np.array([30.0, 9.0, 16.0, 5.0])[: len(matrix[0])]
+    likelihood = Likelihood.of(observed(study, counts))
+
+    def loss(free: Floats) -> float:
+        pi = np.exp(free - free.max())
+        return -likelihood.log(pi / pi.sum())
+
+    best = minimize(loss, np.zeros(size), method="Nelder-Mead", options={"fatol": 1e-12})
+    assert likelihood.log(margin(observed(study, counts))) == pytest.approx(-best.fun, abs=1e-6)
+
+
+def test_a_step_is_never_less_likely() -> None:
+    generator = np.random.default_rng(3)
+    study = Study(schema((2, 3, 4)), 3.0)
+    counts = generator.multinomial(200, generator.dirichlet(np.ones(24))).reshape(2, 3, 4)
+    likelihood = Likelihood.of(observed(study, counts.astype(np.float64)))
+    pi = generator.dirichlet(np.ones(24)).reshape(2, 3, 4)
+    for _ in range(50):
+        after = likelihood.step(pi, np.zeros((2, 3, 4)))
+        assert likelihood.log(after) >= likelihood.log(pi) - 1e-9
+        pi = after
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.02, 1.0])
+def test_the_fast_search_finds_what_the_slow_one_does_from_anywhere(strength: float) -> None:
+    generator = np.random.default_rng(4)
+    study = Study(schema((3, 4)), 2.0)
+    truth = generator.dirichlet(np.full(12, 0.4)).reshape(3, 4)
+    seen = observed(study, np.zeros((3, 4)))
+    chances = seen.expected(truth)
+    counts = generator.multinomial(4000, (chances / chances.sum()).ravel()).reshape(3, 4)
+    likelihood = Likelihood.of(seen.replace(counts.astype(np.float64)))
+    prior = strength * 4000 * np.outer(truth.sum(axis=1), truth.sum(axis=0))
+
+    def height(pi: Floats) -> float:
+        return likelihood.log(pi) + float((prior * np.log(np.maximum(pi, 1e-300))).sum())
+
+    slow = plain_em(likelihood, np.full((3, 4), 1 / 12), prior, 30_000)
+    for start in (np.full((3, 4), 1 / 12), generator.dirichlet(np.ones(12)).reshape(3, 4)):
+        fast = likelihood.fit(start, prior, 1e-9)
+        assert height(fast) >= height(slow) - 1e-4
+        np.testing.assert_allclose(fast, slow, atol=2e-3)
+
+
+def test_without_noise_it_is_what_was_seen() -> None:
+    study = Study(schema((2, 3)), 50.0)
+    counts = np.array([[5.0, 0.0, 3.0], [1.0, 11.0, 0.0]])
+    likelihood = Likelihood.of(observed(study, counts))
+    found = likelihood.fit(np.full((2, 3), 1 / 6), np.zeros((2, 3)))
+    np.testing.assert_allclose(found, counts / 20, atol=1e-5)
