@@ -83,3 +83,16 @@ def test_the_note_says_how_far_it_was_drawn() -> None:
     reports = collect(Study(people.schema, 3.0), people.table, 500, np.random.default_rng(0))
     joint = castell.estimate(reports, ["a", "b"], "em", strength=0.1)
     assert "by 0.1 pseudo-respondents" in joint.summary()
+
+
+@pytest.mark.parametrize("n", [5_000, 5_000_000])
+def test_far_from_the_edges_its_errors_are_those_of_inversion(n: int) -> None:
+    # There the most likely table is the unbiased one, so a search that stops short shows.
+    truth = np.full((2, 3), 1 / 6)
+    study = Study(schema((2, 3)), 2.0)
+    reports = collect(study, truth, n, np.random.default_rng(1))
+    likely = castell.estimate(reports, ["a", "b"], "em", strength=0.0)
+    unbiased = castell.estimate(reports, ["a", "b"])
+    np.testing.assert_allclose(likely.probabilities, unbiased.probabilities, atol=1e-4)
+    ratio = likely.standard_errors / unbiased.standard_errors
+    np.testing.assert_allclose(ratio, 1.0, atol=0.25)

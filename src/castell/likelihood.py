@@ -16,8 +16,8 @@ from castell.inversion import Observed
 from castell.kronecker import apply
 from castell.operators import Dense, Floats, Operator, Uniform
 
-# A step that moves less mass than this changes no figure that is shown.
-TOLERANCE = 1e-6
+# How far from the maximum a search may stop, in parts of 1 / sqrt(n): of what chance moves anyway.
+CLOSE = 1e-3
 MOST_STEPS = 500
 
 
@@ -58,7 +58,7 @@ class Likelihood:
         shared = pi * apply(self.backward, ratio) + prior
         return np.asarray(shared / shared.sum())
 
-    def fit(self, start: Floats, prior: Floats, tolerance: float = TOLERANCE) -> Floats:
+    def fit(self, start: Floats, prior: Floats, close: float = CLOSE) -> Floats:
         """The most likely distribution, by EM with squared extrapolation (SQUAREM).
 
         Plain EM crawls where noise is large. Two steps show where it is going; a longer stride in
@@ -69,7 +69,7 @@ class Likelihood:
             first = self.step(pi, prior)
             second = self.step(first, prior)
             stride, bend = first - pi, second - 2.0 * first + pi
-            if np.abs(second - first).sum() < tolerance:
+            if _ahead(stride, second - first) < close / max(self.n, 1.0) ** 0.5:
                 return second
             length = max(1.0, float(np.sqrt((stride**2).sum() / max((bend**2).sum(), 1e-300))))
             far = pi + 2.0 * length * stride + length**2 * bend
@@ -77,6 +77,17 @@ class Likelihood:
             far = np.maximum(far, 0.1 * second)
             pi = self.step(far / far.sum(), prior)
         return pi
+
+
+def _ahead(one: Floats, two: Floats) -> float:
+    """How far it still is, from two steps: they shrink by a steady ratio, as EM's do at last.
+
+    A small step alone says little. Through a noisy channel the steps are a small part of the way.
+    """
+    before, after = float(np.abs(one).sum()), float(np.abs(two).sum())
+    if after == 0.0:
+        return 0.0
+    return after / max(1.0 - after / before, 1e-4)
 
 
 def _transposed(operator: Operator) -> Operator:
@@ -92,7 +103,7 @@ def margin(observed: Observed) -> Floats:
     likelihood = Likelihood.of(observed)
     size = part.lens.forward.columns
     return observed.in_order_asked(
-        likelihood.fit(np.full(size, 1.0 / size), np.zeros(size), TOLERANCE / 100)
+        likelihood.fit(np.full(size, 1.0 / size), np.zeros(size), CLOSE / 100)
     )
 
 

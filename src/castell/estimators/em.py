@@ -24,7 +24,7 @@ from castell.errors import OptionError
 from castell.grouped import cell, expand
 from castell.inversion import Observed, Query, observe
 from castell.kronecker import MAX_CELLS, apply
-from castell.likelihood import TOLERANCE, Likelihood, margin
+from castell.likelihood import CLOSE, Likelihood, margin
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
 from castell.spread import Spread
@@ -37,7 +37,7 @@ DOUBT = 0.5
 # Held-out reports are looked at often; larger tables get fewer looks.
 _CELLS_IN_ALL = 1_000_000
 # Simulated tables need not be found more closely than they scatter.
-COARSE = 1e-4
+COARSE = 0.03
 # As many numbers of simulated tables are kept for the next question.
 KEPT = 8_000_000
 
@@ -69,7 +69,7 @@ def maximum(
     observed: Observed,
     strength: float,
     start: Floats | None = None,
-    tolerance: float = TOLERANCE,
+    close: float = CLOSE,
 ) -> Floats:
     """The table at one strength, in the order asked."""
     if len(observed.names) == 1:
@@ -77,9 +77,7 @@ def maximum(
     plain = observed.in_block_order(independent(observed))
     likelihood = Likelihood.of(observed)
     begin = plain if start is None else observed.in_block_order(start)
-    return observed.in_order_asked(
-        likelihood.fit(begin, strength * likelihood.n * plain, tolerance)
-    )
+    return observed.in_order_asked(likelihood.fit(begin, strength * likelihood.n * plain, close))
 
 
 def choose(observed: Observed) -> float:
@@ -120,7 +118,7 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
     plain = seen.in_block_order(independent(seen))
     pi, rows = plain, []
     for strength in STRENGTHS:
-        pi = train.fit(np.maximum(pi, 1e-12), strength * train.n * plain, 10 * TOLERANCE)
+        pi = train.fit(np.maximum(pi, 1e-12), strength * train.n * plain, 10 * CLOSE)
         rows.append(np.log(np.maximum(apply(train.forward, pi)[held], 1e-300)))
     return np.array(rows)
 
