@@ -370,3 +370,12 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         AnswerFile(tmp_path / "absent.csv")
     with pytest.raises(AnswerError, match="no file"):
         AnswerFile(tmp_path)
+
+
+def test_a_broken_row_is_not_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("sex,age\nMale,20\nBob Smith,yes,positive\n")
+    with pytest.raises(AnswerError) as error:
+        list(AnswerFile(path))
+    assert "Expected 2 columns, got 3" in str(error.value)
+    assert "Bob" not in str(error.value)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from castell import Study, cli
+from castell import Attribute, Schema, Study, cli
 from castell.population import SCHEMA, health_survey
 from castell.studyfile import to_toml
 
@@ -146,6 +146,10 @@ WRONG = [
     (["randomize", "study.toml", "answers.parquet", "answers.parquet"], "are one file"),
     (["randomize", "study.toml", "answers.csv", "no/x.parquet"], "there is no folder"),
     (["randomize", "study.toml", "answers.csv", "x.parquet", "--seed", "-1"], "whole number"),
+    (["randomize", "study.toml", "answers.csv", "r.parquet"], "every report spends anew"),
+    (["estimate", "study.toml", "r.parquet", "--where", "age=60+", "--post", "clip"], "one share"),
+    (["estimate", "study.toml", "r.parquet", "--where", "age=60+", "--plot", "x.png"], "one share"),
+    (["estimate", "study.toml", "r.parquet", "age", "--plot", "no/x.png"], "there is no folder"),
     (["estimate", "study.toml", "r.parquet"], "name attributes"),
     (["estimate", "study.toml", "r.parquet", "age", "--where", "age=60+"], "both were asked"),
     (["estimate", "study.toml", "r.parquet", "agee"], "did you mean 'age'"),
@@ -197,7 +201,10 @@ def test_every_verb_has_help_with_an_example(castell: Shell, verb: str) -> None:
 
 
 def test_values_with_commas_can_be_asked_for() -> None:
-    assert cli._query([r"job=clerk\, senior,cook"]) == {"job": ["clerk, senior", "cook"]}
+    schema = Schema([Attribute("job", ["clerk, senior", "cook", "none"])])
+    asked = {"job": ["clerk, senior", "cook"]}
+    assert cli._query([r"job=clerk\, senior,cook"], schema) == asked
+    assert cli._query(["job=clerk, senior"], schema) == {"job": ["clerk, senior"]}
 
 
 def test_the_installed_script_runs() -> None:

@@ -14,6 +14,7 @@ import castell.reports
 from castell import Attribute, MatrixResponse, Reports, Schema, Study
 from castell.counting import Counts, Factor, MemoryCounts, scan_reports
 from castell.design import Axis
+from castell.errors import ReportError, TableTooLargeError
 
 Digits = dict[str, list[int]]
 
@@ -222,3 +223,24 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Monk
     counts.table(axes_of(study, [last]))
     assert heard == [0.4, 0.8, 1.0]
     assert asked == [[len(study.design.blocks) - 1]]
+
+
+def test_a_file_that_changed_under_a_scan_is_refused(tmp_path: Path) -> None:
+    study = Study(Schema([Attribute("a", [0, 1])]), 1.0)
+    path = tmp_path / "reports.parquet"
+    study.randomize({"a": ["0", "1"]}).save(path)
+    scan = scan_reports(path, study)
+    axes = study.design.blocks[0].axes(0, ["a"])
+    assert scan.table(axes).sum() == 2
+    study.randomize({"a": ["0", "1"]}, seed=1).save(path)
+    with pytest.raises(ReportError, match="was changed since"):
+        scan.table(axes)
+
+
+def test_a_table_of_reports_that_cannot_be_held_is_refused() -> None:
+    wide = MatrixResponse([[2, *[1] * 2999], [*[1] * 2999, 2]])
+    asked = Schema(Attribute(name, [0, 1]) for name in "abc")
+    study = Study(asked, channels=dict.fromkeys("abc", wide))
+    reports = study.randomize({name: ["0", "1"] for name in "abc"})
+    with pytest.raises(TableTooLargeError, match="reports of a x b x c"):
+        castell.estimate(reports, ["a", "b", "c"])

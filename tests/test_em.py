@@ -82,7 +82,7 @@ def test_the_note_says_how_far_it_was_drawn() -> None:
     people = population((3, 4), seed=8)
     reports = collect(Study(people.schema, 3.0), people.table, 500, np.random.default_rng(0))
     joint = castell.estimate(reports, ["a", "b"], "em", strength=0.1)
-    assert "by 0.1 pseudo-respondents" in joint.summary()
+    assert "0.1 pseudo-respondents" in joint.summary()
 
 
 @pytest.mark.parametrize("n", [5_000, 5_000_000])

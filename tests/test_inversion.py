@@ -305,22 +305,10 @@ def _block_matrix() -> Study:
     return Study(schema((2, 2, 3)), design=Design((pair, alone)))
 
 
-def test_a_matrix_over_a_whole_block() -> None:
-    study = _block_matrix()
-    truth = population((2, 2, 3), seed=1)
-    observed = observed_exactly(study, truth.table)
-    np.testing.assert_allclose(observed.invert(), truth.table, atol=1e-12)
-    np.testing.assert_allclose(
-        observed.project(["a", "c"]).invert(), truth.margin(["a", "c"]), atol=1e-12
-    )
-    reports = collect(study, truth.table, 200, np.random.default_rng(0))
-    found = castell.fit(reports).probability(a="a1", c=["c0", "c2"])
-    table = castell.estimate(reports, ["a", "c"]).probabilities
-    assert found.value == pytest.approx(table[1, [0, 2]].sum(), abs=1e-12)
-    with pytest.raises(StudyError, match="cannot be looked at in part: ask for all"):
-        castell.estimate(reports, ["a"])
-    with pytest.raises(StudyError, match="cannot be looked at in part"):
-        castell.fit(reports).probability(a="a1")
+def test_a_matrix_over_a_whole_block_is_refused() -> None:
+    # Its attributes could only ever be looked at together.
+    with pytest.raises(StudyError, match="several attributes at once take k-ary response"):
+        _block_matrix()
 
 
 def test_observed_keeps_what_it_is_asked() -> None:

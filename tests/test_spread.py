@@ -159,3 +159,19 @@ def test_so_do_intervals_of_cells_that_no_table_could_hold() -> None:
         held += low <= share <= high
     # Of one cell, not of many: 400 rounds leave 1.1 % of chance.
     assert 0.92 <= held / ROUNDS <= 0.98
+
+
+def test_intervals_stay_sane_where_rare_reports_decide() -> None:
+    wide = Study(schema((5,) * 6), 6.0)
+    generator = np.random.default_rng(3)
+    truth, held = 5.0**-6, []
+    for _ in range(60):
+        people = {
+            name: [f"{name}{v}" for v in generator.integers(5, size=2000)] for name in wide.names
+        }
+        share = castell.fit(wide.randomize(people, seed=1)).probability(
+            {name: f"{name}0" for name in wide.names}
+        )
+        low, high = share.conf_int()
+        held.append(low <= truth <= high)
+    assert np.mean(held) > 0.8

@@ -422,3 +422,22 @@ def test_load_names_a_file_it_cannot_read(tmp_path: Path) -> None:
     good = tmp_path / "good.toml"
     good.write_text(TOML, encoding="utf-8")
     assert Study.load(str(good)) == in_python()
+
+
+# -- a design of one's own -----------------------------------------------------------------------
+
+
+def test_a_finished_design_must_be_for_this_schema_and_stand_alone() -> None:
+    two = Schema([Attribute("a", [0, 1]), Attribute("b", [0, 1, 2])])
+    fits = Study(two, epsilon=2.0).design
+    assert Study(two, design=fits).epsilon == Study(two, epsilon=2.0).epsilon
+    for others in ({"epsilon": 1.0}, {"shares": {"a": 1.0}}, {"channels": {"a": np.eye(2)}}):
+        with pytest.raises(StudyError, match="a finished design and a budget beside it"):
+            Study(two, design=fits, **others)
+    one = Study(Schema([Attribute("a", [0, 1])]), epsilon=1.0).design
+    for design in (one, Design(()), Design((*fits.blocks, *one.blocks))):
+        with pytest.raises(StudyError, match="hold each attribute once"):
+            Study(two, design=design)
+    small = Study(Schema([Attribute("a", [0, 1]), Attribute("b", [0, 1])]), epsilon=1.0).design
+    with pytest.raises(StudyError, match="does not fit its values"):
+        Study(two, design=small)

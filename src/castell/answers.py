@@ -6,6 +6,7 @@ its attribute's list of values; what is missing or unknown is an error that name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,7 +199,9 @@ class AnswerFile:
                     "give a .csv, .tsv or .parquet file",
                 )
         except pa.ArrowInvalid as error:
+            # Arrow quotes the row it could not read; answers do not belong in a message or a log.
             first = str(error).split("\n")[0]
+            first = re.sub(r"(got \d+): .*", r"\1", first)
             raise AnswerError(f"cannot read {self.path} ({first})", "correct the file") from None
         except UnicodeDecodeError:
             raise AnswerError(f"cannot read {self.path}", "save it as UTF-8") from None

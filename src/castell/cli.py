@@ -12,6 +12,7 @@ import typer
 from castell import __version__
 from castell.errors import CastellError, OptionError
 from castell.estimators import methods
+from castell.schema import Schema
 
 app = typer.Typer(
     name="castell",
@@ -64,6 +65,7 @@ def init(
         int, typer.Option(help="Columns with more values are no categories.")
     ] = 100,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write a first study file from the values found in a file of answers."""
     from castell.budget import as_decimal
@@ -78,6 +80,10 @@ def init(
     )
     made = Study.from_toml(text)
     study.write_text(text, encoding="utf-8")
+    if as_json:
+        document = {"file": str(study), "attributes": list(made.names), "epsilon": made.epsilon}
+        _print_json({**document, "remarks": remarks})
+        return
     for remark in remarks:
         _note(f"note: {remark}")
     typer.echo(f"wrote {study}: {len(made.names)} attributes, epsilon {made.epsilon:.6g} in all")
@@ -116,6 +122,7 @@ def randomize(
     seed: Annotated[
         int | None, typer.Option(help="For tests only: repeatable, therefore NOT private.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the reports.")] = False,
     as_json: Json = False,
 ) -> None:
     """Randomise a file of answers; memory stays bounded whatever its size."""
@@ -129,6 +136,10 @@ def randomize(
         raise OptionError(f"{reports} does not end in .parquet", "reports are kept as Parquet")
     if reports.resolve() == answers.resolve():
         raise OptionError("answers and reports are one file", "give the reports another name")
+    if reports.exists() and not force:
+        raise OptionError(
+            f"{reports} is there already", "give another name, or --force; every report spends anew"
+        )
     with progress_bar("randomising", quiet=as_json) as tell:
         rows = randomize_file(made, answers, reports, seed=seed, progress=tell)
     if as_json:
@@ -183,14 +194,21 @@ def estimate(
             "neither a table nor a share was asked for" if not attributes else "both were asked",
             f"name attributes ({', '.join(made.names)}) or give --where name=value",
         )
+    if where and (output or plot or post != "raw"):
+        raise OptionError(
+            "--where asks for one share",
+            "leave out --output, --plot and --post: those are for tables",
+        )
     for path, endings in ((output, TABLES), (plot, PICTURES)):
         if path is not None and path.suffix not in endings:
             raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
+        if path is not None and not path.parent.is_dir():
+            raise OptionError(f"there is no folder {path.parent}", "make it first")
     with progress_bar("counting", quiet=as_json) as tell:
         counts = scan_reports(reports, made, progress=tell)
         model = fit(counts, method, **_options_of(option or []))
         if where:
-            share = model.probability(_query(where))
+            share = model.probability(_query(where, made.schema))
             print_probability(share, where, method, level, as_json)
             return
         joint = model.estimate(attributes or [], post=post, max_cells=max_cells)
@@ -219,21 +237,25 @@ def _pairs(texts: list[str], what: str) -> dict[str, str]:
     for text in texts:
         name, mark, value = text.partition("=")
         if not mark or not name or not value:
-            raise OptionError(f"{what} {text!r} is not name=value", "write it like smokes=now")
+            raise OptionError(
+                f"{what} {text!r} is not name=value", "write name=value, as in smokes=now"
+            )
         if name in pairs:
             raise OptionError(f"{what} names {name!r} twice", "give it once")
         pairs[name] = value
     return pairs
 
 
-def _query(where: list[str]) -> dict[str, list[str]]:
-    # A value that holds a comma itself is written with a backslash before it.
-    pairs = _pairs(where, "--where")
-    mark = "\x00"
-    return {
-        name: [part.replace(mark, ",") for part in text.replace("\\,", mark).split(",")]
-        for name, text in pairs.items()
-    }
+def _query(where: list[str], schema: Schema) -> dict[str, list[str]]:
+    """Values by attribute: one as it stands, or several with commas between them.
+
+    In a list, a comma inside a value is written with a backslash before it.
+    """
+    query, mark = {}, "\x00"
+    for name, text in _pairs(where, "--where").items():
+        parts = [part.replace(mark, ",") for part in text.replace("\\,", mark).split(",")]
+        query[name] = [text] if text in schema[name].values else parts
+    return query
 
 
 def _options_of(texts: list[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ RR-Clusters: one rule, one variance.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from math import prod
@@ -131,8 +132,14 @@ def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
     powers = np.ones(3)
     for factor in factors(counts.study, query):
         powers *= margin_powers(factor, counts.table(factor.axes))
-    slope = growth(list(powers))
+    slope = growth(list(powers), cells.n)
     return Cell(value, _wilson(cells.values[0], variance, slope, cells.n, target))
+
+
+def _noted(
+    counts: Counts, groups: Groups, target: str, notes: tuple[str, ...], query: Query
+) -> Cell:
+    return replace(cell(counts, query, groups, target), notes=notes)
 
 
 def model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()) -> Model:
@@ -140,7 +147,7 @@ def model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()
     return Model(
         counts,
         partial(_joint, counts, groups, check_target(target), tuple(notes)),
-        partial(cell, counts, groups=groups, target=target),
+        partial(_noted, counts, groups, target, tuple(notes)),
     )
 
 

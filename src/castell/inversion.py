@@ -116,7 +116,7 @@ class Observed:
                 means = part.lens.inverse.power(power).turn(share[:, None] / share.sum())
                 product = np.multiply.outer(means[0], product)
             powers.append(product)
-        return self.in_order_asked(growth(powers))
+        return self.in_order_asked(growth(powers, self.n))
 
     def expected(self, probabilities: Floats) -> Floats:
         """The distribution of reports that a distribution of answers leads to."""
@@ -128,8 +128,11 @@ def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) 
     """Count the reports over some attributes; too large a table is refused first."""
     study = counts.study
     attributes = study.schema.select(names)
-    check_cells(" x ".join(a.name for a in attributes), [a.size for a in attributes], max_cells)
+    what = " x ".join(a.name for a in attributes)
+    check_cells(what, [a.size for a in attributes], max_cells)
     parts = parts_of(study, [a.name for a in attributes])
+    # A channel may have many more reports than answers; their table must fit too.
+    check_cells(f"reports of {what}", [x.size for part in parts for x in part.axes], max_cells)
     table = counts.table([axis for part in parts for axis in part.axes]).astype(np.float64)
     return Observed(study, attributes, parts, table, _reports(int(table.sum())))
 
@@ -202,16 +205,20 @@ def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
     return Cells(n, seen.mean, (seen.product - lost) / n)
 
 
-def growth(powers: Sequence[Floats]) -> Floats:
+def growth(powers: Sequence[Floats], n: int) -> Floats:
     """How the variance of an estimate goes along with the estimate itself, times n.
 
     `powers` are the means of g, g^2 and g^3, where g is what a report adds. The mean of g and the
     mean of g^2 over the same reports covary; this is the slope of the second on the first,
-    cov(g^2, g) / var(g).
+    cov(g^2, g) / var(g). It is a correction of first order. Where noise is so large that it would
+    move a 95 % interval by half its reach or more, rare reports decide and it is left out.
     """
     one, two, three = powers
     # A report that cannot vary has no slope.
-    return (three - one * two) / np.maximum(two - one**2, 1e-300)
+    variance = np.maximum(two - one**2, 1e-300)
+    slope = (three - one * two) / variance
+    noisy = (variance > 1.0) & (1.96 * np.abs(slope - 2.0 * one) > np.sqrt(n * variance))
+    return np.where(noisy, 2.0 * one, slope)
 
 
 def margin_powers(factor: Factor, counts: Integers) -> Floats:

@@ -36,6 +36,7 @@ class Cell:
 
     value: float
     spread: Spread
+    notes: tuple[str, ...] = ()
 
     @property
     def variance(self) -> float:
@@ -50,6 +51,7 @@ class Probability:
     standard_error: float
     secure: bool
     spread: Spread = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def __float__(self) -> float:
         return self.value
@@ -119,4 +121,5 @@ class Model:
             found = sorted({attribute.code(value) for value in listed})
             codes[attribute.name] = np.array(found, dtype=np.intp)
         cell = self.product(codes)
-        return Probability(cell.value, float(cell.spread.errors), self.counts.secure, cell.spread)
+        errors = float(cell.spread.errors)
+        return Probability(cell.value, errors, self.counts.secure, cell.spread, cell.notes)

@@ -51,7 +51,7 @@ def _turned(table: Floats, matrix: Floats) -> Floats:
     """
     rest = table.shape[1]
     result = np.empty((rest, matrix.shape[0]))
-    step = max(1, (1 << 17) // matrix.size)
+    step = max(64, (1 << 17) // matrix.size)
     for start in range(0, rest, step):
         piece = slice(start, start + step)
         np.matmul(table[:, piece].T, matrix.T, out=result[piece])
@@ -67,8 +67,8 @@ def left_inverse(matrix: Floats) -> Floats:
     """
     if matrix.shape[0] == matrix.shape[1]:
         return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-    weighted = matrix.T / matrix.mean(axis=1)
-    return np.asarray(np.linalg.solve(weighted @ matrix, weighted), dtype=np.float64)
+    root = np.sqrt(matrix.mean(axis=1))
+    return np.asarray(np.linalg.pinv(matrix / root[:, None]) / root, dtype=np.float64)
 
 
 @dataclass(frozen=True)

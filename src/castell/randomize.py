@@ -102,6 +102,8 @@ def randomize_file(
     Nothing stands at `target` until every answer was good. `progress` hears which share of the
     file is done. Returns the number of reports.
     """
+    if Path(source).resolve() == Path(target).resolve():
+        raise OptionError("answers and reports are one file", "give the reports another name")
     words, answers, rows = _source(seed), AnswerFile(source, study.names), 0
     with ReportWriter(study, target, secure=seed is None) as writer:
         for batch in answers:

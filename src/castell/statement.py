@@ -8,7 +8,7 @@ no report moves the odds between two answers by more than a factor of e^epsilon.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, prod
+from math import ceil, exp, prod
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class Statement:
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
         total = self.study.epsilon
-        worst = max(self.exposures, key=lambda e: e.best_guess / e.chance)
+        worst = max(self.exposures, key=lambda e: e.best_guess - e.chance)
         lines = [
             f"One respondent spends epsilon = {total:.6g} in all: whatever is sent, it changes the "
             f"odds between any two possible sets of answers by a factor of at most "
@@ -132,9 +132,14 @@ def state(study: Study) -> Statement:
 
 
 def _times(factor: float) -> str:
-    return (
-        f"{factor:.2f}" if factor < 100 else f"{factor:,.0f}" if factor < 1e6 else f"{factor:.1e}"
-    )
+    """A factor in a few digits, upwards: what is stated as "at most" must be.
+
+    >>> _times(4.4817), _times(403.4)
+    ('4.49', '404')
+    """
+    if factor < 100:
+        return f"{ceil(factor * 100) / 100:.2f}"
+    return f"{ceil(factor):,}" if factor < 1e6 else f"{factor * 1.05:.1e}"
 
 
 def _odds(share: float) -> str:

@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from castell.channel import MatrixResponse, channel_of
+from castell.channel import KaryResponse, MatrixResponse, channel_of
 from castell.design import Block, Design, build
 from castell.errors import CastellError, StudyError
 from castell.schema import Attribute, Schema, suggest
@@ -60,6 +60,12 @@ class Study:
             schema = Schema(schema)
         if not isinstance(design, Design):
             design = build(schema, epsilon, design, shares, channels)
+        elif epsilon is not None or shares or channels:
+            raise StudyError(
+                "there is a finished design and a budget beside it",
+                "the design's channels say what it costs; leave epsilon, shares and channels out",
+            )
+        _check_fit(schema, design)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
@@ -191,14 +197,6 @@ class Study:
         for names, published in listed:
             sizes = tuple(a.size for a in schema.select(names))
             blocks.append(Block(names, sizes, channel_of(published)))
-            channel = blocks[-1].channel
-            # The reports of several attributes are combinations of their values.
-            fits = len(names) == 1 or channel.outputs == channel.inputs
-            if channel.inputs != math.prod(sizes) or not fits:
-                raise StudyError("a channel does not fit its attributes", "take the study again")
-        held = [name for block in blocks for name in block.names]
-        if sorted(held) != sorted(schema.names):
-            raise StudyError("the blocks do not hold each attribute once", "take the study again")
         study = cls(schema, design=Design(tuple(blocks)), name=document["name"])
         # Nothing may stand in the document that the study does not hold.
         if _canonical({**study.content, "digest": document["digest"]}) != _canonical(document):
@@ -232,6 +230,25 @@ class Study:
         from castell.randomize import randomize_frame
 
         return randomize_frame(self, answers, seed)
+
+
+def _check_fit(schema: Schema, design: Design) -> None:
+    """A design for these attributes and no others, each in one block that fits its values."""
+    held = [name for block in design.blocks for name in block.names]
+    if sorted(held) != sorted(schema.names):
+        raise StudyError(
+            "the blocks do not hold each attribute once", "take a design made for this schema"
+        )
+    for block in design.blocks:
+        sizes = tuple(schema[name].size for name in block.names)
+        channel = block.channel
+        # The reports of several attributes are combinations of their values, seen one by one.
+        whole = len(block.names) == 1 or isinstance(channel, KaryResponse)
+        if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
+            raise StudyError(
+                f"the channel of {' x '.join(block.names)} does not fit its values",
+                "give one row per value; several attributes at once take k-ary response",
+            )
 
 
 def _canonical(document: dict[str, Any]) -> str:

@@ -75,14 +75,15 @@ def print_probability(
             "upper": high,
             "level": level,
             "secure": share.secure,
+            "notes": list(share.notes),
         }
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return
     print(f"share of respondents with {' and '.join(where)}")
     print(f"{share.value:.4f}, std. err. {share.standard_error:.4f} ({method})")
     print(f"{percent(level)} interval [{low:.4f}, {high:.4f}]")
-    if not share.secure:
-        print(INSECURE)
+    for note in share.notes if share.secure else (INSECURE, *share.notes):
+        print(note)
 
 
 def write_table(joint: JointEstimate, path: Path, level: float) -> None:
@@ -91,6 +92,8 @@ def write_table(joint: JointEstimate, path: Path, level: float) -> None:
     from pyarrow import csv
 
     frame = joint.to_frame("pyarrow", level=level)
+    about = {"method": joint.method, "n": str(joint.n), "secure": str(joint.secure).lower()}
+    frame = frame.replace_schema_metadata({f"castell.{k}": v for k, v in about.items()})
     if path.suffix == ".csv":
         csv.write_csv(frame, path)
     else:

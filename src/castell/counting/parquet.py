@@ -17,6 +17,7 @@ from castell.counting.counts import (
     count,
 )
 from castell.design import Axis
+from castell.errors import ReportError
 from castell.reports import ReportFile
 from castell.study import Study
 
@@ -35,6 +36,8 @@ class ParquetCounts:
     def _batches(self, blocks: Sequence[int]) -> Iterator[tuple[Columns, int]]:
         done = 0
         with ReportFile(self.path, self.study) as file:
+            if (file.rows, file.secure) != (self.n, self.secure):
+                raise ReportError(f"{self.path} was changed since it was opened", "scan it again")
             for columns in file.batches(blocks):
                 rows = len(columns[0])
                 yield dict(zip(blocks, columns, strict=True)), rows

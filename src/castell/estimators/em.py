@@ -10,7 +10,7 @@ there is nothing to shrink to and the maximum of k-ary response is found in clos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from math import prod
 from typing import Any
@@ -23,7 +23,7 @@ from castell.counting import Counts
 from castell.errors import OptionError
 from castell.grouped import cell, expand
 from castell.inversion import Observed, Query, observe
-from castell.kronecker import MAX_CELLS, apply
+from castell.kronecker import apply
 from castell.likelihood import CLOSE, Likelihood, margin
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
@@ -32,12 +32,16 @@ from castell.study import Study
 
 # Pseudo-respondents for each real one, from "believe the margins only" to "believe the table".
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
+WIDE = "too wide for a table to be likely or not: this is the unbiased share of method castell"
+CAUTION = "the intervals hold only part of the error of that; those of castell hold all of its own"
 FOLDS = 5
 DOUBT = 0.5
 # Held-out reports are looked at often; larger tables get fewer looks.
 _CELLS_IN_ALL = 1_000_000
 # Simulated tables need not be found more closely than they scatter.
 COARSE = 0.03
+# Single shares of tables larger than this are not worth the table.
+MOST_CELLS = 1 << 16
 # As many numbers of simulated tables are kept for the next question.
 KEPT = 8_000_000
 
@@ -127,7 +131,8 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
 class Fitted:
     """A table that was fitted, and what it would have been for reports drawn from it.
 
-    Errors are about the fitted table itself: what shrinking takes away on average counts too.
+    Errors are about the fitted table itself. What shrinking took away from the truth before that
+    does not show in them.
     """
 
     observed: Observed
@@ -168,13 +173,15 @@ def _fitted(
 
 def _joint(solve: Callable[..., Fitted], names: tuple[str, ...], max_cells: int | None) -> Solution:
     fitted = solve(names, max_cells)
-    notes = [f"drawn towards independence by {fitted.strength:g} pseudo-respondents for each"]
-    return Solution(fitted.table, fitted.spread, tuple(notes) if len(names) > 1 else ())
+    if not fitted.strength:
+        return Solution(fitted.table, fitted.spread)
+    drawn = f"drawn towards independence: {fitted.strength:g} pseudo-respondents for each real one"
+    return Solution(fitted.table, fitted.spread, (drawn, CAUTION))
 
 
 def _cell(counts: Counts, solve: Callable[..., Fitted], query: Query) -> Cell:
     names = tuple(query)
-    if prod(counts.study.schema[name].size for name in names) > MAX_CELLS:
-        # Too wide for a table, and so for the likelihood of one: the unbiased share.
-        return cell(counts, query, [names], "population")
+    if prod(counts.study.schema[name].size for name in names) > MOST_CELLS:
+        # Too wide for a table, and so for the likelihood of one: the unbiased share, and said so.
+        return replace(cell(counts, query, [names], "population"), notes=(WIDE,))
     return solve(names, None).cell(np.ix_(*(query[name] for name in names)))

@@ -9,6 +9,7 @@ hybrid.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import prod, sqrt
 
@@ -16,6 +17,7 @@ from castell.bounds import avd_castell, avd_independent
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.estimate import spent_on
+from castell.estimators.independent import NOTE
 from castell.grouped import cell, check_target, joint_is_better, solve
 from castell.inversion import Groups, Query, observe
 from castell.model import Cell, Model, Solution
@@ -68,7 +70,8 @@ def _joint(
         why = f"expected squared error {ours:.3g} against {theirs:.3g} for the product of margins"
     else:
         whole, why = _by_rule(study, counts.n, rule, width, names)
-    return solve(observed, _groups(names, whole), target, (_note(whole, why),))
+    notes = (_note(whole, why),) if whole else (_note(whole, why), NOTE)
+    return solve(observed, _groups(names, whole), target, notes)
 
 
 def _cell(
@@ -88,7 +91,8 @@ def _cell(
         noise = max(ours.variance - theirs.variance, 0.0)
         bias = max(gap - noise * (1.0 + 2.0 * sqrt(2.0)), 0.0)
         whole = ours.variance <= bias + theirs.variance
-    return cell(counts, query, _groups(names, whole), target)
+    chosen = cell(counts, query, _groups(names, whole), target)
+    return chosen if whole else replace(chosen, notes=(NOTE,))
 
 
 def _by_rule(
