@@ -5,13 +5,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: help demo test check bench reproduce clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   study, randomise, estimate: a table next to the truth, and a picture"
 	@echo "make test   every check: format, lint, types, tests, documents"
 	@echo "make bench  speed as ratios and accuracy on data, in one run"
+	@echo "make reproduce  the paper's tables and figures, docs/reproduction.md (QUICK=1: minutes)"
 	@echo "make clean  remove the environment and what was built"
 
 # Some systems ship Python without ensurepip; there pip fills the environment from outside.
@@ -44,6 +45,10 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+# The paper's tables and figures, with real noise and with its own model; QUICK=1 for a short run.
+reproduce: $(VENV)/.dev
+	$(BIN)/python -m experiments all $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -37,9 +37,9 @@ CAUTION = "the intervals hold only part of the error of that; those of castell h
 FOLDS = 5
 DOUBT = 0.5
 # Held-out reports are looked at often; larger tables get fewer looks.
-_CELLS_IN_ALL = 1_000_000
+_CELLS_IN_ALL = 100_000
 # Simulated tables need not be found more closely than they scatter.
-COARSE = 0.03
+COARSE = 0.05
 # Single shares of tables larger than this are not worth the table.
 MOST_CELLS = 1 << 16
 # As many numbers of simulated tables are kept for the next question.
@@ -122,7 +122,7 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
     plain = seen.in_block_order(independent(seen))
     pi, rows = plain, []
     for strength in STRENGTHS:
-        pi = train.fit(np.maximum(pi, 1e-12), strength * train.n * plain, 10 * CLOSE)
+        pi = train.fit(np.maximum(pi, 1e-12), strength * train.n * plain, COARSE)
         rows.append(np.log(np.maximum(apply(train.forward, pi)[held], 1e-300)))
     return np.array(rows)
 

@@ -1,0 +1,117 @@
+"""The paper's model of noise: reports nobody sent, the expected table rounded to whole counts.
+
+In the paper's accuracy tables nobody randomises anything; the only error is that of rounding. It
+divides by the number of respondents, although rounded tables need not sum to it, and rounds every
+table that a scheme looks at by itself: the one-way tables of RR-Independent, the (w-1)-way tables
+of the truncated scheme. So the paper's schemes are written out here; any other method is fitted to
+`RoundedCounts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+import castell
+from castell import Study
+from castell.counting import Factor, Moments
+from castell.counting.counts import Integers
+from castell.design import Axis
+from castell.errors import QueryError
+from castell.estimators import clusters
+from castell.grouped import expand, joint_is_better, restrict
+from castell.inversion import Groups, Observed, parts_of
+from castell.operators import Floats
+from experiments.datasets.population import Population
+
+
+def report_distribution(study: Study, names: Sequence[str], truth: Floats) -> Floats:
+    """How likely each report on some attributes is, with one axis for each in the order asked."""
+    question = Observed(study, study.schema.select(names), parts_of(study, names), np.empty(0), 1)
+    reports = question.expected(truth)
+    held = [name for part in question.parts for name in part.names]
+    sizes = [axis.size for part in question.parts for axis in part.axes]
+    return reports.reshape(sizes).transpose([held.index(name) for name in names])
+
+
+def rounded(study: Study, people: Population, names: Sequence[str]) -> Observed:
+    """What the paper's model has the server see of some attributes."""
+    parts = parts_of(study, names)
+    held = [name for part in parts for name in part.names]
+    table = np.rint(people.n * report_distribution(study, held, people.table(held)))
+    return Observed(study, study.schema.select(names), parts, table, people.n)
+
+
+def estimate(study: Study, people: Population, names: tuple[str, ...], method: str) -> Floats:
+    """The table a method makes of it."""
+    alone: Groups = [(name,) for name in names]
+    if method == "castell":
+        return rounded(study, people, names).invert()
+    if method == "truncated":
+        return _truncated(study, people, names)
+    if method == "independent":
+        return _product(study, people, names, alone)
+    if method == "hybrid":
+        # The estimator's own rule. It expects the noise of real reports, which is not there.
+        whole = joint_is_better(rounded(study, people, names), alone)[0]
+        return _product(study, people, names, [names] if whole else alone)
+    counts = RoundedCounts(study, people)
+    if method == "clusters":
+        groups = restrict(_clusters(study, people), names)
+        return _product(study, people, names, groups)
+    return castell.fit(counts, method).estimate(names).probabilities
+
+
+@lru_cache(maxsize=4)
+def _clusters(study: Study, people: Population) -> Groups:
+    return clusters.find_clusters(RoundedCounts(study, people))
+
+
+def _product(study: Study, people: Population, names: tuple[str, ...], groups: Groups) -> Floats:
+    tables = [expand(rounded(study, people, g).invert(), g, names) for g in groups]
+    return np.asarray(prod(tables[1:], start=tables[0]))
+
+
+def _truncated(study: Study, people: Population, names: tuple[str, ...]) -> Floats:
+    table = np.maximum(rounded(study, people, names).invert(), 0.0)
+    for name in names:
+        rest = tuple(other for other in names if other != name)
+        cut = expand(rounded(study, people, rest).invert(), rest, names) if rest else 1.0
+        table = np.minimum(table, cut)
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedCounts:
+    """The same as counts for any estimator, which divides by what they sum to.
+
+    What rounding lost or added is spread over all cells, so that they sum to the respondents.
+    """
+
+    study: Study
+    people: Population
+    secure: bool = False
+    backend: str | None = None
+
+    @property
+    def n(self) -> int:
+        return self.people.n
+
+    def table(self, axes: Sequence[Axis]) -> Integers:
+        names = [self._name(axis) for axis in axes]
+        reports = report_distribution(self.study, names, self.people.table(names))
+        table = np.rint(self.n * reports)
+        # Counts are whole numbers to all who ask; these are as near as the model comes.
+        return table + (self.n - table.sum()) / table.size  # type: ignore[no-any-return]
+
+    def _name(self, axis: Axis) -> str:
+        block = self.study.design.blocks[axis.block]
+        return next(name for name in block.names if axis in block.axes(axis.block, [name]))
+
+    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
+        del queries
+        raise QueryError("the paper's model has no reports to go through", "use --noise real")

@@ -1,0 +1,130 @@
+"""Lines with error bars, bands, floors and ceilings: error by x, a panel for each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from experiments.harness import REFERENCES
+from experiments.style import DASH, colours, finish, log_axis, title
+from experiments.text import PAPER_NAMES, Result
+
+# Wide enough that no number of a record is ever cut off a picture.
+_ROOM = 1.25
+# Smaller errors are next to none, and would press the others together.
+_LOWEST = 3e-6
+
+
+def lines(
+    result: Result,
+    heading: str,
+    *,
+    x: str,
+    y: str = "AVD",
+    log_x: bool = False,
+    whole: bool = False,
+    band: bool = False,
+    printed: Mapping[str, Mapping[Any, float]] | None = None,
+) -> Any:
+    """Error by x, a line for each scheme, a panel for each data set.
+
+    Bars are standard errors over repeats, bands the spread over attribute sets.
+    """
+    import altair as alt
+
+    answered = [r for r in result["records"] if r["mean"] is not None]
+    records = [r for r in answered if r["mean"] >= _LOWEST]
+    found = list(dict.fromkeys(r["scheme"] for r in records))
+    labels = [s for s in found if s not in REFERENCES] + [s for s in REFERENCES if s in found]
+    low = max(min(r["mean"] for r in records) / _ROOM, _LOWEST)
+    high = max(r["mean"] + (r["error"] or 0.0) for r in records) * _ROOM
+    data = [_record(r, low, band) for r in records]
+    for label, values in (printed or {}).items():
+        data += [{"data": "adult", "scheme": label, "x": k, "print": v} for k, v in values.items()]
+    palette = colours(labels)
+    shown = {s: f"{s} ({PAPER_NAMES[s]})" if s in PAPER_NAMES else s for s in labels}
+    names = "{" + ", ".join(f"{k!r}: {v!r}" for k, v in shown.items()) + "}[datum.label]"
+    color = alt.Color(
+        "scheme:N",
+        scale=alt.Scale(domain=labels, range=[palette[s] for s in labels]),
+        legend=alt.Legend(
+            title=None, labelExpr=names, labelLimit=260, symbolStrokeWidth=2, symbolType="stroke"
+        ),
+    )
+    dash = alt.StrokeDash(
+        "scheme:N",
+        scale=alt.Scale(domain=labels, range=[DASH.get(s, [1, 0]) for s in labels]),
+        legend=None,
+    )
+
+    def across(name: str) -> Any:
+        xs = sorted({r["x"] for r in records if r["data"] == name})
+        scale = alt.Scale(zero=False, nice=False, padding=12)
+        axis = alt.Axis(values=xs, format="d", grid=False) if whole else alt.Axis(grid=False)
+        if log_x:
+            scale = alt.Scale(type="log", domain=[xs[0] / 1.15, xs[-1] * 1.15], nice=False)
+            axis = log_axis(alt, xs, grid=False)
+        return alt.X("x:Q", title=x, scale=scale, axis=axis)
+
+    up = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
+    upward = log_axis(alt, [low, high])
+
+    def panel(name: str, first: bool, size: tuple[int, int]) -> Any:
+        base = alt.Chart(alt.Data(values=[r for r in data if r["data"] == name]))
+        base = base.encode(x=across(name))
+        upright = alt.Y("mean:Q", title=y if first else None, scale=up, axis=upward)
+        parts = []
+        if band:
+            inside = base.transform_filter("isValid(datum.bottom)")
+            parts.append(
+                inside.mark_area(opacity=0.13, clip=True).encode(
+                    y=alt.Y("bottom:Q", scale=up), y2="top:Q", color=color
+                )
+            )
+        drawn = base.transform_filter("isValid(datum.mean)")
+        parts.append(drawn.mark_line(strokeWidth=2).encode(y=upright, color=color, strokeDash=dash))
+        bars = base.transform_filter("isValid(datum.upper)")
+        parts.append(
+            bars.mark_rule(strokeWidth=1.5, clip=True).encode(
+                y=alt.Y("lower:Q", scale=up), y2="upper:Q", color=color
+            )
+        )
+        dots = drawn.transform_filter("!datum.reference").mark_circle(size=34, opacity=1)
+        parts.append(dots.encode(y=upright, color=color))
+        if any("print" in r for r in data if r["data"] == name):
+            marks = base.transform_filter("isValid(datum.print)").mark_point(
+                shape="diamond", size=70, strokeWidth=1.6, fill="white"
+            )
+            parts.append(marks.encode(y=alt.Y("print:Q", scale=up), color=color))
+        chart = alt.layer(*parts).properties(width=size[0], height=size[1])
+        return chart.properties(title=alt.TitleParams(name, fontSize=12)) if many else chart
+
+    sets = list(dict.fromkeys(r["data"] for r in records))
+    many = len(sets) > 1
+    size = (270, 210) if many else (460, 320)
+    panels = [panel(name, k % 2 == 0, size) for k, name in enumerate(sets)]
+    chart = alt.concat(*panels, columns=2) if many else panels[0]
+    more = (
+        ["bands: ± the standard deviation over attribute sets, only + where - reaches below zero"]
+        if band
+        else []
+    )
+    if len(records) < len(answered):
+        more.append(f"errors below {_LOWEST:g} are not drawn")
+    if printed:
+        more.append("diamonds: the paper's print")
+    return finish(chart, title(alt, result, heading, "; ".join(more)))
+
+
+def _record(record: Mapping[str, Any], low: float, band: bool) -> dict[str, Any]:
+    drawn = {k: record[k] for k in ("data", "scheme", "x", "mean")}
+    drawn["reference"] = record["scheme"] in REFERENCES
+    if record["error"] is not None and not drawn["reference"]:
+        drawn["lower"] = max(record["mean"] - record["error"], low)
+        drawn["upper"] = record["mean"] + record["error"]
+    if band and record["sigma"] and record["scheme"] in ("castell", "independent"):
+        # As in the paper, what would reach below zero is not shown.
+        below = record["mean"] - record["sigma"]
+        drawn["bottom"] = max(below, low) if below > 0 else record["mean"]
+        drawn["top"] = record["mean"] + record["sigma"]
+    return drawn

@@ -1,0 +1,107 @@
+"""One error for many settings: what the figures with an x axis have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from experiments import datasets
+from experiments.datasets import synthetic
+from experiments.datasets.population import DataError, Population
+from experiments.harness import evaluate, summarise
+from experiments.settings import Settings, describe
+from experiments.text import Result, pick
+
+PAIR = ("A", "B")
+# Where a synthetic panel does not vary something, it has the paper's example of it.
+EXAMPLE = {"n": 1000, "d": 10, "v": 0.5, "eps": 1.0}
+
+
+def populations(which: Iterable[str] = datasets.PAPER) -> tuple[list[Population], list[str]]:
+    """The data sets that can be had, and why the others cannot; none at all is an error."""
+    found, missing = [], []
+    for name in which:
+        try:
+            found.append(datasets.load(name))
+        except DataError as error:
+            missing.append(f"{name}: {error}")
+    if not found:
+        raise DataError("no data set can be had", "; ".join(missing))
+    return found, missing
+
+
+def records(
+    people: Population, x: float, errors: Mapping[str, np.ndarray[Any, Any]]
+) -> list[dict[str, Any]]:
+    """A record for each scheme at one x."""
+    return [
+        {"data": people.name, "scheme": scheme, "x": x, **summarise(values)}
+        for scheme, values in errors.items()
+    ]
+
+
+def about(settings: Settings, people: Sequence[Population], **facts: Any) -> dict[str, Any]:
+    """The settings of a figure over several data sets."""
+    notes = "; ".join(p.note for p in people)
+    return describe(settings, data=notes, n=[p.n for p in people], **facts)
+
+
+def over_synthetic(settings: Settings, vary: str, values: Sequence[float]) -> dict[str, Any]:
+    """MAE on synthetic data while one of n, d, v and epsilon varies."""
+    repeats = settings.times(100, 10)
+    each = settings.one_each(2, EXAMPLE["eps"]) if vary != "eps" else EXAMPLE["eps"]
+    found = []
+    for x in values:
+        now = {**EXAMPLE, "eps": each, vary: x}
+        people = synthetic.population(int(now["n"]), int(now["d"]), now["v"])
+        errors = evaluate(
+            people, now["eps"], [PAIR], replace(settings, epsilon=None), repeats, metric="mae"
+        )
+        found += records(people, x, errors)
+    fixed = {**EXAMPLE, "eps": each}
+    said = [f"{name} = {value:g}" for name, value in fixed.items() if name not in (vary, "eps")]
+    epsilons = list(values) if vary == "eps" else [each]
+    return {
+        "about": describe(
+            settings,
+            data=f"synthetic data, {', '.join(said)}",
+            each=epsilons,
+            total=[2 * e for e in epsilons],
+            repeats=repeats,
+        ),
+        "records": found,
+    }
+
+
+def slope(result: Result, scheme: str, data: str, least: float = 0.0) -> float | None:
+    """The power of x by which an error goes, fitted over all x from `least` on."""
+    found = [r for r in pick(result, scheme=scheme, data=data) if r["mean"] and r["x"] >= least]
+    if len(found) < 2:
+        return None
+    x, y = (np.log([r[k] for r in found]) for k in ("x", "mean"))
+    return float(np.polyfit(x, y, 1)[0])
+
+
+def last_win(result: Result, data: str, ours: str = "castell", theirs: str = "independent") -> Any:
+    """The x up to which one scheme beats another, without a gap; None if it never does."""
+    last = None
+    for x in sorted({r["x"] for r in pick(result, data=data)}):
+        one, two = (pick(result, data=data, scheme=s, x=x)[0]["mean"] for s in (ours, theirs))
+        if one is None or two is None or one >= two:
+            break
+        last = x
+    return last
+
+
+def first_win(result: Result, data: str, ours: str = "castell", theirs: str = "independent") -> Any:
+    """The smallest x from which on one scheme beats another; None if it never does."""
+    first = None
+    for x in sorted({r["x"] for r in pick(result, data=data)}, reverse=True):
+        one, two = (pick(result, data=data, scheme=s, x=x)[0]["mean"] for s in (ours, theirs))
+        if one is None or two is None or one >= two:
+            break
+        first = x
+    return first

@@ -1,0 +1,139 @@
+"""Table crossover: from which n, epsilon and width on RR-Ind-Joint is better than RR-Independent.
+
+The print's thresholds come from its error bounds (Adult, d = 16). Next to them: the printed
+formulas computed, and where the measured errors of two-way tables (for w: of wider ones) cross.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from castell.bounds import epsilon_threshold, n_threshold, width_threshold
+from experiments import datasets
+from experiments.harness import draw_sets, evaluate, named
+from experiments.settings import Settings, describe
+from experiments.style import finish, log_axis, title
+from experiments.text import Result, Table
+
+PRINT = {"n*": 121_000.0, "epsilon*": 0.473, "w*": 1.374}
+NUMBERS = (300, 1000, 3000, 10_000, 20_000, 32_561)
+EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+
+
+def run(settings: Settings) -> dict[str, Any]:
+    people = datasets.load("adult")
+    each = settings.one_each(len(people.schema), 1.0)
+    repeats = settings.times(10, 2)
+    largest = max(people.schema.sizes)
+    order = np.random.default_rng(settings.seed).permutation(people.n)
+    pairs = draw_sets(people, 2, settings.most(None, 6))
+    curves: dict[str, list[dict[str, Any]]] = {"n*": [], "epsilon*": [], "w*": []}
+
+    def add(name: str, x: float, group: Any, budget: float, sets: Any) -> None:
+        chosen = named("castell", "independent")
+        found = evaluate(group, budget, sets, settings, repeats, chosen=chosen)
+        curves[name].append({"x": x, **{s: float(v.mean()) for s, v in found.items()}})
+
+    for n in [n for n in NUMBERS if n <= people.n]:
+        add("n*", n, people.take(order[:n]), each, pairs)
+    for epsilon in EPSILONS:
+        add("epsilon*", epsilon, people, epsilon, pairs)
+    for w in range(2, min(6, len(people.schema)) + 1):
+        add("w*", w, people, each, draw_sets(people, w, settings.most(None, 6), cells=1 << 21))
+    about = describe(
+        settings,
+        data=people.note,
+        n=people.n,
+        each=each,
+        total=each * len(people.schema),
+        repeats=repeats,
+    )
+    formulas = {
+        "n*": n_threshold(largest, each, 2),
+        "epsilon*": epsilon_threshold(largest, people.n, 2),
+        "w*": width_threshold(largest, people.n),
+    }
+    measured = {name: crossing(points, name == "w*") for name, points in curves.items()}
+    return {"about": about, "curves": curves, "formulas": formulas, "measured": measured}
+
+
+def crossing(points: Sequence[Mapping[str, float]], falling: bool) -> float | None:
+    """Where the ratio of the two errors passes one, between the points; None if it does not."""
+    ratio = [np.log(p["castell"] / p["independent"]) for p in points]
+    for k in range(1, len(points)):
+        before, after = (ratio[k - 1], ratio[k]) if falling else (ratio[k], ratio[k - 1])
+        if before <= 0 < after:
+            share = ratio[k - 1] / (ratio[k - 1] - ratio[k])
+            a, b = np.log(points[k - 1]["x"]), np.log(points[k]["x"])
+            return float(np.exp(a + share * (b - a)))
+    return None
+
+
+def _measured(result: Result, name: str) -> str:
+    value = result["measured"][name]
+    if value is not None:
+        return f"{value:,.0f}" if name == "n*" else f"{value:.2f}"
+    points = result["curves"][name]
+    always = all(p["castell"] < p["independent"] for p in points)
+    ends = f"{points[0]['x']:,g} to {points[-1]['x']:,g}"
+    return f"better at all of {ends}" if always else f"worse at all of {ends}"
+
+
+def table(results: Sequence[Result]) -> Table:
+    rows = []
+    for name, printed in PRINT.items():
+        digits = ",.0f" if name == "n*" else ".3f"
+        formula = format(results[0]["formulas"][name], digits)
+        measured = [_measured(result, name) for result in results]
+        rows.append([name, format(printed, digits), formula, *measured])
+    noises = [f"measured, {result['about']['noise']}" for result in results]
+    return Table(["threshold", "print", "printed formula, w = 2", *noises], rows)
+
+
+def draw(result: Result) -> Any:
+    import altair as alt
+
+    titles = {"n*": "respondents n", "epsilon*": "epsilon of one attribute", "w*": "attributes w"}
+    charts = []
+    ratios = [p["castell"] / p["independent"] for ps in result["curves"].values() for p in ps]
+    ends = [min([*ratios, 0.5]) / 1.1, max([*ratios, 2.0]) * 1.1]
+    for name, points in result["curves"].items():
+        data = [{"x": p["x"], "ratio": p["castell"] / p["independent"]} for p in points]
+        scale = alt.Scale(type="log") if name != "w*" else alt.Scale(zero=False, padding=12)
+        axis = alt.Axis(grid=False, format="d", tickCount=4)
+        if name != "w*":
+            axis = log_axis(alt, [p["x"] for p in points], grid=False)
+        up = alt.Scale(type="log", domain=ends, nice=False)
+        base = alt.Chart(alt.Data(values=data)).encode(
+            x=alt.X("x:Q", title=titles[name], scale=scale, axis=axis),
+            y=alt.Y(
+                "ratio:Q",
+                title="AVD of castell / independent" if name == "n*" else None,
+                scale=up,
+                axis=log_axis(alt, ends),
+            ),
+        )
+        one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color="#c2410c", strokeDash=[4, 4])
+        line = base.mark_line(color="#3b6ea8", point={"color": "#3b6ea8", "size": 40})
+        layers = one.encode(y=alt.Y("one:Q", scale=up)) + line
+        charts.append(layers.properties(width=190, height=190))
+    heading = title(alt, result, "Adult: where castell becomes better than independent (below 1)")
+    return finish(alt.concat(*charts, columns=3), heading)
+
+
+def findings(results: Mapping[str, Result]) -> list[str]:
+    result = next(iter(results.values()))
+    said = []
+    for name, printed in PRINT.items():
+        value = result["formulas"][name]
+        same = "gives" if abs(value / printed - 1) < 0.01 else "does not give"
+        said.append(f"the formula of {name} {same} the print ({value:,.4g}, print {printed:,g})")
+    found = ["At w = 2 and the settings above " + "; ".join(said) + "."]
+    for noise, result in results.items():
+        how = "In the rounding model" if noise == "rounding" else "With real noise"
+        measured = "; ".join(f"{name}: {_measured(result, name)}" for name in PRINT)
+        found.append(f"{how} the errors themselves cross at {measured}.")
+    return found

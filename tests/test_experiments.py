@@ -1,0 +1,375 @@
+"""Every experiment runs, on made-up people: no network, no data set, nothing looks at a clock."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import castell
+import experiments
+from castell import Attribute, CastellError, Schema, estimators
+from experiments import (
+    __main__,
+    catalogue,
+    datasets,
+    expected,
+    harness,
+    page,
+    store,
+    style,
+    table_adult,
+    table_comp,
+    text,
+)
+from experiments.datasets import adult, synthetic
+from experiments.datasets.population import DataError, Population
+from experiments.harness import Scheme, draw_sets, evaluate, study_of, summarise
+from experiments.settings import Settings, budgets, line
+from experiments.text import Table, number, pick
+
+# Methods may take long, and there may be many: most tests make do with these.
+FEW = ("castell", "independent", "truncated")
+SIZES = {
+    "adult": dict(zip(adult.COLUMNS, (2, 4, 3, 3, 2, 3, 2, 2), strict=True)),
+    "census1990": {f"c{k}": 2 + k % 2 for k in range(20)},
+    "german": {f"g{k}": 2 + k % 3 for k in range(7)},
+    "nursery": {f"s{k}": 2 + k % 2 for k in range(6)},
+}
+
+
+def _people(name: str, n: int = 600) -> Population:
+    """Made-up people: every attribute leans on one hidden number, so all are associated."""
+    generator = np.random.default_rng(len(name))
+    hidden = generator.random(n)
+    codes = {
+        a: np.minimum((hidden + 0.5 * generator.random(n)) / 1.5 * d, d - 1).astype(np.intp)
+        for a, d in SIZES[name].items()
+    }
+    attributes = [Attribute(a, [f"v{i}" for i in range(d)]) for a, d in SIZES[name].items()]
+    return Population(name, Schema(attributes), codes, f"made-up {name}")
+
+
+@pytest.fixture(autouse=True)
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    people = {name: _people(name) for name in SIZES}
+    monkeypatch.setattr(datasets, "load", people.__getitem__)
+    ages = people["adult"].select(["education", "sex"])
+    schema = Schema([Attribute("age", ["0-19", "20-39", "40-59", "60-79"]), ages.schema["sex"]])
+    codes = {"age": ages.codes["education"], "sex": ages.codes["sex"]}
+    monkeypatch.setattr(adult, "age_and_sex", lambda: Population("adult", schema, codes, "made up"))
+    monkeypatch.setattr(castell, "methods", lambda: FEW)
+    monkeypatch.setenv("CASTELL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CASTELL_DATA", raising=False)
+    return tmp_path
+
+
+QUICK = {noise: Settings(noise=noise, quick=True, repeats=2) for noise in ("real", "rounding")}
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_experiment_runs_shows_and_draws(name: str) -> None:
+    module = catalogue.experiment(name)
+    assert catalogue.headline(module).endswith(".")
+    noises = QUICK if getattr(module, "NOISY", True) else {"real": QUICK["real"]}
+    results = {noise: store.run(module, settings) for noise, settings in noises.items()}
+    for noise, result in results.items():
+        json.dumps(result, allow_nan=False)
+        if len(noises) > 1:
+            assert result["about"]["noise"] == noise
+            assert line(result["about"])
+        assert module.draw(result).to_dict()["$schema"]
+    table = module.table(list(results.values()))
+    assert table.rows
+    assert all(len(row) == len(table.titles) for row in table.rows)
+    assert all(said.endswith(".") for said in module.findings(results))
+    for noise, result in results.items():
+        assert isinstance(module.findings({noise: result}), list)
+
+
+def test_all_of_the_paper_is_there() -> None:
+    tables = {f"table_{x}" for x in ("adult", "comp", "crossover", "datasets", "invcost")}
+    figures = {
+        f"fig_{x}"
+        for x in ("lopub", "omega", "adw", "adn", "ade", "time", "3d", "v", "eps", "n", "d", "age")
+    }
+    assert set(catalogue.names()) >= tables | figures
+
+
+NEWCOMER = '''"""A method of one's own."""
+from castell.grouped import model
+DESIGN = "joint"
+def fit(study, counts):
+    return model(counts, [study.names], "population")
+'''
+
+
+@pytest.fixture
+def newcomer(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """An estimator file that somebody adds."""
+    (stand_in / "newcomer.py").write_text(NEWCOMER, encoding="utf-8")
+    monkeypatch.setattr(estimators, "__path__", [*estimators.__path__, str(stand_in)])
+    estimators.methods.cache_clear()
+    monkeypatch.setattr(castell, "methods", lambda: ("castell", "independent", "newcomer"))
+    yield "newcomer"
+    estimators.methods.cache_clear()
+    sys.modules.pop("castell.estimators.newcomer", None)
+
+
+def test_a_new_method_is_in_the_figure_with_its_design(newcomer: str) -> None:
+    assert newcomer in estimators.methods()
+    module = catalogue.experiment("fig_lopub")
+    result = module.run(QUICK["real"])
+    found = {r["scheme"] for r in result["records"]}
+    assert found == {"castell", "independent", newcomer, "RR-Joint", *harness.REFERENCES}
+    assert {s.design for s in harness.named(newcomer)} == {"joint"}
+    assert newcomer in json.dumps(module.draw(result).to_dict())
+
+
+def test_every_method_there_is_becomes_a_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(castell, "methods", estimators.methods)
+    labels = [scheme.label for scheme in harness.schemes()]
+    assert labels == [*estimators.methods(), "RR-Joint"]
+
+
+@pytest.fixture
+def dropped_in(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    content = (
+        '"""Figure new: nothing yet."""\ndef run(settings): return {"about": {}, "records": []}\n'
+    )
+    (stand_in / "fig_new.py").write_text(content, encoding="utf-8")
+    monkeypatch.setattr(experiments, "__path__", [*experiments.__path__, str(stand_in)])
+    yield "fig_new"
+    sys.modules.pop("experiments.fig_new", None)
+
+
+def test_a_dropped_in_file_is_an_experiment(
+    dropped_in: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert catalogue.names()[-1] == dropped_in
+    assert store.run(catalogue.experiment(dropped_in), Settings())["records"] == []
+    assert __main__.main(["--list"]) == 0
+    assert "Figure new: nothing yet." in capsys.readouterr().out
+
+
+# -- the harness ---------------------------------------------------------------------------------
+
+
+def _mean(label: str, **more: Any) -> float:
+    people = _people("adult", more.pop("n", 600))
+    sets = [("sex", "income"), ("race", "sex")]
+    settings = Settings(noise=more.pop("noise", "real"))
+    return float(evaluate(people, more.pop("each", 1.0), sets, settings, 6)[label].mean())
+
+
+def test_more_budget_and_more_people_err_less() -> None:
+    assert _mean("castell", each=6.0) < 0.3 * _mean("castell", each=1.0)
+    assert _mean("castell", n=9600) < 0.6 * _mean("castell", n=600)
+
+
+def test_rounding_errs_far_less_than_real_noise() -> None:
+    assert _mean("castell", noise="rounding") < 0.2 * _mean("castell")
+
+
+def test_same_seed_same_numbers_another_seed_others() -> None:
+    people, sets = _people("nursery"), [("s0", "s1")]
+    runs = [evaluate(people, 1.0, sets, Settings(seed=s), 2)["castell"] for s in (0, 0, 1)]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    assert (runs[0] != runs[2]).all()
+    assert runs[0][0] != runs[0][1]
+
+
+def test_references_are_what_they_say() -> None:
+    people = _people("adult")
+    truth = people.table(["sex", "race"])
+    found = harness.references(truth, truth)
+    assert found[harness.UNIFORM] == pytest.approx(np.full((2, 3), 1 / 6))
+    product = np.outer(truth.sum(axis=1), truth.sum(axis=0))
+    assert found[harness.PRODUCT] == pytest.approx(product)
+    assert found[harness.FLOOR] is truth
+
+
+def test_a_scheme_that_cannot_answer_is_a_gap_not_an_end() -> None:
+    broken = Scheme("broken", "castell", "no such design")
+    found = evaluate(_people("adult"), 1.0, [("sex",)], Settings(), 2, chosen=[broken])
+    assert summarise(found["broken"]) == {"mean": None, "error": None, "sigma": None}
+    alone = Scheme("alone", "castell", "no such design", alone=True)
+    found = evaluate(_people("adult"), 1.0, [("sex",)], Settings(), 1, chosen=[alone])
+    assert np.isnan(found["alone"]).all()
+
+
+def test_sets_are_all_or_some_and_never_too_large() -> None:
+    people = _people("census1990")
+    assert len(draw_sets(people, 2, None)) == 190
+    assert len(draw_sets(people, 8, 5)) == 5
+    assert draw_sets(people, 8, 5) == draw_sets(people, 8, 5)
+    assert draw_sets(people, 2, None, cells=4)
+    assert draw_sets(people, 9, 5, cells=4) == []
+
+
+# -- the paper's model ---------------------------------------------------------------------------
+
+
+def test_the_papers_example_is_rounded_as_it_prints() -> None:
+    """n = 10, p = 3/4: expected .2875 .2625 .1625 .2875, seen 3, 3, 2, 3 (the print drew a 1)."""
+    schema = Schema([Attribute("A", ["1", "2"]), Attribute("B", ["1", "2"])])
+    a = np.repeat([0, 1, 1], [4, 2, 4])
+    people = Population("example", schema, {"A": a, "B": np.repeat([0, 0, 1], [4, 2, 4])}, "")
+    study = castell.Study(schema, epsilon=2 * float(np.log(3)))
+    reports = expected.report_distribution(study, ("A", "B"), people.table(("A", "B")))
+    np.testing.assert_allclose(reports, [[0.2875, 0.1625], [0.2625, 0.2875]], atol=1e-8)
+    seen = expected.rounded(study, people, ("A", "B"))
+    assert seen.table.tolist() == [[3, 2], [3, 3]]
+    assert seen.n == 10
+
+
+@pytest.mark.parametrize("design", ["independent", "joint", [["sex", "race"]]])
+@pytest.mark.parametrize("names", [("sex", "race"), ("race", "income", "sex")])
+def test_without_rounding_the_model_gives_the_truth_back(
+    design: Any, names: tuple[str, ...]
+) -> None:
+    people = _people("adult").select(["sex", "race", "income"])
+    study = castell.Study(people.schema, epsilon=9.0, design=design)
+    many = people.take(np.tile(np.arange(people.n), 2000))
+    table = expected.estimate(study, many, names, "castell")
+    np.testing.assert_allclose(table, people.table(names), atol=1e-5)
+    other = castell.fit(expected.RoundedCounts(study, many)).estimate(names).probabilities
+    np.testing.assert_allclose(other, people.table(names), atol=1e-5)
+
+
+def test_the_model_knows_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(castell, "methods", estimators.methods)
+    people = _people("adult").select(["sex", "race", "income"])
+    for scheme in harness.schemes():
+        study = study_of(people, 4.0, scheme)
+        table = expected.estimate(study, people, people.schema.names, scheme.method)
+        assert table.sum() == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_model_has_no_reports_to_go_through() -> None:
+    people = _people("adult")
+    counts = expected.RoundedCounts(castell.Study(people.schema, epsilon=8.0), people)
+    assert counts.n == people.n
+    with pytest.raises(CastellError, match="--noise real"):
+        counts.moments([])
+
+
+# -- settings, words, the page -------------------------------------------------------------------
+
+
+def test_epsilon_is_per_attribute_or_in_all() -> None:
+    assert Settings().each(8, [1.0, 2.0]) == [1.0, 2.0]
+    assert Settings(epsilon=(4.0,), per="total").one_each(8, 1.0) == 0.5
+    assert Settings(epsilon=(4.0,)).one_each(8, 1.0) == 4.0
+    assert budgets(Settings(), [8, 9], 1.0) == {"each": 1.0, "total": [8.0, 9.0]}
+    shared = budgets(Settings(epsilon=(4.0,), per="total"), [8, 2], 1.0)
+    assert shared == {"each": [0.5, 2.0], "total": [4.0, 4.0]}
+    with pytest.raises(CastellError, match="takes one"):
+        Settings(epsilon=(1.0, 2.0)).one_each(8, 1.0)
+
+
+@pytest.mark.parametrize("wrong", [{"noise": "some"}, {"per": "person"}, {"repeats": 0}])
+def test_settings_that_are_none_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(CastellError):
+        Settings(**wrong)
+
+
+@pytest.mark.parametrize("module", [text, style, synthetic])
+def test_examples_in_docstrings_hold(module: ModuleType) -> None:
+    done = doctest.testmod(module)
+    assert done.attempted
+    assert not done.failed
+
+
+def test_numbers_keep_their_digits() -> None:
+    assert number(0.0443, 0.0012) == "0.0443 ± 0.0012"
+    assert number(6.63e-10) == "6.63e-10"
+    assert number(None) == "-"
+    assert Table(["a", "b"], [["x", "1"]]).markdown().split("\n")[1] == "| --- | --: |"
+
+
+def test_results_are_kept_by_their_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = catalogue.experiment("fig_3d")
+    first = store.run(module, Settings())
+    monkeypatch.setattr(module, "run", lambda _: {"about": {}})
+    assert store.run(module, Settings()) == first
+    assert store.run(module, Settings(seed=1)) == {"name": "fig_3d", "about": {}}
+    assert store.run(module, Settings(), fresh=True) == {"name": "fig_3d", "about": {}}
+
+
+def test_one_experiment_from_the_command_line(
+    stand_in: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, picture = stand_in / "out.json", stand_in / "out.svg"
+    arguments = ["table_adult", "--quick", "--epsilon", "4", "--per", "total", "--repeats", "2"]
+    assert __main__.main([*arguments, "--json", str(out), "--figure", str(picture)]) == 0
+    said = capsys.readouterr().out
+    assert "real noise" in said
+    assert "epsilon 2 per attribute, 4 in all; 2 repeats" in said
+    assert json.loads(out.read_text(encoding="utf-8"))["about"]["each"] == 2.0
+    assert "<svg" in picture.read_text(encoding="utf-8")
+
+
+def test_the_command_line_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert __main__.main(["table_adlut"]) == 1
+    assert "did you mean 'table_adult'" in capsys.readouterr().err
+    assert __main__.main([]) == 2
+
+
+def test_the_page_has_every_experiment_and_leaves_out_what_cannot_run(
+    stand_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = ["table_datasets", "table_adult", "fig_3d", "fig_omega"]
+    monkeypatch.setattr(page, "names", lambda: chosen)
+
+    def missing(_: Settings) -> Any:
+        raise DataError("there is no adult", "fetch it")
+
+    monkeypatch.setattr(catalogue.experiment("fig_omega"), "run", missing)
+    written = page.write(stand_in / "docs", QUICK["real"]).read_text(encoding="utf-8")
+    assert written.count("\n## ") == len(chosen)
+    assert "Left out: there is no adult: fetch it." in written
+    assert "quick run" in written
+    pictures = [part.split('"')[1] for part in written.split("\n") if part.startswith("<img")]
+    assert len(pictures) == 5
+    assert all((stand_in / "docs" / picture).is_file() for picture in pictures)
+
+
+def test_checks_say_which_numbers_differ(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(page, "names", lambda: ["table_adult"])
+    assert page.check(Settings(repeats=2)) == 1
+    assert "WRONG sex x income, rounding" in capsys.readouterr().out
+
+
+def test_checks_pass_on_the_known_numbers() -> None:
+    def record(scheme: str, x: Any, mean: float, **more: Any) -> dict[str, Any]:
+        return {"scheme": scheme, "x": x, "mean": mean, "error": 1e-3, **more}
+
+    known = {
+        noise: {
+            "about": {"repeats": 10},
+            "records": [
+                record(scheme, w, value)
+                for scheme, values in table.items()
+                for w, value in zip(table_comp.WIDTHS, values, strict=True)
+            ],
+        }
+        for noise, table in (("rounding", table_comp.GOLDEN), ("real", table_comp.REAL))
+    }
+    assert all(right for _, right in table_comp.check(known))
+    real = {"sex x income": 7.8e-5, "sex x race": 9.1e-5, "education x occupation": 1.1e-3}
+    pairs = {
+        noise: {"records": [record("castell", 0, v, pair=p) for p, v in values.items()]}
+        for noise, values in (("rounding", table_adult.GOLDEN), ("real", real))
+    }
+    assert all(right for _, right in table_adult.check(pairs))
+    assert pick(pairs["real"], pair="sex x race")[0]["mean"] == 9.1e-5
