@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import castell
-from castell import JointEstimate, Study
+from castell import Attribute, JointEstimate, Schema, Study
 from castell.errors import OptionError, QueryError
 from castell.estimate import spent_on
 from tests.populations import collect, population, product, schema, studies
@@ -250,3 +250,10 @@ def test_a_changed_copy_knows_its_own_errors() -> None:
     again = replace(joint, n=5)
     assert again.n == 5
     np.testing.assert_array_equal(again.standard_errors, before)
+
+
+def test_no_two_attributes_end_up_in_one_column() -> None:
+    names = ["probability", "probability (attribute)"]
+    study = Study(Schema([Attribute(name, [0, 1]) for name in names]), 4.0)
+    reports = study.randomize({name: [0, 1, 1] for name in names})
+    assert len(castell.estimate(reports, names).to_frame().column_names) == 6

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.budget import rounded_up, total_of
 from castell.errors import MissingExtraError, QueryError
@@ -16,6 +17,8 @@ from castell.operators import Floats
 from castell.schema import Attribute, suggest
 from castell.spread import Spread, SpreadOf
 from castell.study import Study
+
+NUMBERS = ("probability", "standard_error", "lower", "upper")
 
 
 def spent_on(study: Study, names: Iterable[str]) -> float:
@@ -121,23 +124,26 @@ class JointEstimate:
     @property
     def _labels(self) -> list[str]:
         """The attributes' names, told apart from the columns that hold numbers."""
-        ours = ("probability", "standard_error", "lower", "upper")
-        return [f"{name} (attribute)" if name in ours else name for name in self.names]
+        labels: list[str] = []
+        for name in self.names:
+            taken = (*NUMBERS, *labels, *(other for other in self.names if other != name))
+            label = name
+            while label in taken:
+                label += " (attribute)"
+            labels.append(label)
+        return labels
 
-    def columns(self, level: float = 0.95) -> dict[str, Any]:
-        """A row for each cell: its values, estimate, standard error and interval."""
-        low, high = self.conf_int(level)
-        digits = np.indices(self.shape).reshape(len(self.shape), -1)
+    def columns(self, level: float = 0.95, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """A row for each cell, or for some: its values, estimate, standard error and interval."""
+        chosen = np.arange(self.probabilities.size) if rows is None else rows
+        digits = np.unravel_index(chosen, self.shape)
         result: dict[str, Any] = {
             label: np.array(a.values, dtype=object)[digit]
             for label, a, digit in zip(self._labels, self.attributes, digits, strict=True)
         }
-        return result | {
-            "probability": self.probabilities.ravel(),
-            "standard_error": self.standard_errors.ravel(),
-            "lower": low.ravel(),
-            "upper": high.ravel(),
-        }
+        low, high = self.conf_int(level)
+        tables = (self.probabilities, self.standard_errors, low, high)
+        return result | {name: table[digits] for name, table in zip(NUMBERS, tables, strict=True)}
 
     def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
         """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
@@ -171,12 +177,9 @@ class JointEstimate:
                 "xarray is not installed", "pip install 'castell[xarray]'"
             ) from None
         low, high = self.conf_int(level)
-        tables = {
-            "probability": self.probabilities,
-            "standard_error": self.standard_errors,
-            "lower": low,
-            "upper": high,
-        }
+        tables = dict(
+            zip(NUMBERS, (self.probabilities, self.standard_errors, low, high), strict=True)
+        )
         return xr.Dataset(
             {name: (self._labels, table) for name, table in tables.items()},
             coords={

@@ -35,14 +35,14 @@ def summarize(joint: JointEstimate, level: float, most: int) -> str:
 
 
 def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
-    columns = joint.columns(level)
-    labels = list(columns)[: len(joint.names)]
     rows = np.arange(joint.probabilities.size)
     if len(rows) > most:
         rows = np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
+    columns = joint.columns(level, rows)
+    labels = list(columns)[: len(joint.names)]
     titles = [*labels, "estimate", "std. err.", f"{percent(level)} interval"]
     lines = [titles]
-    for i in rows:
+    for i in range(len(rows)):
         numbers = [columns[name][i] for name in ("probability", "standard_error", "lower", "upper")]
         lines.append(
             [

@@ -139,7 +139,7 @@ def print_demo(demo: Demo) -> None:
     console.print("The same by hand:", markup=False)
     for line in (
         f"castell check {study}",
-        f"castell randomize {study} {answers} {reports}",
+        f"castell randomize {study} {answers} {reports} --force",
         f"castell estimate {study} {reports} {' '.join(joint.names)}",
     ):
         console.print(f"  {line}", markup=False)
