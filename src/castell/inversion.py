@@ -107,12 +107,14 @@ class Observed:
 
     def growth(self) -> Floats:
         """The slope of each cell's mean square on its estimate, from the blocks' own margins."""
+        reports = self.frequencies() * self.n
+        axes = range(reports.ndim)
+        shares = [reports.sum(axis=tuple(i for i in axes if i != k)) + 1.0 for k in axes]
         powers: list[Floats] = []
         for power in (1, 2, 3):
             product = np.ones(1)
-            for k, part in reversed(list(enumerate(self.parts))):
-                reports = self.frequencies() * self.n
-                share = reports.sum(axis=tuple(i for i in range(reports.ndim) if i != k)) + 1.0
+            # From the last part on, so that what is multiplied out grows at its front.
+            for part, share in reversed(list(zip(self.parts, shares, strict=True))):
                 means = part.lens.inverse.power(power).turn(share[:, None] / share.sum())
                 product = np.multiply.outer(means[0], product)
             powers.append(product)
