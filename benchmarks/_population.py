@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from castell import Attribute, CastellError, Schema, Study
 from castell.answers import encode
+from experiments.datasets import adult, german, nursery
 
 # The domain sizes of the paper's eight attributes of Adult: 1,814,400 cells.
 ADULT_SIZES = (9, 16, 7, 15, 6, 5, 2, 2)
@@ -76,51 +77,18 @@ _FILES = {
     "adult": _File(
         "adult/adult.data",
         ",",
-        {
-            "workclass": 1,
-            "education": 3,
-            "marital-status": 5,
-            "occupation": 6,
-            "relationship": 7,
-            "race": 8,
-            "sex": 9,
-            "income": 14,
-        },
+        adult.COLUMNS,
     ),
     # The attributes coded A..: the others are numbers, the last one is the class.
     "german": _File(
         "german/german.data",
         " ",
-        {
-            "status": 0,
-            "history": 2,
-            "purpose": 3,
-            "savings": 5,
-            "employment": 6,
-            "personal": 8,
-            "debtors": 9,
-            "property": 11,
-            "plans": 13,
-            "housing": 14,
-            "job": 16,
-            "telephone": 18,
-            "foreign": 19,
-        },
+        german.COLUMNS,
     ),
     "nursery": _File(
         "nursery/nursery.data",
         ",",
-        {
-            "parents": 0,
-            "has_nurs": 1,
-            "form": 2,
-            "children": 3,
-            "housing": 4,
-            "finance": 5,
-            "social": 6,
-            "health": 7,
-            "class": 8,
-        },
+        nursery.COLUMNS,
     ),
 }
 

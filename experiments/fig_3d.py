@@ -18,7 +18,7 @@ from experiments import expected
 from experiments.datasets import synthetic
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, study_of
-from experiments.settings import Settings, describe
+from experiments.settings import Settings, describe_people
 from experiments.style import ORANGE, finish, title
 from experiments.text import Result, Table, number
 
@@ -30,7 +30,7 @@ def run(settings: Settings) -> dict[str, Any]:
     people = synthetic.population(N, VALUES, V)
     each = settings.one_each(2, 1.0)
     tables = four(people, each, settings)
-    about = describe(settings, data=people.note, n=people.n, each=each, total=2 * each, repeats=1)
+    about = describe_people(settings, people, each, 1)
     plain = {name: table.tolist() for name, table in tables.items()}
     return {"about": about, "tables": plain}
 

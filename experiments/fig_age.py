@@ -14,7 +14,7 @@ from castell import metrics
 from experiments.datasets import adult
 from experiments.fig_3d import SHOWN, four
 from experiments.fig_3d import table as table_of_tables
-from experiments.settings import Settings, describe
+from experiments.settings import Settings, describe_people
 from experiments.style import finish, title
 from experiments.text import Result, Table, number
 
@@ -23,7 +23,7 @@ def run(settings: Settings) -> dict[str, Any]:
     people = adult.age_and_sex()
     each = settings.one_each(2, 1.0)
     tables = four(people, each, settings)
-    about = describe(settings, data=people.note, n=people.n, each=each, total=2 * each, repeats=1)
+    about = describe_people(settings, people, each, 1)
     return {
         "about": about,
         "ages": list(people.schema["age"].values),

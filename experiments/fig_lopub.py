@@ -12,7 +12,7 @@ from typing import Any
 from experiments import datasets
 from experiments.harness import REFERENCES, draw_sets, evaluate, summarise
 from experiments.lines import lines
-from experiments.settings import Settings, describe
+from experiments.settings import Settings, describe_people
 from experiments.table_comp import PRINT as PRINTED
 from experiments.table_comp import WIDTHS
 from experiments.text import Result, Table, by_x, mean_of, pick
@@ -31,15 +31,8 @@ def run(settings: Settings) -> dict[str, Any]:
         sets = draw_sets(people, w, settings.most(20, 6), cells=1 << 21)
         for scheme, values in evaluate(people, each, sets, settings, repeats).items():
             records.append({"data": "adult", "scheme": scheme, "x": w, **summarise(values)})
-    about = describe(
-        settings,
-        data=people.note,
-        n=people.n,
-        each=each,
-        total=each * attributes,
-        repeats=repeats,
-        sets=f"up to {settings.most(20, 6)} attribute sets a width",
-    )
+    said = f"up to {settings.most(20, 6)} attribute sets a width"
+    about = describe_people(settings, people, each, repeats, sets=said)
     return {"about": about, "records": records}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from experiments import datasets
 from experiments.harness import FLOOR, draw_sets, evaluate, named
-from experiments.settings import Settings, describe
+from experiments.settings import Settings, describe_people
 from experiments.style import finish, log_axis, title
 from experiments.text import Result, Table, number
 
@@ -34,15 +34,8 @@ def run(settings: Settings) -> dict[str, Any]:
             cells = prod(people.schema[name].size for name in names)
             avd = {scheme: float(values[:, k].mean()) for scheme, values in found.items()}
             points.append({"w": w, "cells": cells, "names": " x ".join(names), **avd})
-    about = describe(
-        settings,
-        data=people.note,
-        n=people.n,
-        each=each,
-        total=each * len(people.schema),
-        repeats=repeats,
-        sets=f"{len(points)} attribute sets of up to {LARGEST:,} cells",
-    )
+    said = f"{len(points)} attribute sets of up to {LARGEST:,} cells"
+    about = describe_people(settings, people, each, repeats, sets=said)
     return {"about": about, "points": points, "fit": fit(points)}
 
 

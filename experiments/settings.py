@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castell.errors import OptionError
+from experiments.datasets.population import Population
 
 NOISES = {
     "real": "real noise: every respondent is randomised",
@@ -69,6 +70,15 @@ def budgets(settings: Settings, attributes: Sequence[int], default: float) -> di
 def describe(settings: Settings, **facts: Any) -> dict[str, Any]:
     """What every output names; an experiment adds n, epsilon, repeats and the data's note."""
     return {"noise": settings.noise, "quick": settings.quick, "seed": settings.seed, **facts}
+
+
+def describe_people(
+    settings: Settings, people: Population, each: float, repeats: int, **facts: Any
+) -> dict[str, Any]:
+    """The same for one population that spends the same on each of its attributes."""
+    total = each * len(people.schema)
+    budget = {"data": people.note, "n": people.n, "each": each, "total": total}
+    return describe(settings, **budget, repeats=repeats, **facts)
 
 
 def line(about: dict[str, Any]) -> str:

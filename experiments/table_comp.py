@@ -15,7 +15,7 @@ import numpy as np
 from experiments import datasets
 from experiments.harness import REFERENCES, Scheme, draw_sets, evaluate, schemes, summarise
 from experiments.lines import lines
-from experiments.settings import Settings, describe
+from experiments.settings import Settings, describe_people
 from experiments.text import Result, Table, number, pick
 
 WIDTHS = (2, 3, 4, 5, 6)
@@ -62,15 +62,8 @@ def run(settings: Settings) -> dict[str, Any]:
     for scheme, columns in sums.items():
         values = np.mean(columns, axis=0)[:, None]
         records.append({"data": "adult", "scheme": scheme, "x": "mean", **summarise(values)})
-    about = describe(
-        settings,
-        data=people.note,
-        n=people.n,
-        each=each,
-        total=each * attributes,
-        repeats=repeats,
-        sets=f"{', '.join(map(str, asked))} attribute sets of {_widths(len(asked))}",
-    )
+    said = f"{', '.join(map(str, asked))} attribute sets of {_widths(len(asked))}"
+    about = describe_people(settings, people, each, repeats, sets=said)
     return {"about": about, "records": records}
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from castell.bounds import epsilon_threshold, n_threshold, width_threshold
 from experiments import datasets
 from experiments.harness import draw_sets, evaluate, named
-from experiments.settings import Settings, describe
+from experiments.settings import Settings, describe_people
 from experiments.style import finish, log_axis, title
 from experiments.text import Result, Table
 
@@ -43,14 +43,7 @@ def run(settings: Settings) -> dict[str, Any]:
         add("epsilon*", epsilon, people, epsilon, pairs)
     for w in range(2, min(6, len(people.schema)) + 1):
         add("w*", w, people, each, draw_sets(people, w, settings.most(None, 6), cells=1 << 21))
-    about = describe(
-        settings,
-        data=people.note,
-        n=people.n,
-        each=each,
-        total=each * len(people.schema),
-        repeats=repeats,
-    )
+    about = describe_people(settings, people, each, repeats)
     formulas = {
         "n*": n_threshold(largest, each, 2),
         "epsilon*": epsilon_threshold(largest, people.n, 2),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from math import prod
+from math import prod, sqrt
 
 import numpy as np
 
@@ -178,9 +178,18 @@ def joint_is_better(
     whole = float(product_variance(observed, [observed.names], "population").sum())
     split = float(product_variance(observed, groups, "population").sum())
     gap = float(((observed.invert() - product_table(observed, groups)) ** 2).sum())
-    noise = max(whole - split, 0.0)
-    # A sum of so many squares of noise, relative to its mean, varies by about sqrt(2 / many).
     sizes = dict(zip(observed.names, observed.shape, strict=True))
     many = prod(sizes.values()) - sum(prod(sizes[a] for a in group) - 1 for group in groups) - 1
-    bias = max(gap - noise * (1.0 + doubt * (2.0 / max(many, 1)) ** 0.5), 0.0)
-    return whole <= bias + split, whole, bias + split
+    product = product_risk(whole, split, gap, many, doubt)
+    return whole <= product, whole, product
+
+
+def product_risk(whole: float, split: float, gap: float, many: int, doubt: float = 2.0) -> float:
+    """The squared error expected of a product: its variance `split`, and its bias.
+
+    `whole` is the variance of the unbiased estimate, `gap` the squared difference of the two,
+    summed over cells that have `many` ways to differ.
+    """
+    # A sum of so many squares of noise, relative to its mean, varies by about sqrt(2 / many).
+    noise = max(whole - split, 0.0) * (1.0 + doubt * sqrt(2.0 / max(many, 1)))
+    return max(gap - noise, 0.0) + split

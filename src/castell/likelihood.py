@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.inversion import Observed
 from castell.kronecker import apply
@@ -43,9 +44,12 @@ class Likelihood:
 
     def log(self, pi: Floats) -> float:
         """The log likelihood of a distribution of answers."""
-        expected = apply(self.forward, pi)
         seen = self.counts > 0
-        return float(self.counts[seen] @ np.log(np.maximum(expected[seen], 1e-300)))
+        return float(self.counts[seen] @ self.logs(pi, seen))
+
+    def logs(self, pi: Floats, of: NDArray[np.bool_]) -> Floats:
+        """The log of the chance of each of some reports."""
+        return np.log(np.maximum(apply(self.forward, pi)[of], 1e-300))
 
     def step(self, pi: Floats, prior: Floats) -> Floats:
         """One step of expectation and maximisation: never a less likely distribution.

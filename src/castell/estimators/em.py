@@ -23,7 +23,6 @@ from castell.counting import Counts
 from castell.errors import OptionError
 from castell.grouped import cell, expand
 from castell.inversion import Observed, Query, observe
-from castell.kronecker import apply
 from castell.likelihood import CLOSE, Likelihood, margin
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
@@ -123,7 +122,7 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
     pi, rows = plain, []
     for strength in STRENGTHS:
         pi = train.fit(np.maximum(pi, 1e-12), strength * train.n * plain, COARSE)
-        rows.append(np.log(np.maximum(apply(train.forward, pi)[held], 1e-300)))
+        rows.append(train.logs(pi, held))
     return np.array(rows)
 
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from math import prod, sqrt
+from math import prod
 
 from castell.bounds import avd_castell, avd_independent
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.estimate import spent_on
 from castell.estimators.independent import NOTE
-from castell.grouped import cell, check_target, joint_is_better, solve
+from castell.grouped import cell, check_target, joint_is_better, product_risk, solve
 from castell.inversion import Groups, Query, observe
 from castell.model import Cell, Model, Solution
 from castell.study import Study
@@ -87,10 +87,8 @@ def _cell(
     else:
         ours, theirs = (cell(counts, query, g, target) for g in ([names], split_groups))
         gap = (ours.value - theirs.value) ** 2
-        # One squared difference of noise varies by sqrt(2) of its mean; twice that, as for tables.
-        noise = max(ours.variance - theirs.variance, 0.0)
-        bias = max(gap - noise * (1.0 + 2.0 * sqrt(2.0)), 0.0)
-        whole = ours.variance <= bias + theirs.variance
+        risk = product_risk(ours.variance, theirs.variance, gap, many=1)
+        return ours if ours.variance <= risk else replace(theirs, notes=(NOTE,))
     chosen = cell(counts, query, _groups(names, whole), target)
     return chosen if whole else replace(chosen, notes=(NOTE,))
 
