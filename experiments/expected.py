@@ -9,12 +9,14 @@ of the truncated scheme. So the paper's schemes are written out here; any other 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import castell
 from castell import Study
@@ -114,4 +116,12 @@ class RoundedCounts:
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
         del queries
-        raise QueryError("the paper's model has no reports to go through", "use --noise real")
+        raise _nothing_to_read()
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        del blocks
+        raise _nothing_to_read()
+
+
+def _nothing_to_read() -> QueryError:
+    return QueryError("the paper's model has no reports to go through", "use --noise real")

@@ -221,7 +221,7 @@ def test_the_callers_decimal_context_changes_nothing(digits: int) -> None:
         ({"design": [["a", "sex"]]}, "names 'sex'"),
         ({"design": [["a", 3]]}, "names 3"),
         ({"design": [["a", "b"], ["b", "c"]]}, "'b' is in two clusters"),
-        ({"design": [["a", "a"]]}, "'a' is in two clusters"),
+        ({"design": [["a", "a"]]}, "names one twice"),
         ({"shares": {"z": 1.0}}, "share for 'z'"),
         ({"shares": {"a": 4.5}}, "sum to 4.5 of a total"),
         ({"shares": {"a": 4.0}}, "b needs one too"),

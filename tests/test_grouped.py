@@ -302,7 +302,7 @@ def test_clusters_as_given_and_as_designed() -> None:
     [
         ([["a", "x"]], "a cluster names 'x'"),
         ([["a", "b"], ["b", "c"]], "'b' is in two clusters"),
-        ([["a", "a"]], "'a' is in two clusters"),
+        ([["a", "a"]], "names one twice"),
         (["ab"], "'ab' is not a cluster"),
         ([[]], "is not a cluster"),
         ("abc", "'abc' is not a design"),

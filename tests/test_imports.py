@@ -15,11 +15,12 @@ import castell
 # Each module may import those above it. `castell` itself, the public names, is for what comes
 # after it: a module above would import itself.
 LAYERS = [
-    ("errors", "schema", "budget", "operators", "channel", "design", "study"),
+    ("errors", "schema", "budget", "operators", "channel", "sets", "design", "study"),
     ("frames", "answers", "reports", "randomize"),
-    ("counting", "postprocess", "kronecker", "inversion"),
+    ("pooling", "counting", "postprocess", "kronecker", "inversion"),
     ("spread", "estimate", "summary", "model"),
-    ("metrics", "bounds", "grouped", "bootstrap", "likelihood"),
+    ("metrics", "bounds", "grouped", "drawn", "product"),
+    ("bootstrap", "likelihood", "mixture"),
     ("estimators", "fitting", "castell"),
     ("progress", "population", "statement", "studyfile"),
     ("plots", "demo", "tables", "cli", "__main__"),

@@ -14,9 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import castell.reports
-from castell import Attribute, KaryResponse, MatrixResponse, Schema, Study
+from castell import Attribute, MatrixResponse, Schema, Study
 from castell.counting import scan_reports
-from castell.design import Block
 from castell.errors import ReportError, StudyError
 from castell.reports import Reports, ReportWriter, check_codes, code_type
 
@@ -111,10 +110,9 @@ def test_what_is_no_report_is_refused(columns: list[Any], message: str) -> None:
 
 
 def test_check_codes_counts_rows_from_where_it_is_told() -> None:
-    block = Block(("a",), (3,), KaryResponse(3, 5, 2))
     with pytest.raises(ReportError, match="row 103, 'a': 3 "):
-        check_codes(block, np.array([0, 1, 3, 9]), first_row=101)
-    assert len(check_codes(block, np.array([], dtype=int))) == 0
+        check_codes("a", 3, np.array([0, 1, 3, 9]), first_row=101)
+    assert len(check_codes("a", 3, np.array([], dtype=int))) == 0
 
 
 def test_reports_are_frozen() -> None:

@@ -1,21 +1,24 @@
-"""Designs: which attributes are randomised together, and with what budget.
+"""Designs: which attributes are randomised together, with what budget, and who reports what.
 
 RR-Independent, RR-Clusters and RR-Joint are one thing: a partition of the attributes into blocks,
-each with one channel. The total a respondent spends is the sum over the blocks they report, always
-computed from the channels' weights.
+each with one channel, all of them reported by everybody. A drawn design splits the respondents
+instead of the budget: each reports one block, drawn at random, with all of it. The total a
+respondent spends is always computed from the channels' weights.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import accumulate
 
 from castell.budget import EXACT, as_decimal, rounded_up, total_of
-from castell.channel import Channel, KaryResponse, Lens, MatrixResponse
+from castell.channel import Channel, KaryResponse, Lens, MatrixResponse, best_channel
 from castell.errors import StudyError
 from castell.schema import Schema, suggest
+from castell.sets import DRAWN, clusters, sets_to_draw_from
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,8 @@ class Block:
 
     def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
         """What some attributes contribute to a report, if this is block `index` of its design."""
-        if len(self.names) == 1:
-            # A channel of one attribute may have more reports than there are answers.
+        if len(self.names) == 1 or self.channel.outputs != self.channel.inputs:
+            # Reports that are no answers have no digits: only the whole code says something.
             return (Axis(index, 1, self.channel.outputs, inner=False),)
         axes = []
         for i, name in enumerate(self.names):
@@ -56,27 +59,43 @@ class Block:
 
 @dataclass(frozen=True)
 class Design:
-    """The blocks of a study, in the order of the report.
+    """The blocks of a study, in the order of the report, and whether one of them is drawn.
 
-    Every respondent reports every block. What reads reports never takes that for granted: an
-    estimate divides by the reports that hold the blocks it needs, so a design in which
-    respondents draw some of the blocks at random changes nothing downstream.
+    Without a draw every respondent reports every block, and a report holds a code for each. With
+    one, a report is a single code: the reports of all blocks are numbered through, so it says
+    which block was drawn and what was reported for it. An estimate divides by the reports that
+    hold what it needs.
     """
 
     blocks: tuple[Block, ...]
+    draw: bool = False
 
     @property
     def exact_epsilon(self) -> Decimal:
-        return total_of(block.channel.exact_epsilon for block in self.blocks)
+        """The sum over the blocks of a report; of a draw, which is the same for all, the worst."""
+        each = [block.channel.exact_epsilon for block in self.blocks]
+        return max(each) if self.draw else total_of(each)
 
     @property
     def epsilon(self) -> float:
         """What one respondent spends in all."""
         return rounded_up(self.exact_epsilon)
 
-    def holders(self, name: str) -> tuple[int, ...]:
-        """The blocks that hold an attribute."""
-        return tuple(i for i, block in enumerate(self.blocks) if name in block.names)
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many different codes each column of the reports can hold."""
+        outputs = tuple(block.channel.outputs for block in self.blocks)
+        return (sum(outputs),) if self.draw else outputs
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The first code of each block in a report that was drawn."""
+        return tuple(accumulate((b.channel.outputs for b in self.blocks[:-1]), initial=0))
+
+    def holders(self, names: str | Iterable[str]) -> tuple[int, ...]:
+        """The blocks that hold an attribute, or all of some attributes."""
+        wanted = {names} if isinstance(names, str) else set(names)
+        return tuple(i for i, block in enumerate(self.blocks) if wanted <= set(block.names))
 
 
 def lens_on(block: Block, names: Sequence[str]) -> Lens:
@@ -97,8 +116,12 @@ def build(
     design: str | Sequence[Sequence[str]] = "independent",
     shares: Mapping[str, object] | None = None,
     channels: Mapping[str, object] | None = None,
+    draw: bool = False,
+    sample: int | None = None,
 ) -> Design:
     """A design from what a person writes: a total, perhaps shares, perhaps matrices."""
+    if draw or sample is not None or (isinstance(design, str) and design in DRAWN):
+        return _drawn(schema, epsilon, design, shares, channels, draw, sample)
     groups = _groups(schema, design)
     fixed = {name: _matrix_channel(schema, name, m) for name, m in (channels or {}).items()}
     for name in fixed:
@@ -122,36 +145,46 @@ def build(
     return Design(tuple(blocks))
 
 
+def _drawn(
+    schema: Schema,
+    epsilon: object | None,
+    design: object,
+    shares: Mapping[str, object] | None,
+    channels: Mapping[str, object] | None,
+    draw: bool,
+    sample: int | None,
+) -> Design:
+    """A design in which each respondent reports one block with the whole budget."""
+    if epsilon is None or shares or channels:
+        raise StudyError(
+            "a design that draws one block for each respondent has shares, matrices or no epsilon",
+            "the block drawn has the whole budget and the channel that fits it; give epsilon alone",
+        )
+    total = as_decimal(epsilon)
+    if sample is not None and (draw or design != "independent"):
+        raise StudyError("there is a sample and a design", "leave one of them out")
+    blocks = []
+    for names in sets_to_draw_from(schema, design, sample, float(total)):
+        sizes = tuple(schema[name].size for name in names)
+        channel = best_channel(math.prod(sizes), total, "epsilon")
+        blocks.append(Block(names, sizes, channel))
+    return Design(tuple(blocks), draw=True)
+
+
 def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
     if design == "independent":
         return [(name,) for name in schema.names]
     if design == "joint":
         return [schema.names]
-    if isinstance(design, str) or not isinstance(design, Sequence):
-        raise StudyError(
-            f"{design!r} is not a design",
-            "use 'independent', 'joint' or clusters, a list of lists of attribute names",
-        )
-    groups: list[tuple[str, ...]] = []
+    groups = clusters(schema, design)
     seen: set[str] = set()
-    for cluster in design:
-        if isinstance(cluster, str) or not isinstance(cluster, Sequence) or not cluster:
+    for name in (name for group in groups for name in group):
+        if name in seen:
             raise StudyError(
-                f"{cluster!r} is not a cluster", "write each as a list of attribute names"
+                f"attribute {name!r} is in two clusters",
+                "it would be reported twice; put it in one, or let respondents draw: draw = true",
             )
-        for name in cluster:
-            if name not in schema.names:
-                raise StudyError(
-                    f"a cluster names {name!r}, which is no attribute",
-                    suggest(str(name), schema.names),
-                )
-            if name in seen:
-                raise StudyError(
-                    f"attribute {name!r} is in two clusters",
-                    "it would be reported twice; put it in one",
-                )
-            seen.add(name)
-        groups.append(tuple(cluster))
+        seen.add(name)
     groups += [(name,) for name in schema.names if name not in seen]
     order = {name: i for i, name in enumerate(schema.names)}
     return sorted(groups, key=lambda names: min(order[name] for name in names))

@@ -25,7 +25,7 @@ def spent_on(study: Study, names: Iterable[str]) -> float:
     """What a respondent spends on the blocks that hold some attributes."""
     blocks = {i for name in names for i in study.design.holders(name)}
     exact = [study.design.blocks[i].channel.exact_epsilon for i in sorted(blocks)]
-    return rounded_up(total_of(exact))
+    return rounded_up(max(exact) if study.design.draw else total_of(exact))
 
 
 @dataclass(frozen=True, eq=False)

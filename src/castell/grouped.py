@@ -75,21 +75,37 @@ def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
     names = observed.names
     tables = [expand(observed.project(g).invert(), g, names) for g in groups]
     others = [
-        prod((t for k, t in enumerate(tables) if k != c), start=1.0) for c in range(len(groups))
+        prod((t for k, t in enumerate(tables) if k != c), start=np.ones(1))
+        for c in range(len(groups))
     ]
+    return weighted_variance(observed, groups, others, observed.names, target)
+
+
+def weighted_variance(
+    observed: Observed,
+    groups: Groups,
+    weights: Sequence[Floats],
+    names: Sequence[str],
+    target: str,
+) -> Floats:
+    """The variance of the sum over groups of weights times the group's inverted table.
+
+    Weights are tables over `names`, or broadcast to them.
+    """
+    tables = [expand(observed.project(g).invert(), g, names) for g in groups]
     population = target == "population"
-    total: Floats = np.zeros(observed.shape)
+    total: Floats = np.zeros(1)
     for c, group in enumerate(groups):
         square = expand(observed.project(group).second_moment(), group, names)
-        total += others[c] ** 2 * (square if population else square - tables[c])
+        total = total + weights[c] ** 2 * (square if population else square - tables[c])
     for c, d in combinations(range(len(groups)), 2):
         both = groups[c] + groups[d]
         cross = cross_moment(observed, groups[c], groups[d])
         if not population:
             cross = cross - observed.project(both).invert()
-        total += 2.0 * others[c] * others[d] * expand(cross, both, names)
+        total = total + 2.0 * weights[c] * weights[d] * expand(cross, both, names)
     if population:
-        total -= (len(groups) * tables[0] * others[0]) ** 2
+        total = total - sum(w * t for w, t in zip(weights, tables, strict=True)) ** 2
     # Rounding may leave a cell that is certain a hair below zero.
     return np.maximum(total, 0.0) / observed.n
 
@@ -110,10 +126,10 @@ def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, .
     variance = product_variance(observed, groups, target)
     if len(groups) > 1:
         return Spread(variance)
-    return _wilson(observed.invert(), variance, observed.growth(), observed.n, target)
+    return wilson(observed.invert(), variance, observed.growth(), observed.n, target)
 
 
-def _wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Spread:
+def wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Spread:
     """The spread of an inverted cell: the mean square less the square of the mean, or less it."""
     if target == "population":
         return Spread(variance, (growth - 2.0 * pi) / n, -1.0 / n)
@@ -133,7 +149,7 @@ def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
     for factor in factors(counts.study, query):
         powers *= margin_powers(factor, counts.table(factor.axes))
     slope = growth(list(powers), cells.n)
-    return Cell(value, _wilson(cells.values[0], variance, slope, cells.n, target))
+    return Cell(value, wilson(cells.values[0], variance, slope, cells.n, target))
 
 
 def _noted(

@@ -7,7 +7,7 @@ inverting commute, and the variance is the same calculation with the squared inv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -18,7 +18,7 @@ from castell.channel import Lens
 from castell.counting import Counts, Factor, Moments
 from castell.counting.counts import Integers
 from castell.design import Axis, lens_on
-from castell.errors import ReportError
+from castell.errors import QueryError, ReportError
 from castell.kronecker import apply, check_cells
 from castell.operators import Floats
 from castell.schema import Attribute
@@ -30,6 +30,7 @@ class Part:
     """What one block contributes to a table: some of its attributes, and the lens on them."""
 
     names: tuple[str, ...]
+    sizes: tuple[int, ...]
     axes: tuple[Axis, ...]
     lens: Lens
 
@@ -40,8 +41,13 @@ def parts_of(study: Study, names: Sequence[str]) -> tuple[Part, ...]:
     for i, block in enumerate(study.design.blocks):
         held = tuple(name for name in block.names if name in wanted)
         if held:
-            parts.append(Part(held, block.axes(i, held), lens_on(block, held)))
+            sizes = tuple(study.schema[name].size for name in held)
+            parts.append(Part(held, sizes, block.axes(i, held), lens_on(block, held)))
     return tuple(parts)
+
+
+def _axes(parts: Iterable[Part]) -> list[Axis]:
+    return [axis for part in parts for axis in part.axes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,7 @@ class Observed:
     study: Study
     attributes: tuple[Attribute, ...]  # in the order asked
     parts: tuple[Part, ...]
-    table: NDArray[np.float64]  # one axis for each attribute, in the order of the parts
+    table: NDArray[np.float64]  # one axis for each of the parts' axes, in their order
     n: int
 
     @property
@@ -73,8 +79,8 @@ class Observed:
     def project(self, names: Sequence[str]) -> Observed:
         """The table of some of the attributes."""
         parts = parts_of(self.study, names)
-        held = [name for part in parts for name in part.names]
-        gone = tuple(i for i, name in enumerate(self._held) if name not in held)
+        kept = _axes(parts)
+        gone = tuple(i for i, axis in enumerate(_axes(self.parts)) if axis not in kept)
         table = self.table.sum(axis=gone) if gone else self.table
         chosen = self.study.schema.select(names)
         return Observed(self.study, chosen, parts, table, self.n)
@@ -129,13 +135,18 @@ class Observed:
 def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) -> Observed:
     """Count the reports over some attributes; too large a table is refused first."""
     study = counts.study
+    if study.design.draw:
+        raise QueryError(
+            "no report holds all attributes: each respondent drew one block",
+            "use a method made for that: auto, latent, castell or independent",
+        )
     attributes = study.schema.select(names)
     what = " x ".join(a.name for a in attributes)
     check_cells(what, [a.size for a in attributes], max_cells)
     parts = parts_of(study, [a.name for a in attributes])
     # A channel may have many more reports than answers; their table must fit too.
-    check_cells(f"reports of {what}", [x.size for part in parts for x in part.axes], max_cells)
-    table = counts.table([axis for part in parts for axis in part.axes]).astype(np.float64)
+    check_cells(f"reports of {what}", [axis.size for axis in _axes(parts)], max_cells)
+    table = counts.table(_axes(parts)).astype(np.float64)
     return Observed(study, attributes, parts, table, _reports(int(table.sum())))
 
 
@@ -145,9 +156,18 @@ def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...])
     For groups in different blocks it is the table of both. Groups that share a block each look
     at their own digits of its code through their own lens.
     """
-    parts = parts_of(observed.study, one) + parts_of(observed.study, two)
+    first, second = parts_of(observed.study, one), parts_of(observed.study, two)
+    parts = first + second
     both = observed.project(one + two)
-    order = [both._held.index(name) for part in parts for name in part.names]
+    if set(_axes(first)) & set(_axes(second)):
+        # Reports without digits: both groups look at the same code, in the only block there is.
+        (mine,), (theirs,) = first, second
+        weighted = mine.lens.inverse.dense() * both.frequencies().ravel()
+        shape = [observed.study.schema[name].size for name in mine.names + theirs.names]
+        held = list(mine.names + theirs.names)
+        order = [held.index(name) for name in one + two]
+        return (weighted @ theirs.lens.inverse.dense().T).reshape(shape).transpose(order)
+    order = [_axes(both.parts).index(axis) for axis in _axes(parts)]
     table = both.table.transpose(order)
     chosen = observed.study.schema.select(one + two)
     return Observed(observed.study, chosen, parts, table, observed.n).invert()
@@ -176,8 +196,7 @@ def factors(study: Study, query: Query) -> list[Factor]:
 def _rows(part: Part, query: Query) -> NDArray[np.intp]:
     """The combinations of a part's values that a query asks for."""
     chosen = np.broadcast_arrays(*np.ix_(*(query[name] for name in part.names)))
-    sizes = tuple(axis.size for axis in part.axes)
-    return np.ravel_multi_index(tuple(chosen), sizes).ravel()
+    return np.ravel_multi_index(tuple(chosen), part.sizes).ravel()
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from castell.inversion import Observed
 from castell.kronecker import apply
-from castell.operators import Dense, Floats, Operator, Uniform
+from castell.operators import Floats, Operator, Uniform
 
 # How far from the maximum a search may stop, in parts of 1 / sqrt(n): of what chance moves anyway.
 CLOSE = 1e-3
@@ -33,7 +33,8 @@ class Likelihood:
     @classmethod
     def of(cls, observed: Observed) -> Likelihood:
         forward = tuple(part.lens.forward for part in observed.parts)
-        return cls(observed.frequencies() * observed.n, forward, tuple(map(_transposed, forward)))
+        backward = tuple(operator.transpose() for operator in forward)
+        return cls(observed.frequencies() * observed.n, forward, backward)
 
     @property
     def n(self) -> float:
@@ -92,10 +93,6 @@ def _ahead(one: Floats, two: Floats) -> float:
     if after == 0.0:
         return 0.0
     return after / max(1.0 - after / before, 1e-4)
-
-
-def _transposed(operator: Operator) -> Operator:
-    return operator if isinstance(operator, Uniform) else Dense(operator.dense().T)
 
 
 def margin(observed: Observed) -> Floats:

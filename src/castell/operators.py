@@ -10,7 +10,8 @@ After one operator per axis every axis is back where it was, and no transposed c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -38,6 +39,12 @@ class Operator(Protocol):
 
     def combine(self, rows: NDArray[np.intp]) -> Floats:
         """The sum of the given rows, as a vector over the columns."""
+        ...
+
+    def transpose(self) -> Operator: ...
+
+    def extreme(self) -> float:
+        """The largest entry, whatever its sign."""
         ...
 
     def dense(self) -> Floats: ...
@@ -109,6 +116,12 @@ class Uniform:
         result[rows] += self.diagonal - self.rest
         return result
 
+    def transpose(self) -> Uniform:
+        return self
+
+    def extreme(self) -> float:
+        return max(abs(self.diagonal), abs(self.rest))
+
     def dense(self) -> Floats:
         matrix = np.full((self.size, self.size), self.rest)
         np.fill_diagonal(matrix, self.diagonal)
@@ -139,5 +152,86 @@ class Dense:
         result: Floats = self.matrix[rows].sum(axis=0)
         return result
 
+    def transpose(self) -> Dense:
+        return Dense(self.matrix.T)
+
+    def extreme(self) -> float:
+        return float(np.abs(self.matrix).max())
+
     def dense(self) -> Floats:
         return self.matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Circulant:
+    """A row for each of `size` answers: `inside` where report - answer is in a set, else `outside`.
+
+    Differences count modulo the number of reports; `inside` and `outside` hold a number for each
+    report. With `to_reports` it is the transposed matrix: from answers to reports. Rows are shifts
+    of one another, so a product is a circular convolution.
+
+    >>> Circulant(2, (0, 1), np.ones(3), np.zeros(3)).dense()
+    array([[1., 1., 0.],
+           [0., 1., 1.]])
+    """
+
+    size: int
+    shifts: tuple[int, ...]
+    inside: Floats
+    outside: Floats
+    to_reports: bool = False
+
+    @property
+    def reports(self) -> int:
+        return len(self.inside)
+
+    @property
+    def rows(self) -> int:
+        return self.reports if self.to_reports else self.size
+
+    @property
+    def columns(self) -> int:
+        return self.size if self.to_reports else self.reports
+
+    @cached_property
+    def _spectrum(self) -> NDArray[np.complex128]:
+        member = np.zeros(self.reports)
+        member[list(self.shifts)] = 1.0
+        return np.asarray(np.fft.rfft(member))[:, None]
+
+    def _to_answers(self, table: Floats) -> Floats:
+        gap, base = (self.inside - self.outside)[:, None], self.outside[:, None]
+        turned = np.fft.rfft(table * gap, axis=0) * self._spectrum.conj()
+        sums = np.fft.irfft(turned, self.reports, axis=0)[: self.size]
+        return np.asarray(sums + (table * base).sum(axis=0))
+
+    def _to_reports(self, table: Floats) -> Floats:
+        gap, base = (self.inside - self.outside)[:, None], self.outside[:, None]
+        turned = np.fft.rfft(table, self.reports, axis=0) * self._spectrum
+        sums = np.fft.irfft(turned, self.reports, axis=0)
+        return np.asarray(sums * gap + base * table.sum(axis=0))
+
+    def turn(self, table: Floats) -> Floats:
+        turned = self._to_reports(table) if self.to_reports else self._to_answers(table)
+        return np.ascontiguousarray(turned.T)
+
+    def transpose(self) -> Circulant:
+        return replace(self, to_reports=not self.to_reports)
+
+    def power(self, exponent: int) -> Circulant:
+        return replace(self, inside=self.inside**exponent, outside=self.outside**exponent)
+
+    def combine(self, rows: NDArray[np.intp]) -> Floats:
+        chosen = np.zeros((self.rows, 1))
+        chosen[rows] = 1.0
+        summed = self._to_answers(chosen) if self.to_reports else self._to_reports(chosen)
+        return summed[:, 0]
+
+    def extreme(self) -> float:
+        return float(max(np.abs(self.inside).max(), np.abs(self.outside).max()))
+
+    def dense(self) -> Floats:
+        matrix = np.tile(self.outside, (self.size, 1))
+        places = (np.arange(self.size)[:, None] + np.array(self.shifts)) % self.reports
+        np.put_along_axis(matrix, places, self.inside[places], axis=1)
+        return matrix.T if self.to_reports else matrix

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from castell.answers import AnswerFile, backend_of, encode
 from castell.channel import Channel, Words
-from castell.design import Block
+from castell.design import Block, Design
 from castell.errors import OptionError
 from castell.reports import Reports, ReportWriter, code_type
 
@@ -76,7 +76,21 @@ def block_codes(block: Block, codes: dict[str, NDArray[np.intp]]) -> NDArray[np.
 
 def _columns(study: Study, answers: Any, words: Source, first_row: int = 1) -> list[NDArray[Any]]:
     codes = encode(study.schema, answers, first_row)
+    if study.design.draw:
+        return [_drawn(study.design, codes, words)]
     return [respond(b.channel, block_codes(b, codes), words) for b in study.design.blocks]
+
+
+def _drawn(design: Design, codes: dict[str, NDArray[np.intp]], words: Source) -> NDArray[Any]:
+    """One block for each respondent, drawn before and whatever they answer."""
+    rows = len(next(iter(codes.values())))
+    chosen = numbers_below(len(design.blocks), rows, words)
+    reports = np.empty(rows, dtype=code_type(design.widths[0]))
+    for i, (block, start) in enumerate(zip(design.blocks, design.starts, strict=True)):
+        mine = np.flatnonzero(chosen == i)
+        held = {name: codes[name][mine] for name in block.names}
+        reports[mine] = start + respond(block.channel, block_codes(block, held), words).astype(int)
+    return reports
 
 
 def _source(seed: int | None) -> Source:

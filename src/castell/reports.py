@@ -1,8 +1,8 @@
-"""Reports: small integers, one per block, and the digest of the study they belong to.
+"""Reports: small integers, and the digest of the study they belong to.
 
-At rest they are Parquet: a column for each block, named by the block's attributes, and the digest
-in the file's metadata. A file of another study is refused, and so is a code that no report of this
-study can be.
+At rest they are Parquet: a column for each block, named by the block's attributes, or a single one
+where each respondent reports a block that was drawn; and the digest in the file's metadata. A file
+of another study is refused, and so is a code that no report of this study can be.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.design import Block
 from castell.errors import ReportError
 from castell.study import Study
 
@@ -32,34 +31,31 @@ def code_type(outputs: int) -> np.dtype[Any]:
     return np.min_scalar_type(outputs - 1)
 
 
-def column_name(block: Block) -> str:
-    return " x ".join(block.names)
-
-
 def column_names(study: Study) -> list[str]:
-    """A name for each block's column; an attribute called 'a x b' does not get in the way."""
+    """A name for each column; an attribute called 'a x b' does not get in the way."""
+    if study.design.draw:
+        return ["drawn"]
     names: list[str] = []
     for block in study.design.blocks:
-        name = column_name(block)
+        name = " x ".join(block.names)
         while name in names:
             name += "'"
         names.append(name)
     return names
 
 
-def check_codes(block: Block, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
-    """Codes of a block's reports, refused if one of them cannot be such a report."""
+def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
+    """A column of codes, refused if one of them cannot be such a report."""
     codes = np.asarray(codes)
     if codes.ndim != 1 or codes.dtype.kind not in "ui":
         raise ReportError(
-            f"the reports of {column_name(block)!r} are {codes.dtype} in {codes.ndim} dimensions",
+            f"the reports of {name!r} are {codes.dtype} in {codes.ndim} dimensions",
             "reports are one column of integers for each block",
         )
-    outputs = block.channel.outputs
     if len(codes) and (codes.max() >= outputs or codes.min() < 0):
         row = int(np.flatnonzero((codes >= outputs) | (codes < 0))[0])
         raise ReportError(
-            f"row {row + first_row}, {column_name(block)!r}: {codes[row]} is not a report",
+            f"row {row + first_row}, {name!r}: {codes[row]} is not a report",
             f"codes run from 0 to {outputs - 1}; the file is damaged or forged",
         )
     return codes.astype(code_type(outputs), copy=False)
@@ -82,16 +78,16 @@ class Reports:
         secure: bool,
         backend: str | None = None,
     ) -> None:
-        blocks = study.design.blocks
-        if len(columns) != len(blocks):
+        names, widths = column_names(study), study.design.widths
+        if len(columns) != len(widths):
             raise ReportError(
-                f"there are {len(columns)} columns for {len(blocks)} blocks",
-                "give one for each block of the study",
+                f"there are {len(columns)} columns for {len(widths)} blocks",
+                "give one for each block of the study, or one in all if blocks are drawn",
             )
         checked = []
-        for block, codes in zip(blocks, columns, strict=True):
+        for name, width, codes in zip(names, widths, columns, strict=True):
             # A copy: whoever made the array could change it after it was checked.
-            column = check_codes(block, codes).copy()
+            column = check_codes(name, width, codes).copy()
             column.flags.writeable = False
             checked.append(column)
         if len({len(column) for column in checked}) > 1:
@@ -113,10 +109,15 @@ class Reports:
         from castell.frames import frame_of
 
         columns: dict[str, Any] = {}
+        if self.study.design.draw:
+            raise ReportError(
+                "each respondent reported one of several blocks, so there is no frame of labels",
+                "use reports.columns, the codes",
+            )
         for block, codes in zip(self.study.design.blocks, self.columns, strict=True):
             if block.channel.outputs != block.channel.inputs:
                 raise ReportError(
-                    f"the reports of {column_name(block)!r} are no answers and have no labels",
+                    f"the reports of {' x '.join(block.names)!r} are no answers and have no labels",
                     "use reports.columns, the codes",
                 )
             digits = np.unravel_index(codes.astype(np.intp), block.sizes)
@@ -134,10 +135,10 @@ class Reports:
     def load(cls, path: str | Path, study: Study) -> Reports:
         """All reports of a Parquet file in memory. `scan_reports` reads larger ones."""
         with ReportFile(path, study) as file:
-            parts = list(file.batches(range(len(study.design.blocks))))
+            parts = list(file.batches(range(len(study.design.widths))))
             columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
             if not parts:
-                columns = [np.empty(0, code_type(b.channel.outputs)) for b in study.design.blocks]
+                columns = [np.empty(0, code_type(width)) for width in study.design.widths]
             return cls(study, columns, secure=file.secure)
 
 
@@ -155,8 +156,8 @@ class ReportWriter:
             raise ReportError(f"{self.path} is a folder", "give the name of a file in it")
         self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
         fields = [
-            (name, pa.from_numpy_dtype(code_type(block.channel.outputs)))
-            for name, block in zip(column_names(study), study.design.blocks, strict=True)
+            (name, pa.from_numpy_dtype(code_type(width)))
+            for name, width in zip(column_names(study), study.design.widths, strict=True)
         ]
         metadata = {"castell.digest": study.digest, "castell.secure": str(secure).lower()}
         self._schema = pa.schema(fields, metadata=metadata)
@@ -167,8 +168,11 @@ class ReportWriter:
         """Add some reports. They are written in large groups, however few come at a time."""
         import pyarrow as pa
 
-        blocks = self.study.design.blocks
-        arrays = [pa.array(check_codes(b, c)) for b, c in zip(blocks, columns, strict=True)]
+        names, widths = column_names(self.study), self.study.design.widths
+        arrays = [
+            pa.array(check_codes(name, width, codes))
+            for name, width, codes in zip(names, widths, columns, strict=True)
+        ]
         self._waiting.append(pa.Table.from_arrays(arrays, schema=self._schema))
         if sum(table.num_rows for table in self._waiting) >= ROW_GROUP:
             self._flush()
@@ -234,19 +238,19 @@ class ReportFile:
         self.secure = metadata.get(b"castell.secure") == b"true"
         self.rows: int = self._file.metadata.num_rows
 
-    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
-        """The codes of some blocks, a good number of rows at a time, each checked."""
-        design = self.study.design.blocks
-        every = column_names(self.study)
-        names = [every[i] for i in blocks]
+    def batches(self, wanted: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        """The codes of some columns, a good number of rows at a time, each checked."""
+        every, widths = column_names(self.study), self.study.design.widths
+        names = [every[i] for i in wanted]
         row = 1
         for batch in self._read(names):
             columns = []
-            for i, name in zip(blocks, names, strict=True):
+            for i, name in zip(wanted, names, strict=True):
                 column: pa.Array = batch.column(name)
                 if column.null_count:
                     raise ReportError(f"{self.path}: {name!r} has missing reports", "it is damaged")
-                columns.append(check_codes(design[i], column.to_numpy(zero_copy_only=False), row))
+                codes = column.to_numpy(zero_copy_only=False)
+                columns.append(check_codes(name, widths[i], codes, row))
             row += batch.num_rows
             yield columns
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, exp, prod
+from statistics import mean
 from typing import Any
 
-import numpy as np
-
 from castell.budget import rounded_up
-from castell.design import lens_on
-from castell.operators import Uniform
+from castell.design import Design, lens_on
+from castell.pooling import predicted, shares
+from castell.schema import Attribute
 from castell.study import Study
 
 
@@ -46,7 +46,13 @@ class Statement:
     @property
     def all_guessed(self) -> float:
         """How often the best guess at all answers of a uniform respondent is right."""
-        return prod(block.channel.best_guess for block in self.study.design.blocks)
+        design = self.study.design
+        if not design.draw:
+            return prod(block.channel.best_guess for block in design.blocks)
+        # What was not reported can only be guessed by chance.
+        return mean(
+            b.channel.best_guess * b.channel.inputs * self.all_by_chance for b in design.blocks
+        )
 
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
@@ -106,29 +112,33 @@ def state(study: Study) -> Statement:
     >>> [round(x, 3) for x in (state(study).all_guessed, state(study).exposures[0].influence)]
     [0.731, 1.582]
     """
-    exposures = []
-    for attribute in study.schema:
-        (index,) = study.design.holders(attribute.name)
-        block = study.design.blocks[index]
-        lens = lens_on(block, [attribute.name])
-        inverse = lens.inverse
-        largest = (
-            max(abs(inverse.diagonal), abs(inverse.rest))
-            if isinstance(inverse, Uniform)
-            else float(np.abs(inverse.dense()).max())
-        )
-        exposures.append(
-            Exposure(
-                attribute.name,
-                attribute.size,
-                rounded_up(block.channel.exact_epsilon),
-                block.names,
-                1.0 / attribute.size,
-                lens.best_guess,
-                largest,
-            )
-        )
-    return Statement(study, tuple(exposures))
+    return Statement(study, tuple(_exposure(study.design, attribute) for attribute in study.schema))
+
+
+def _exposure(design: Design, attribute: Attribute) -> Exposure:
+    """What one report tells of an attribute: on average over the blocks that may be drawn.
+
+    The rest is the worst case: the budget, and a forger who claims to have drawn the block that
+    counts most. There are as many reports of all blocks as times one is expected of each.
+    """
+    chance = 1.0 / attribute.size
+    blocks = [design.blocks[i] for i in design.holders(attribute.name)]
+    lenses = [lens_on(block, [attribute.name]) for block in blocks]
+    drawn = len(design.blocks) if design.draw else 1
+    missed = drawn - len(blocks)
+    weights = shares([predicted(lens) for lens in lenses], [1.0] * len(lenses))
+    return Exposure(
+        attribute.name,
+        attribute.size,
+        rounded_up(max(block.channel.exact_epsilon for block in blocks)),
+        blocks[0].names if len(blocks) == 1 else (attribute.name,),
+        chance,
+        (sum(lens.best_guess for lens in lenses) + missed * chance) / drawn,
+        max(
+            float(drawn * w) * lens.inverse.extreme()
+            for w, lens in zip(weights, lenses, strict=True)
+        ),
+    )
 
 
 def _times(factor: float) -> str:

@@ -23,7 +23,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from castell.channel import KaryResponse, MatrixResponse, channel_of
+from castell.channel import (
+    MAX_TOTAL,
+    CyclicResponse,
+    KaryResponse,
+    MatrixResponse,
+    channel_of,
+)
 from castell.design import Block, Design, build
 from castell.errors import CastellError, StudyError
 from castell.schema import Attribute, Schema, suggest
@@ -39,7 +45,9 @@ FORMAT = 1
 class Study:
     """Schema and design. `epsilon` asks for a total; `study.epsilon` is the exact one, never above.
 
-    `shares` gives attributes their own part of the total, `channels` their own matrix.
+    `shares` gives attributes their own part of the total, `channels` their own matrix. In the
+    designs 'singles', 'pairs' and 'cover', with `sample` = k and with `draw` = True and clusters,
+    each respondent reports one set of attributes, drawn at random, with the whole budget.
     """
 
     schema: Schema
@@ -54,13 +62,15 @@ class Study:
         *,
         shares: Mapping[str, Any] | None = None,
         channels: Mapping[str, Any] | None = None,
+        draw: bool = False,
+        sample: int | None = None,
         name: str = "study",
     ) -> None:
         if not isinstance(schema, Schema):
             schema = Schema(schema)
         if not isinstance(design, Design):
-            design = build(schema, epsilon, design, shares, channels)
-        elif epsilon is not None or shares or channels:
+            design = build(schema, epsilon, design, shares, channels, draw, sample)
+        elif epsilon is not None or shares or channels or draw or sample is not None:
             raise StudyError(
                 "there is a finished design and a budget beside it",
                 "the design's channels say what it costs; leave epsilon, shares and channels out",
@@ -107,7 +117,7 @@ class Study:
             content = tomllib.loads(text, parse_float=Decimal)
         except tomllib.TOMLDecodeError as error:
             raise StudyError(f"not valid TOML ({error})", "correct the file") from None
-        known = {"name", "epsilon", "design", "clusters", "attribute"}
+        known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute"}
         _only(content, known, "the study")
         tables = content.get("attribute")
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
@@ -143,13 +153,15 @@ class Study:
             content.get("design", "independent") if clusters is None else clusters,
             shares=shares,
             channels=channels,
+            draw=_boolean(content.get("draw", False)),
+            sample=content.get("sample"),
             name=content.get("name", "study"),
         )
 
     @cached_property
     def content(self) -> dict[str, Any]:
         """All that a device needs to know, and all the digest covers."""
-        return {
+        content: dict[str, Any] = {
             "castell": FORMAT,
             "name": self.name,
             "attributes": [
@@ -161,6 +173,10 @@ class Study:
                 for b in self.design.blocks
             ],
         }
+        if self.design.draw:
+            # How many of the blocks one respondent reports.
+            content["draw"] = 1
+        return content
 
     @cached_property
     def digest(self) -> str:
@@ -177,7 +193,7 @@ class Study:
         except (ValueError, RecursionError) as error:
             raise StudyError(f"not valid JSON ({error})", "take the published file") from None
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
-        if not isinstance(document, dict) or set(document) != wanted:
+        if not isinstance(document, dict) or set(document) - {"draw"} != wanted:
             raise StudyError(
                 "this is not a published study", "take what castell check --publish wrote"
             )
@@ -197,7 +213,8 @@ class Study:
         for names, published in listed:
             sizes = tuple(a.size for a in schema.select(names))
             blocks.append(Block(names, sizes, channel_of(published)))
-        study = cls(schema, design=Design(tuple(blocks)), name=document["name"])
+        design = Design(tuple(blocks), draw="draw" in document)
+        study = cls(schema, design=design, name=document["name"])
         # Nothing may stand in the document that the study does not hold.
         if _canonical({**study.content, "digest": document["digest"]}) != _canonical(document):
             raise StudyError("the published study has entries of its own", "take it again")
@@ -233,22 +250,34 @@ class Study:
 
 
 def _check_fit(schema: Schema, design: Design) -> None:
-    """A design for these attributes and no others, each in one block that fits its values."""
+    """A design for these attributes and no others, in blocks that fit their values."""
     held = [name for block in design.blocks for name in block.names]
-    if sorted(held) != sorted(schema.names):
+    once = sorted(set(held)) if design.draw else sorted(held)
+    if once != sorted(schema.names) or any(len(set(b.names)) < len(b.names) for b in design.blocks):
         raise StudyError(
             "the blocks do not hold each attribute once", "take a design made for this schema"
         )
+    if max(design.widths) > MAX_TOTAL:
+        raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
     for block in design.blocks:
         sizes = tuple(schema[name].size for name in block.names)
         channel = block.channel
-        # The reports of several attributes are combinations of their values, seen one by one.
-        whole = len(block.names) == 1 or isinstance(channel, KaryResponse)
+        # The reports of several attributes are combinations of their values, seen one by one,
+        # except where a respondent reports nothing but this block.
+        alone = design.draw or len(design.blocks) == 1
+        kinds = (KaryResponse, CyclicResponse) if alone else KaryResponse
+        whole = len(block.names) == 1 or isinstance(channel, kinds)
         if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
             raise StudyError(
                 f"the channel of {' x '.join(block.names)} does not fit its values",
                 "give one row per value; several attributes at once take k-ary response",
             )
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise StudyError(f"draw is {value!r}", "write draw = true or leave it out")
+    return value
 
 
 def _canonical(document: dict[str, Any]) -> str:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from castell.channel.choice import best_channel
+from castell.channel.cyclic import CyclicResponse
 from castell.channel.kary import CoarseResponse, KaryResponse
 from castell.channel.matrix import MatrixResponse
 from castell.channel.protocol import MAX_TOTAL, Channel, Lens, Words
@@ -22,15 +24,17 @@ __all__ = [
     "MAX_TOTAL",
     "Channel",
     "CoarseResponse",
+    "CyclicResponse",
     "KaryResponse",
     "Lens",
     "MatrixResponse",
     "Words",
+    "best_channel",
     "channel_of",
 ]
 
 
-def channel_of(document: Any) -> KaryResponse | MatrixResponse:
+def channel_of(document: Any) -> Channel:
     """The channel a published study describes."""
     kind = document.get("kind") if isinstance(document, dict) else None
     keys = set(document) - {"kind"} if isinstance(document, dict) else set()
@@ -38,6 +42,11 @@ def channel_of(document: Any) -> KaryResponse | MatrixResponse:
         return KaryResponse(document["size"], document["same"], document["other"])
     if kind == "matrix" and keys == {"weights"}:
         return MatrixResponse(document["weights"])
+    if kind == "cyclic" and keys == {"size", "outputs", "set", "same", "other"}:
+        shifts = document["set"] if isinstance(document["set"], list) else [document["set"]]
+        sizes = document["size"], document["outputs"]
+        return CyclicResponse(*sizes, tuple(shifts), document["same"], document["other"])
     raise ChannelError(
-        f"a channel of kind {kind!r} is unknown here", "use a newer castell, or a kary or matrix"
+        f"a channel of kind {kind!r} is unknown here",
+        "use a newer castell, or a kary, cyclic or matrix channel",
     )

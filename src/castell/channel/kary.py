@@ -19,6 +19,14 @@ from castell.errors import ChannelError
 from castell.operators import Uniform
 
 
+def power_of_two_for(epsilon: Decimal) -> int:
+    """The smaller of two weights, so large that the other can come close to e^epsilon times it.
+
+    The larger one is then at least 2^31 - 1, so rounding it down costs less than 2^-30 of epsilon.
+    """
+    return 1 << max(0, 31 - int(float(epsilon) / math.log(2)))
+
+
 @dataclass(frozen=True)
 class KaryResponse:
     """k-ary randomised response: the answer with weight `same`, each other with weight `other`.
@@ -61,9 +69,7 @@ class KaryResponse:
         """
         asked = as_decimal(epsilon, what)
         check_range(asked, what)
-        # `same` is at least 2^31 - 1, so rounding it down costs less than 2^-30 of epsilon.
-        shift = max(0, 31 - int(float(asked) / math.log(2)))
-        other = 1 << shift
+        other = power_of_two_for(asked)
         same = int(EXACT.multiply(EXACT.exp(asked), other).to_integral_value(ROUND_FLOOR))
         return cls(size, same, other)
 

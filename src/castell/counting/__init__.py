@@ -5,7 +5,18 @@ codes) and for the moments of products of per-report numbers, and answers with i
 """
 
 from castell.counting.counts import Counts, Factor, Moments
+from castell.counting.histogram import HistogramCounts, drawn_blocks, histogram
 from castell.counting.memory import MemoryCounts
 from castell.counting.parquet import ParquetCounts, scan_reports
 
-__all__ = ["Counts", "Factor", "MemoryCounts", "Moments", "ParquetCounts", "scan_reports"]
+__all__ = [
+    "Counts",
+    "Factor",
+    "HistogramCounts",
+    "MemoryCounts",
+    "Moments",
+    "ParquetCounts",
+    "drawn_blocks",
+    "histogram",
+    "scan_reports",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
@@ -63,6 +63,13 @@ class Counts(Protocol):
         """Moments of numbers that are, for each report, a product of factors."""
         ...
 
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        """The reports themselves, some at a time: the codes of each column asked for, in order.
+
+        For estimators that no table serves. What comes is to be read, not written to.
+        """
+        ...
+
 
 def blocks_of(axes: Iterable[Axis]) -> list[int]:
     return sorted({axis.block for axis in axes})
@@ -113,16 +120,18 @@ class MomentSum:
         self.sum = np.zeros(len(queries))
         self.product = np.zeros((len(queries), len(queries)))
 
-    def add(self, columns: Columns, rows: int) -> None:
+    def add(self, columns: Columns, rows: int, times: Integers | None = None) -> None:
+        """Some reports; `times` says how often each of them came."""
         for start in range(0, rows, _STEP):
             part = slice(start, min(start + _STEP, rows))
             values = np.ones((len(self.queries), part.stop - start))
             for i, factors in enumerate(self.queries):
                 for factor in factors:
                     values[i] *= factor.values[pack(columns, factor.axes, part)]
-            self.sum += values.sum(axis=1)
-            self.product += values @ values.T
-        self.rows += rows
+            counted = values if times is None else values * times[part]
+            self.sum += counted.sum(axis=1)
+            self.product += counted @ values.T
+        self.rows += rows if times is None else int(times.sum())
 
     def result(self) -> Moments:
         rows = max(1, self.rows)

@@ -7,12 +7,12 @@ design with one joint block this is RR-Joint. Paper: Algorithm 3.
 from __future__ import annotations
 
 from castell.counting import Counts
-from castell.grouped import model
 from castell.model import Model
+from castell.product import product_model
 from castell.study import Study
 
 
 def fit(study: Study, counts: Counts, *, target: str = "population") -> Model:
     """`target` says whom the intervals speak of: the population the respondents were drawn from,
     or the 'respondents' themselves, in which case only the randomisation is uncertain."""
-    return model(counts, [study.names], target)
+    return product_model(counts, [study.names], target)

@@ -7,12 +7,12 @@ the noise, not that error. Paper: Algorithm 2.
 from __future__ import annotations
 
 from castell.counting import Counts
-from castell.grouped import model
 from castell.model import Model
+from castell.product import product_model
 from castell.study import Study
 
 NOTE = "attributes are taken as independent; the intervals do not hold the error of that"
 
 
 def fit(study: Study, counts: Counts, *, target: str = "population") -> Model:
-    return model(counts, [(name,) for name in study.names], target, [NOTE])
+    return product_model(counts, [(name,) for name in study.names], target, [NOTE])

@@ -1,0 +1,33 @@
+"""How much to believe each block, where several hold the attributes asked for.
+
+Every block gives an unbiased estimate of its own. They are averaged, each with a weight in
+proportion to its reports and to what one of them is expected to tell. The weights come from the
+channels and the numbers of reports alone, so the average is unbiased too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from castell.channel import Lens
+from castell.operators import Floats
+
+
+def predicted(lens: Lens) -> float:
+    """The variance of a cell for each report, on average over cells, if answers are uniform."""
+    inverse = lens.inverse
+    # Reports are about uniform when answers are; the mean square is then over all entries.
+    square = inverse.power(2).turn(np.full((inverse.columns, 1), 1.0 / inverse.columns))
+    return float(square.mean() - 1.0 / inverse.rows**2)
+
+
+def shares(variances: Sequence[float], reports: Sequence[float]) -> Floats:
+    """Weights that sum to one, in proportion to what each block knows.
+
+    >>> shares([1.0, 3.0], [100, 100])
+    array([0.75, 0.25])
+    """
+    known = np.array(reports, dtype=np.float64) / np.array(variances)
+    return np.asarray(known / known.sum())

@@ -1,0 +1,20 @@
+"""The product over groups of attributes, for any design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from castell.counting import Counts
+from castell.drawn import drawn_model
+from castell.grouped import check_target, model
+from castell.inversion import Groups
+from castell.model import Model
+
+
+def product_model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()) -> Model:
+    """A model that answers every question with the product over the groups."""
+    check_target(target)
+    if counts.study.design.draw:
+        # Who drew a block is a sample of the respondents, so both targets have its error.
+        return drawn_model(counts, groups, tuple(notes))
+    return model(counts, groups, target, notes)
