@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell import Attribute, MatrixResponse, Reports, Schema, Study
-from castell.design import Block
+from castell import Attribute, KaryResponse, MatrixResponse, Reports, Schema, Study
+from castell.channel import CyclicResponse
+from castell.channel.differences import singer
+from castell.design import Block, Design
 from castell.inversion import Observed, parts_of
 from castell.operators import Floats
 
@@ -55,6 +57,35 @@ def tiny() -> Study:
         "b": MatrixResponse([[14, 4, 2], [3, 16, 1], [6, 2, 12]]),
     }
     return Study(schema((2, 3)), channels=channels)
+
+
+def tiny_drawn() -> Study:
+    """3 x 5 x 2 values, of which each respondent reports a block, through small integers.
+
+    Blocks overlap, in no order, and no two are alike: as many reports as answers that are no
+    answers, more reports than answers, a k-ary response with digits, an asymmetric matrix.
+    """
+    blocks = (
+        Block(("b", "a"), (5, 3), CyclicResponse(15, 15, singer(2, 4), 3, 1)),
+        Block(("c", "a"), (2, 3), KaryResponse(6, 4, 1)),
+        Block(("a",), (3,), CyclicResponse(3, 7, (0, 1, 3), 5, 2)),
+        Block(("b", "c"), (5, 2), CyclicResponse(10, 13, singer(3, 3), 3, 1)),
+        Block(("c",), (2,), MatrixResponse([[8, 2], [3, 7]])),
+    )
+    return Study(schema((3, 5, 2)), design=Design(blocks, draw=True))
+
+
+def drawn_studies() -> dict[str, Study]:
+    """Designs of every kind in which each respondent reports one block."""
+    clusters = [["c", "a"], ["b"], ["b", "c"]]
+    return {
+        "singles": Study(schema((2, 3, 4)), 2.0, "singles"),
+        "pairs": Study(schema((2, 3, 4)), 2.0, "pairs"),
+        "cover": Study(schema((2, 3, 4)), 2.5, "cover"),
+        "clusters": Study(schema((2, 3, 4)), 2.0, clusters, draw=True),
+        "cyclic": Study(schema((5, 3, 20)), 0.7, "pairs"),
+        "tiny": tiny_drawn(),
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,12 +171,33 @@ def kronecker(matrices: Iterable[Floats]) -> Floats:
 
 
 def whole_matrix(study: Study) -> Floats:
-    """The matrix of all blocks at once, from answers to reports, in the order of the blocks."""
+    """The matrix of all blocks at once, from answers to reports, in the order of the blocks.
+
+    Where one block is drawn, the answers are in the order of the schema.
+    """
+    if study.design.draw:
+        return drawn_matrix(study)
     return kronecker(matrix(block) for block in study.design.blocks)
+
+
+def drawn_matrix(study: Study) -> Floats:
+    """A row for each combination of all answers, a column for each code of a drawn report."""
+    blocks = study.design.blocks
+    matrices = [matrix(block) / len(blocks) for block in blocks]
+    rows = []
+    for answers in np.ndindex(*study.schema.sizes):
+        row: list[float] = []
+        for block, chances in zip(blocks, matrices, strict=True):
+            own = tuple(answers[study.names.index(name)] for name in block.names)
+            row += chances[np.ravel_multi_index(own, block.sizes)].tolist()
+        rows.append(row)
+    return np.array(rows)
 
 
 def by_blocks(study: Study, table: NDArray[Any]) -> NDArray[Any]:
     """A table over the schema with its axes in the order of the blocks."""
+    if study.design.draw:
+        return table
     held = [name for block in study.design.blocks for name in block.names]
     return table.transpose([study.names.index(name) for name in held])
 
@@ -158,11 +210,12 @@ def by_schema(study: Study, flat: NDArray[Any]) -> NDArray[Any]:
 
 
 def report_shape(study: Study) -> tuple[int, ...]:
-    return tuple(block.channel.outputs for block in study.design.blocks)
+    outputs = tuple(block.channel.outputs for block in study.design.blocks)
+    return (sum(outputs),) if study.design.draw else outputs
 
 
 def report_distribution(study: Study, table: Floats) -> Floats:
-    """How likely each report is: one axis for each block."""
+    """How likely each report is: one axis for each block, or one in all if one is drawn."""
     flat = by_blocks(study, table).ravel() @ whole_matrix(study)
     return np.asarray(flat.reshape(report_shape(study)))
 

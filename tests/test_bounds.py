@@ -78,9 +78,15 @@ def test_the_largest_entry_of_an_inverse(size: int, epsilon: float) -> None:
 def test_one_forged_report_moves_its_cell_by_its_influence() -> None:
     study = Study(schema((2, 5, 3)), shares={"a": 0.5, "b": 1.0, "c": 2.0})
     counts = np.random.default_rng(0).integers(0, 9, (2, 5, 3))
-    before = castell.estimate(reports_of(study, counts), study.names).probabilities * counts.sum()
+    before = (
+        castell.estimate(reports_of(study, counts), study.names, "castell").probabilities
+        * counts.sum()
+    )
     counts[1, 4, 0] += 1
-    after = castell.estimate(reports_of(study, counts), study.names).probabilities * counts.sum()
+    after = (
+        castell.estimate(reports_of(study, counts), study.names, "castell").probabilities
+        * counts.sum()
+    )
     moved = (after - before)[1, 4, 0]
     assert moved == pytest.approx(influence([2, 5, 3], [0.5, 1.0, 2.0]), rel=1e-7)
 

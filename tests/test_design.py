@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from castell import Attribute, CastellError, KaryResponse, MatrixResponse, Schema
-from castell.channel import Channel
+from castell.channel import Channel, CyclicResponse
 from castell.design import Block, Design, build, lens_on
 from castell.errors import ChannelError, StudyError
 
@@ -29,7 +29,7 @@ def schema_of(*sizes: int) -> Schema:
 
 def loss(channel: Channel) -> Decimal:
     """The worst log ratio of two weights of one report, by more digits than the code uses."""
-    if isinstance(channel, KaryResponse):
+    if isinstance(channel, (KaryResponse, CyclicResponse)):
         worst = Fraction(channel.same, channel.other)
     else:
         worst = max(Fraction(max(c), min(c)) for c in zip(*channel.weights(), strict=True))
@@ -278,3 +278,65 @@ def test_nothing_changes_after_construction() -> None:
         design.blocks = ()  # type: ignore[misc]
     with pytest.raises(FrozenInstanceError):
         design.blocks[0].channel = KaryResponse(2, 3, 1)  # type: ignore[misc]
+
+
+# -- one block for each respondent ---------------------------------------------------------------
+
+
+def test_a_draw_costs_as_much_as_its_worst_block() -> None:
+    schema = schema_of(2, 3, 4, 5)
+    for asked in ("singles", "pairs", "cover", [["d", "a"], ["b", "c"], ["a", "c"]]):
+        design = build(schema, 1.7, asked, draw=True)
+        each = [loss(block.channel) for block in design.blocks]
+        assert design.draw
+        assert Decimal("1.7") - STEP < max(each) <= Decimal("1.7")
+        assert abs(design.exact_epsilon - max(each)) < Decimal("1e-25")
+        assert Decimal(design.epsilon) >= design.exact_epsilon
+    cheap, dear = (
+        Block(("a",), (2,), KaryResponse(2, 3, 1)),
+        Block(("a",), (2,), KaryResponse(2, 9, 1)),
+    )
+    for blocks in ((cheap, dear), (dear, cheap), (cheap, dear, cheap)):
+        drawn, every = Design(blocks, draw=True), Design(blocks)
+        assert abs(drawn.exact_epsilon - DIGITS.ln(Decimal(9))) < Decimal("1e-25")
+        assert every.exact_epsilon > drawn.exact_epsilon
+        assert drawn != every
+
+
+def test_codes_of_a_draw_are_numbered_through() -> None:
+    design = build(schema_of(2, 3, 4), 9.0, [["c", "a"], ["b"], ["b", "c"]], draw=True)
+    assert [block.channel.outputs for block in design.blocks] == [8, 3, 12]
+    assert design.widths == (23,)
+    assert design.starts == (0, 8, 11)
+    every = Design(design.blocks)
+    assert every.widths == (8, 3, 12)
+    assert Design(design.blocks[:1], draw=True).starts == (0,)
+
+
+def test_holders_are_the_blocks_with_all_of_some_attributes() -> None:
+    design = build(schema_of(2, 3, 4), 2.0, [["c", "a"], ["b"], ["b", "c"]], draw=True)
+    assert [design.holders(name) for name in "abc"] == [(0,), (1, 2), (0, 2)]
+    assert design.holders(["a", "c"]) == (0,)
+    assert design.holders(("c", "b")) == (2,)
+    assert design.holders(["a", "b"]) == ()
+    assert design.holders([]) == (0, 1, 2)
+
+
+def test_a_set_valued_block_has_no_digits_even_with_as_many_reports_as_answers() -> None:
+    design = build(schema_of(3, 5), 0.7, "pairs")
+    (block,) = design.blocks
+    assert isinstance(block.channel, CyclicResponse)
+    assert (block.channel.inputs, block.channel.outputs) == (15, 15)
+    assert not block.reports_answers
+    for names in (["a"], ["b"], ["a", "b"]):
+        (axis,) = block.axes(0, names)
+        assert (axis.stride, axis.size, axis.inner) == (1, 15, False)
+    (wide,) = build(schema_of(3, 5), 4.0, "pairs").blocks
+    assert wide.reports_answers
+    assert [axis.size for axis in wide.axes(0, ["a", "b"])] == [3, 5]
+
+
+@pytest.mark.parametrize("draw", [0, 1, 2, "true", None, []])
+def test_a_draw_is_true_or_false(draw: Any) -> None:
+    with pytest.raises(StudyError, match="draw is"):
+        build(schema_of(2, 3), 2.0, [["a", "b"]], draw=draw)

@@ -92,7 +92,7 @@ def test_far_from_the_edges_its_errors_are_those_of_inversion(n: int) -> None:
     study = Study(schema((2, 3)), 2.0)
     reports = collect(study, truth, n, np.random.default_rng(1))
     likely = castell.estimate(reports, ["a", "b"], "em", strength=0.0)
-    unbiased = castell.estimate(reports, ["a", "b"])
+    unbiased = castell.estimate(reports, ["a", "b"], "castell")
     np.testing.assert_allclose(likely.probabilities, unbiased.probabilities, atol=1e-4)
     ratio = likely.standard_errors / unbiased.standard_errors
     np.testing.assert_allclose(ratio, 1.0, atol=0.25)

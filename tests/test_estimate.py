@@ -25,7 +25,7 @@ STUDIES = studies()
 
 def _joint(design: str = "mixed", post: str = "raw", n: int = 300) -> JointEstimate:
     reports = collect(STUDIES[design], PEOPLE.table, n, np.random.default_rng(1))
-    return castell.estimate(reports, ["c", "a"], post=post)
+    return castell.estimate(reports, ["c", "a"], "castell", post=post)
 
 
 # -- what it says --------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def test_project_is_the_sum(method: str, post: str) -> None:
 
 def test_a_projection_says_what_was_spent_on_it() -> None:
     reports = collect(STUDIES["matrix"], PEOPLE.table, 300, np.random.default_rng(1))
-    model = castell.fit(reports)
+    model = castell.fit(reports, "castell")
     part, asked = model.estimate(["a", "b", "c"]).project(["b"]), model.estimate(["b"])
     assert part.spent == asked.spent == pytest.approx(np.log(12))
 
@@ -165,7 +165,7 @@ def test_what_comes_out_is_of_the_kind_that_went_in(kind: str) -> None:
     answers = PEOPLE.answers(50, seed=0)
     frame = pa.table(answers) if kind == "pyarrow" else KINDS[kind](answers)
     reports = STUDIES["independent"].randomize(frame, seed=1)
-    joint = castell.estimate(reports, ["a", "b"])
+    joint = castell.estimate(reports, ["a", "b"], "castell")
     assert isinstance(joint.to_frame(), KINDS[kind])
     assert isinstance(joint.project("b").to_frame(), KINDS[kind])
     assert isinstance(joint.to_frame("polars"), pl.DataFrame)
@@ -173,7 +173,7 @@ def test_what_comes_out_is_of_the_kind_that_went_in(kind: str) -> None:
 
 def test_without_a_kind_it_is_arrow_and_an_unknown_kind_is_refused() -> None:
     reports = STUDIES["independent"].randomize(PEOPLE.answers(50, seed=0), seed=1)
-    joint = castell.estimate(reports, ["a"])
+    joint = castell.estimate(reports, ["a"], "castell")
     assert isinstance(joint.to_frame(), pa.Table)
     with pytest.raises(OptionError, match="'excel' is no kind of frame: use 'pandas'"):
         joint.to_frame("excel")
@@ -215,7 +215,7 @@ def _awkward() -> JointEstimate:
     people = product({"probability": [0.3, 0.7], "b": [0.5, 0.25, 0.25], "upper": [0.5, 0.5]})
     study = Study(schema((2, 3, 2), ["probability", "b", "upper"]), 9.0)
     reports = collect(study, people.table, 200, np.random.default_rng(0))
-    return castell.estimate(reports, ["probability", "b", "upper"])
+    return castell.estimate(reports, ["probability", "b", "upper"], "castell")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -256,4 +256,4 @@ def test_no_two_attributes_end_up_in_one_column() -> None:
     names = ["probability", "probability (attribute)"]
     study = Study(Schema([Attribute(name, [0, 1]) for name in names]), 4.0)
     reports = study.randomize({name: [0, 1, 1] for name in names})
-    assert len(castell.estimate(reports, names).to_frame().column_names) == 6
+    assert len(castell.estimate(reports, names, "castell").to_frame().column_names) == 6

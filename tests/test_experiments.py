@@ -240,7 +240,9 @@ def test_without_rounding_the_model_gives_the_truth_back(
     many = people.take(np.tile(np.arange(people.n), 2000))
     table = expected.estimate(study, many, names, "castell")
     np.testing.assert_allclose(table, people.table(names), atol=1e-5)
-    other = castell.fit(expected.RoundedCounts(study, many)).estimate(names).probabilities
+    other = (
+        castell.fit(expected.RoundedCounts(study, many), "castell").estimate(names).probabilities
+    )
     np.testing.assert_allclose(other, people.table(names), atol=1e-5)
 
 

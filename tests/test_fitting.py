@@ -59,7 +59,7 @@ def test_a_model_says_what_it_is() -> None:
 def test_options_reach_the_method() -> None:
     reports = _reports()
     errors = [
-        castell.estimate(reports, ["a", "b"], target=target).standard_errors
+        castell.estimate(reports, ["a", "b"], "castell", target=target).standard_errors
         for target in ("population", "respondents")
     ]
     assert (errors[0] > errors[1]).all()

@@ -265,8 +265,8 @@ def test_clusters_are_found_where_they_were_planted() -> None:
     assert joint.notes[0].startswith("clusters found in the reports: ")
     product_of_pairs = np.einsum(
         "ac,bd->abcd",
-        castell.estimate(reports, ["a", "c"]).probabilities,
-        castell.estimate(reports, ["b", "d"]).probabilities,
+        castell.estimate(reports, ["a", "c"], "castell").probabilities,
+        castell.estimate(reports, ["b", "d"], "castell").probabilities,
     )
     np.testing.assert_allclose(joint.probabilities, product_of_pairs, atol=1e-12)
     assert np.abs(joint.probabilities - people.table).max() < 0.02

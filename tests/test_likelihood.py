@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from castell import KaryResponse, Study
 from castell.inversion import Observed, parts_of
-from castell.likelihood import Likelihood, margin
+from castell.likelihood import Likelihood, Prior, Pseudo, margin
 from castell.operators import Floats
 from tests.populations import schema
 
@@ -21,7 +21,7 @@ def observed(study: Study, counts: Floats) -> Observed:
     return Observed(study, study.schema.attributes, parts, counts, round(counts.sum()))
 
 
-def plain_em(likelihood: Likelihood, start: Floats, prior: Floats, steps: int) -> Floats:
+def plain_em(likelihood: Likelihood, start: Floats, prior: Prior, steps: int) -> Floats:
     pi = start
     for _ in range(steps):
         pi = likelihood.step(pi, prior)
@@ -45,7 +45,7 @@ def test_the_closed_form_is_the_maximum(size: int, epsilon: float) -> None:
         slope = matrix @ (counts / (found @ matrix))
         top = slope.max()
         np.testing.assert_allclose(slope[found > 1e-9], top, rtol=1e-9)
-        longer = plain_em(likelihood, np.full(size, 1 / size), np.zeros(size), 3000)
+        longer = plain_em(likelihood, np.full(size, 1 / size), Pseudo(np.zeros(size)), 3000)
         assert likelihood.log(found) >= likelihood.log(longer) - 1e-9
 
 
@@ -71,7 +71,7 @@ def test_a_step_is_never_less_likely() -> None:
     likelihood = Likelihood.of(observed(study, counts.astype(np.float64)))
     pi = generator.dirichlet(np.ones(24)).reshape(2, 3, 4)
     for _ in range(50):
-        after = likelihood.step(pi, np.zeros((2, 3, 4)))
+        after = likelihood.step(pi, Pseudo(np.zeros((2, 3, 4))))
         assert likelihood.log(after) >= likelihood.log(pi) - 1e-9
         pi = after
 
@@ -90,9 +90,9 @@ def test_the_fast_search_finds_what_the_slow_one_does_from_anywhere(strength: fl
     def height(pi: Floats) -> float:
         return likelihood.log(pi) + float((prior * np.log(np.maximum(pi, 1e-300))).sum())
 
-    slow = plain_em(likelihood, np.full((3, 4), 1 / 12), prior, 30_000)
+    slow = plain_em(likelihood, np.full((3, 4), 1 / 12), Pseudo(prior), 30_000)
     for start in (np.full((3, 4), 1 / 12), generator.dirichlet(np.ones(12)).reshape(3, 4)):
-        fast = likelihood.fit(start, prior, 1e-6)
+        fast = likelihood.fit(start, Pseudo(prior), 1e-6)
         assert height(fast) >= height(slow) - 1e-4
         np.testing.assert_allclose(fast, slow, atol=2e-3)
 
@@ -101,5 +101,5 @@ def test_without_noise_it_is_what_was_seen() -> None:
     study = Study(schema((2, 3)), 50.0)
     counts = np.array([[5.0, 0.0, 3.0], [1.0, 11.0, 0.0]])
     likelihood = Likelihood.of(observed(study, counts))
-    found = likelihood.fit(np.full((2, 3), 1 / 6), np.zeros((2, 3)))
+    found = likelihood.fit(np.full((2, 3), 1 / 6), Pseudo(np.zeros((2, 3))))
     np.testing.assert_allclose(found, counts / 20, atol=1e-5)

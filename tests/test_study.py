@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from castell import Attribute, CastellError, KaryResponse, MatrixResponse, Schema, Study
+from castell.channel import CyclicResponse
 from castell.design import Block, Design
 from castell.errors import StudyError
 from castell.studyfile import to_toml
@@ -441,3 +442,228 @@ def test_a_finished_design_must_be_for_this_schema_and_stand_alone() -> None:
     small = Study(Schema([Attribute("a", [0, 1]), Attribute("b", [0, 1])]), epsilon=1.0).design
     with pytest.raises(StudyError, match="does not fit its values"):
         Study(two, design=small)
+
+
+# -- designs that draw one block for each respondent ---------------------------------------------
+
+
+THREE = "".join(f'[[attribute]]\nname = "{n}"\nvalues = ["0", "1"]\n' for n in "abc")
+
+# A drawn study with a set-valued channel as published. As above: never to change.
+DRAWN = (
+    '{"attributes":[{"name":"a","question":"","values":["0","1","2","3","4"]},'
+    '{"name":"b","question":"","values":["0","1","2"]},'
+    '{"name":"c","question":"","values":["0","1"]}],'
+    '"blocks":[{"attributes":["b","a"],"channel":{"kind":"cyclic","other":1073741824,'
+    '"outputs":15,"same":2162250505,"set":[0,1,2,7,9,12,13],"size":15}},'
+    '{"attributes":["c"],"channel":{"kind":"kary","other":1073741824,"same":2162250505,"size":2}},'
+    '{"attributes":["c","b"],"channel":'
+    '{"kind":"kary","other":1073741824,"same":2162250505,"size":6}}],"castell":1,'
+    '"digest":"0c93d9ab13d965ae4f9395c62dc87e92a65583dfe797218f3bdfb16ec412eebf",'
+    '"draw":1,"name":"study"}'
+)
+
+
+NO_DRAWS: list[Any] = [0, 2, -1, True, False, None, 1.0, "1", [1], {}]
+
+
+def drawn(**changes: Any) -> Study:
+    attributes = [Attribute("a", range(5)), Attribute("b", range(3)), Attribute("c", range(2))]
+    asked: dict[str, Any] = {"epsilon": 0.7, "design": [["b", "a"], ["c"], ["c", "b"]]}
+    return Study(Schema(attributes), **{**asked, "draw": True, **changes})
+
+
+def test_a_drawn_study_is_published_with_its_draw() -> None:
+    study = drawn()
+    assert study.to_json() == DRAWN
+    each = [block.channel.exact_epsilon for block in study.design.blocks]
+    assert study.design.exact_epsilon == max(each)
+    assert 0.7 - 2**-29 < study.epsilon <= 0.7
+    back = Study.from_json(DRAWN)
+    assert back == study
+    assert back.design == study.design
+    assert back.design.draw
+    # The blocks alone, reported by everybody, are another study.
+    one = Study(study.schema, 2.0, "joint")
+    alone = Study(study.schema, design=Design(one.design.blocks, draw=True))
+    assert "draw" not in one.to_json()
+    assert one != alone
+    assert Study.from_json(alone.to_json()) == alone
+
+
+@pytest.mark.parametrize(
+    ("design", "blocks"),
+    [
+        ('design = "singles"', ["a", "b", "c"]),
+        ('design = "pairs"', ["ab", "ac", "bc"]),
+        ('design = "cover"', ["abc"]),
+        ("sample = 2", ["ab", "ac", "bc"]),
+        ("sample = 7", ["abc"]),
+        ('draw = true\nclusters = [["c", "a"], ["b"], ["a", "b"]]', ["ca", "b", "ab"]),
+        ('draw = true\ndesign = "pairs"', ["ab", "ac", "bc"]),
+        ('draw = false\nclusters = [["c", "a"]]', ["ca", "b"]),
+    ],
+)
+def test_drawn_designs_in_toml(design: str, blocks: list[str]) -> None:
+    study = Study.from_toml(f"epsilon = 2.5\n{design}\n{THREE}")
+    assert ["".join(block.names) for block in study.design.blocks] == blocks
+    assert study.design.draw == ("false" not in design)
+    assert 2.5 - 2**-28 < study.epsilon <= 2.5
+    if study.design.draw:
+        # The whole budget in each, for one respondent reports but one.
+        each = {block.channel.exact_epsilon for block in study.design.blocks}
+        assert each == {study.design.exact_epsilon}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("epsilon = 1\ndraw = 2", "draw is 2: write draw = true"),
+        ("epsilon = 1\ndraw = 1", "draw is 1"),
+        ('epsilon = 1\ndraw = "true"', "draw is 'true'"),
+        ("epsilon = 1\ndraw = []", "draw is \\[\\]"),
+        ("epsilon = 1\ndraw = true", "'independent' with a draw"),
+        ('epsilon = 1\ndraw = true\ndesign = "joint"', "'joint' with a draw"),
+        ('epsilon = 1\ndraw = true\ndesign = "triples"', "not a design"),
+        ("epsilon = 1\ndraw = true\nclusters = []", "holds a, b, c"),
+        ('epsilon = 1\ndraw = true\nclusters = [["a", "b"]]', "no cluster to draw from holds c"),
+        ('epsilon = 1\ndraw = true\nclusters = [["a","b"],["c"],["b","a"]]', "are the same"),
+        ('epsilon = 1\ndraw = true\nclusters = [["a","b"],["c","c"]]', "names one twice"),
+        ('epsilon = 1\ndraw = true\nclusters = [["a","b"],["c","x"]]', "names 'x'"),
+        ('epsilon = 1\nclusters = [["a","b"],["c","b"]]', "draw = true"),
+        ("epsilon = 1\nsample = 0", "sample is 0"),
+        ("epsilon = 1\nsample = -1", "sample is -1"),
+        ("epsilon = 1\nsample = true", "sample is True"),
+        ("epsilon = 1\nsample = false", "sample is False"),
+        ("epsilon = 1\nsample = 1.5", "sample is 1.5|Decimal"),
+        ('epsilon = 1\nsample = "2"', "sample is '2'"),
+        ('epsilon = 1\nsample = 2\ndesign = "pairs"', "a sample and a design"),
+        ('epsilon = 1\nsample = 2\ndesign = "joint"', "a sample and a design"),
+        ('epsilon = 1\nsample = 1\nclusters = [["a"]]', "a sample and a design"),
+        ("epsilon = 1\nsample = 2\ndraw = true", "a sample and a design"),
+        ('design = "pairs"', "no epsilon"),
+        ("sample = 2", "no epsilon"),
+        ('epsilon = 0\ndesign = "pairs"', "epsilon is 0"),
+        ('epsilon = 33\ndesign = "pairs"', "epsilon is 33"),
+        ('epsilon = 1e-17\ndesign = "pairs"', "below 2\\^-20"),
+        ('epsilon = "1"\ndesign = "cover"', "epsilon is '1'"),
+        ("epsilon = 1\nsamples = 2", "did you mean 'sample'"),
+    ],
+)
+def test_a_wrong_draw_says_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(CastellError, match=message):
+        Study.from_toml(f"{text}\n{THREE}")
+
+
+@pytest.mark.parametrize("own", ["epsilon = 0.5", "matrix = [[0.8, 0.2], [0.3, 0.7]]"])
+@pytest.mark.parametrize("design", ['design = "pairs"', "sample = 1", 'design = "cover"'])
+def test_the_block_drawn_has_the_whole_budget(design: str, own: str) -> None:
+    with pytest.raises(StudyError, match="has shares, matrices or no epsilon"):
+        Study.from_toml(f"epsilon = 1\n{design}\n{THREE}{own}\n")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"draw": 2},
+        {"draw": "yes"},
+        {"draw": None},
+        {"sample": 2},
+        {"sample": 0},
+        {"sample": np.float64(2.0), "draw": False, "design": "independent"},
+        {"shares": {"a": 0.5}},
+        {"channels": {"c": [[0.8, 0.2], [0.3, 0.7]]}},
+        {"epsilon": None},
+        {"design": "pairs", "sample": 1, "draw": False},
+        {"design": drawn().design},
+        {"design": drawn().design, "epsilon": None},
+        {"design": drawn().design, "epsilon": None, "draw": False, "sample": 1},
+    ],
+    ids=lambda changes: ", ".join(changes),
+)
+def test_a_wrong_draw_in_python_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(StudyError):
+        drawn(**changes)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *(at("draw", value=value) for value in NO_DRAWS),
+        without("draw"),
+        swapped,
+        twice,
+        at("blocks", 0, "channel", "set", value=[0, 1, 2, 7, 9, 12, 14]),
+        at("blocks", 0, "channel", "set", value=[0, 1, 2, 7, 9, 12]),
+        # Another difference set, as good as this one: the devices would disagree.
+        at("blocks", 0, "channel", "set", value=[1, 2, 3, 8, 10, 13, 14]),
+        at("blocks", 0, "channel", "set", value=[0, 1, 2, 7, 9, 12, 13.0]),
+        at("blocks", 0, "channel", "set", value=[1, 0, 2, 7, 9, 12, 13]),
+        at("blocks", 0, "channel", "set", value=0),
+        at("blocks", 0, "channel", "outputs", value=16),
+        at("blocks", 0, "channel", "outputs", value=2**50),
+        at("blocks", 0, "channel", "size", value=14),
+        at("blocks", 0, "channel", "same", value=2162250504),
+        at("blocks", 0, "channel", "other", value=536870912),
+        at("blocks", 0, "channel", "kind", value="kary"),
+        without("blocks", 0, "channel", "set"),
+        without("blocks", 0),
+        at("blocks", 0, "attributes", value=["a", "b"]),
+        at("blocks", 0, "attributes", value=["b", "b"]),
+        at("blocks", 1, "attributes", value=["c", "c"]),
+        at("blocks", 1, "attributes", value=[]),
+        at("blocks", value=[]),
+    ],
+    ids=lambda edit: edit.__name__,
+)
+def test_a_changed_draw_is_refused(edit: Callable[[dict[str, Any]], object]) -> None:
+    document = json.loads(DRAWN)
+    edit(document)
+    with pytest.raises(CastellError):
+        Study.from_json(json.dumps(document))
+    # With a digest that was made to fit, where it still is a study at all.
+    del document["digest"]
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    document["digest"] = hashlib.sha256(text.encode()).hexdigest()
+    try:
+        made = Study.from_json(json.dumps(document))
+    except CastellError:
+        return
+    assert made != drawn()
+    assert made.design.draw
+    assert made.to_json() == json.dumps(
+        document, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+
+
+def test_blocks_that_no_draw_can_hold() -> None:
+    two = Schema([Attribute("a", range(3)), Attribute("b", range(5))])
+    cyclic = Block(("a", "b"), (3, 5), CyclicResponse(15, 15, (0, 1, 2, 7, 9, 12, 13), 3, 1))
+    kary = Block(("a",), (3,), KaryResponse(3, 2, 1))
+    assert Study(two, design=Design((cyclic, kary), draw=True)).design.draw
+    alone = Study(two, design=Design((cyclic,)))
+    assert alone.design.exact_epsilon == cyclic.channel.exact_epsilon
+    # Everybody would report a twice; and beside other blocks a cluster must have digits.
+    with pytest.raises(StudyError, match="hold each attribute once"):
+        Study(two, design=Design((cyclic, kary)))
+    three = Schema([*two, Attribute("c", range(2))])
+    coin = Block(("c",), (2,), KaryResponse(2, 2, 1))
+    with pytest.raises(StudyError, match="does not fit its values"):
+        Study(three, design=Design((cyclic, coin)))
+    assert Study(three, design=Design((cyclic, coin), draw=True)).design.widths == (17,)
+    matrix = MatrixResponse((np.eye(15, dtype=int) * 6 + 1).tolist())
+    with pytest.raises(StudyError, match="does not fit its values"):
+        Study(two, design=Design((Block(("a", "b"), (3, 5), matrix), kary), draw=True))
+    for names, sizes in ((("b", "a"), (3, 5)), (("a", "a"), (3, 3)), (("a", "z"), (3, 5))):
+        wrong = Block(names, sizes, cyclic.channel)
+        with pytest.raises(CastellError):
+            Study(two, design=Design((wrong, cyclic), draw=True))
+
+
+def test_more_codes_than_an_exact_number_holds_are_refused() -> None:
+    names = [f"x{i}" for i in range(52)]
+    many = Schema(Attribute(name, [0, 1]) for name in names)
+    whole = Block(tuple(names), (2,) * 52, KaryResponse(2**52, 3, 1))
+    assert Study(many, design=Design((whole,) * 2, draw=True)).design.widths == (2**53,)
+    with pytest.raises(StudyError, match="more than 2\\^53 codes"):
+        Study(many, design=Design((whole,) * 3, draw=True))

@@ -54,7 +54,7 @@ def test_the_table() -> None:
 def test_of_long_tables_the_largest_cells_are_shown() -> None:
     people = sparse((8, 9), held=5, seed=0)
     reports = collect(Study(people.schema, 8.0), people.table, 2000, np.random.default_rng(0))
-    joint = castell.estimate(reports, ["b", "a"])
+    joint = castell.estimate(reports, ["b", "a"], "castell")
     text = joint.summary(most=7)
     assert "72, the 7 largest shown" in text
     shown = [float(row[2]) for row in _rows(text)]
@@ -95,7 +95,7 @@ def test_noise_is_told() -> None:
 def test_cells_like_zero_are_those_whose_interval_holds_zero(level: float) -> None:
     people = sparse((4, 5), held=4, seed=3)
     reports = collect(Study(people.schema, 8.0), people.table, 400, np.random.default_rng(0))
-    joint = castell.estimate(reports, ["a", "b"])
+    joint = castell.estimate(reports, ["a", "b"], "castell")
     low, high = joint.conf_int(level)
     zeros = int(((low <= 0) & (high >= 0)).sum())
     assert f"{zeros} of 20 cells cannot be told from zero at the {level:.0%}" in joint.summary(

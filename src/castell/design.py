@@ -15,7 +15,14 @@ from decimal import Decimal
 from itertools import accumulate
 
 from castell.budget import EXACT, as_decimal, rounded_up, total_of
-from castell.channel import Channel, KaryResponse, Lens, MatrixResponse, best_channel
+from castell.channel import (
+    Channel,
+    CyclicResponse,
+    KaryResponse,
+    Lens,
+    MatrixResponse,
+    best_channel,
+)
 from castell.errors import StudyError
 from castell.schema import Schema, suggest
 from castell.sets import DRAWN, clusters, sets_to_draw_from
@@ -44,9 +51,18 @@ class Block:
     sizes: tuple[int, ...]
     channel: Channel
 
+    @property
+    def reports_answers(self) -> bool:
+        """Whether a report is one of the answers, and so has labels, and digits in a cluster.
+
+        A set-valued report is none, even where there happen to be as many reports as answers.
+        """
+        same = self.channel.outputs == self.channel.inputs
+        return same and not isinstance(self.channel, CyclicResponse)
+
     def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
         """What some attributes contribute to a report, if this is block `index` of its design."""
-        if len(self.names) == 1 or self.channel.outputs != self.channel.inputs:
+        if len(self.names) == 1 or not self.reports_answers:
             # Reports that are no answers have no digits: only the whole code says something.
             return (Axis(index, 1, self.channel.outputs, inner=False),)
         axes = []
@@ -120,6 +136,8 @@ def build(
     sample: int | None = None,
 ) -> Design:
     """A design from what a person writes: a total, perhaps shares, perhaps matrices."""
+    if not isinstance(draw, bool):
+        raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
     if draw or sample is not None or (isinstance(design, str) and design in DRAWN):
         return _drawn(schema, epsilon, design, shares, channels, draw, sample)
     groups = _groups(schema, design)

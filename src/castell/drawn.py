@@ -94,7 +94,7 @@ def _joint(
     tables = [expand(pooled(found, group, max_cells), group, names) for group in groups]
     return Solution(
         np.asarray(prod(tables[1:], start=tables[0])),
-        partial(_spread, blocks, groups),
+        partial(_spread, found, groups),
         notes,
     )
 
@@ -106,9 +106,21 @@ def _refuse_too_large(
     check_cells(" x ".join(names), [size[name] for name in names], limit)
 
 
-def _spread(blocks: Sequence[HistogramCounts], groups: Groups, names: tuple[str, ...]) -> Spread:
-    groups = restrict(groups, names)
-    found = sources(blocks, groups)
+def narrowed(found: Sequence[Source], names: tuple[str, ...]) -> list[Source]:
+    """The sources of a marginal of a table: its blocks with their weights, nobody else.
+
+    Other blocks may know about the marginal too, but they are not in the table it is taken of.
+    """
+    cut = []
+    for source in found:
+        held = {g: tuple(name for name in names if name in g) for g in source.groups}
+        weights = {held[g]: weight for g, weight in source.weights.items() if held[g]}
+        cut += [Source(source.reports, weights)] if weights else []
+    return cut
+
+
+def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Spread:
+    groups, found = restrict(groups, names), narrowed(found, names)
     if len(groups) == 1:
         return _average([_of_one(source, groups[0]) for source in found])
     tables = [expand(pooled(found, group), group, names) for group in groups]
@@ -175,4 +187,4 @@ def _cell(
             ]
         )
         variance += float(slopes @ seen.covariance @ slopes)
-    return Cell(prod(values.values()), Spread(np.asarray(max(variance, 0.0))), notes)
+    return Cell(float(prod(values.values())), Spread(np.asarray(max(variance, 0.0))), notes)

@@ -12,7 +12,7 @@ from castell.estimators import fit_counts
 from castell.model import Model
 from castell.reports import Reports
 
-DEFAULT_METHOD = "castell"
+DEFAULT_METHOD = "auto"
 
 
 def fit(reports: Reports | Counts, method: str = DEFAULT_METHOD, **options: Any) -> Model:

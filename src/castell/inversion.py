@@ -35,8 +35,18 @@ class Part:
     lens: Lens
 
 
+def refuse_drawn(study: Study) -> None:
+    """Where blocks are drawn they overlap, and a report has one column for all of them."""
+    if study.design.draw:
+        raise QueryError(
+            "no report holds all attributes: each respondent drew one block",
+            "use a method made for that: auto, latent, castell or independent",
+        )
+
+
 def parts_of(study: Study, names: Sequence[str]) -> tuple[Part, ...]:
     """The blocks that hold some attributes, each seen only as far as they are asked for."""
+    refuse_drawn(study)
     wanted, parts = set(names), []
     for i, block in enumerate(study.design.blocks):
         held = tuple(name for name in block.names if name in wanted)
@@ -135,11 +145,7 @@ class Observed:
 def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) -> Observed:
     """Count the reports over some attributes; too large a table is refused first."""
     study = counts.study
-    if study.design.draw:
-        raise QueryError(
-            "no report holds all attributes: each respondent drew one block",
-            "use a method made for that: auto, latent, castell or independent",
-        )
+    refuse_drawn(study)
     attributes = study.schema.select(names)
     what = " x ".join(a.name for a in attributes)
     check_cells(what, [a.size for a in attributes], max_cells)

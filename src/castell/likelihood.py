@@ -9,6 +9,7 @@ depend on where the search starts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,40 @@ from castell.operators import Floats, Operator, Uniform
 # How far from the maximum a search may stop, in parts of 1 / sqrt(n): of what chance moves anyway.
 CLOSE = 1e-3
 MOST_STEPS = 500
+
+
+class Prior(Protocol):
+    """What is believed of the answers before the reports."""
+
+    def draw(self, expected: Floats) -> Floats:
+        """The shares, up to their sum, of a distribution with these expected respondents."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Pseudo:
+    """Pseudo-respondents in each cell, added to the real ones: every cell is drawn alike."""
+
+    counts: Floats
+
+    def draw(self, expected: Floats) -> Floats:
+        return expected + self.counts
+
+
+@dataclass(frozen=True, eq=False)
+class Nearby:
+    """Cells that are believed to lie within some factor of a model's, whatever their size.
+
+    `weight` is how many respondents in a cell it takes to be believed as much as the model. A
+    large cell speaks for itself, a small one is the model's (a gamma prior of that shape).
+    """
+
+    model: Floats
+    weight: float
+    n: float
+
+    def draw(self, expected: Floats) -> Floats:
+        return np.asarray((expected + self.weight) / (self.n + self.weight / self.model))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,18 +87,18 @@ class Likelihood:
         """The log of the chance of each of some reports."""
         return np.log(np.maximum(apply(self.forward, pi)[of], 1e-300))
 
-    def step(self, pi: Floats, prior: Floats) -> Floats:
-        """One step of expectation and maximisation: never a less likely distribution.
+    def step(self, pi: Floats, prior: Prior) -> Floats:
+        """One step of expectation and maximisation.
 
         Each report is shared out over the answers it may come from, in proportion to how likely
-        they are now; the shares and the prior's pseudo-respondents are the next distribution.
+        they are now; the shares and the prior make the next distribution.
         """
         expected = apply(self.forward, pi)
         ratio = self.counts / np.maximum(expected, 1e-300)
-        shared = pi * apply(self.backward, ratio) + prior
-        return np.asarray(shared / shared.sum())
+        drawn = prior.draw(pi * apply(self.backward, ratio))
+        return np.asarray(drawn / drawn.sum())
 
-    def fit(self, start: Floats, prior: Floats, close: float = CLOSE) -> Floats:
+    def fit(self, start: Floats, prior: Prior, close: float = CLOSE) -> Floats:
         """The most likely distribution, by EM with squared extrapolation (SQUAREM).
 
         Plain EM crawls where noise is large. Two steps show where it is going; a longer stride in
@@ -104,7 +139,7 @@ def margin(observed: Observed) -> Floats:
     likelihood = Likelihood.of(observed)
     size = part.lens.forward.columns
     return observed.in_order_asked(
-        likelihood.fit(np.full(size, 1.0 / size), np.zeros(size), CLOSE / 100)
+        likelihood.fit(np.full(size, 1.0 / size), Pseudo(np.zeros(size)), CLOSE / 100)
     )
 
 

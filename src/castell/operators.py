@@ -228,7 +228,11 @@ class Circulant:
         return summed[:, 0]
 
     def extreme(self) -> float:
-        return float(max(np.abs(self.inside).max(), np.abs(self.outside).max()))
+        member = replace(self, inside=np.ones(self.reports), outside=np.zeros(self.reports))
+        held = np.rint(member._to_reports(np.ones((self.size, 1)))[:, 0])
+        # With fewer answers than reports a report may be in the set of none, or of all.
+        inside, outside = self.inside[held > 0], self.outside[held < self.size]
+        return float(max(np.abs(part).max(initial=0.0) for part in (inside, outside)))
 
     def dense(self) -> Floats:
         matrix = np.tile(self.outside, (self.size, 1))

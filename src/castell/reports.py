@@ -115,7 +115,7 @@ class Reports:
                 "use reports.columns, the codes",
             )
         for block, codes in zip(self.study.design.blocks, self.columns, strict=True):
-            if block.channel.outputs != block.channel.inputs:
+            if not block.reports_answers:
                 raise ReportError(
                     f"the reports of {' x '.join(block.names)!r} are no answers and have no labels",
                     "use reports.columns, the codes",

@@ -29,11 +29,7 @@ def sets_to_draw_from(
             raise StudyError(f"sample is {sample!r}", "give how many attributes each one reports")
         # With fewer attributes than that there is one set, of all.
         width = min(width, len(names))
-        if math.comb(len(names), width) > MOST_BLOCKS:
-            raise StudyError(
-                f"there are {math.comb(len(names), width):,} sets of {width} attributes",
-                f"more than {MOST_BLOCKS:,} would get too few respondents each; use fewer",
-            )
+        _refuse_too_many(math.comb(len(names), width))
         return list(combinations(names, width))
     if design == "cover":
         return _cover(schema, epsilon)
@@ -46,6 +42,14 @@ def sets_to_draw_from(
     if missing:
         raise StudyError(f"no cluster to draw from holds {', '.join(missing)}", "add one that does")
     return sets
+
+
+def _refuse_too_many(sets: int) -> None:
+    if sets > MOST_BLOCKS:
+        raise StudyError(
+            f"there are {sets:,} or more sets of attributes to draw from",
+            f"more than {MOST_BLOCKS:,} would get too few respondents each; use fewer",
+        )
 
 
 def _cover(schema: Schema, epsilon: float) -> list[tuple[str, ...]]:
@@ -62,11 +66,12 @@ def _cover(schema: Schema, epsilon: float) -> list[tuple[str, ...]]:
     limit = math.exp(min(epsilon, 700.0))
     size = {name: schema[name].size for name in names}
     order = {name: i for i, name in enumerate(names)}
-    # In order, unlike a set.
-    missing: dict[tuple[str, str], None] = dict.fromkeys(combinations(names, 2))
-    sets = []
-    while missing:
-        held: list[str] = list(min(missing, key=lambda pair: math.prod(size[n] for n in pair)))
+    pairs = sorted(combinations(names, 2), key=lambda pair: size[pair[0]] * size[pair[1]])
+    missing, sets = set(pairs), []
+    for pair in pairs:
+        if pair not in missing:
+            continue
+        held = list(pair)
         while True:
             room = limit / math.prod(size[name] for name in held)
             gains = {
@@ -80,8 +85,8 @@ def _cover(schema: Schema, epsilon: float) -> list[tuple[str, ...]]:
             held.append(best)
         chosen = tuple(sorted(held, key=order.__getitem__))
         sets.append(chosen)
-        for pair in combinations(chosen, 2):
-            missing.pop(pair, None)
+        missing.difference_update(combinations(chosen, 2))
+        _refuse_too_many(len(sets))
     return sets
 
 

@@ -73,9 +73,13 @@ class Statement:
                 "with good reason."
             )
         heavy = max(self.exposures, key=lambda e: e.influence)
+        joint = "in a joint table these numbers multiply"
+        if self.study.design.draw:
+            # It may rest on the reports of one block alone, whatever the margins rest on.
+            joint = "a joint table has fewer reports to it, and there it can count for more"
         lines.append(
             f"One forged report can count like {heavy.influence:.1f} honest ones in the table of "
-            f"{heavy.name!r}; in a joint table these numbers multiply."
+            f"{heavy.name!r}; {joint}."
         )
         return lines
 

@@ -346,5 +346,5 @@ def test_a_file_in_the_folder_is_a_method(dropped: str) -> None:
 
 def test_the_methods_of_the_paper_are_there() -> None:
     assert {"castell", "independent", "clusters", "hybrid", "truncated"} <= set(castell.methods())
-    with pytest.raises(OptionError, match=r"no method 'everybody'.*Known are castell"):
+    with pytest.raises(OptionError, match=r"no method 'everybody'.*Known are auto, castell"):
         castell.fit(_reports("joint"), "everybody")

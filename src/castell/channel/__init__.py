@@ -43,9 +43,10 @@ def channel_of(document: Any) -> Channel:
     if kind == "matrix" and keys == {"weights"}:
         return MatrixResponse(document["weights"])
     if kind == "cyclic" and keys == {"size", "outputs", "set", "same", "other"}:
-        shifts = document["set"] if isinstance(document["set"], list) else [document["set"]]
-        sizes = document["size"], document["outputs"]
-        return CyclicResponse(*sizes, tuple(shifts), document["same"], document["other"])
+        if not isinstance(document["set"], list):
+            raise ChannelError(f"the set of reports is {document['set']!r}", "list its numbers")
+        sizes, shifts = (document["size"], document["outputs"]), tuple(document["set"])
+        return CyclicResponse(*sizes, shifts, document["same"], document["other"])
     raise ChannelError(
         f"a channel of kind {kind!r} is unknown here",
         "use a newer castell, or a kary, cyclic or matrix channel",

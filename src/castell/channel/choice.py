@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from math import exp
 
-from castell.budget import as_decimal
+from castell.budget import as_decimal, check_range
 from castell.channel.cyclic import CyclicResponse
 from castell.channel.differences import geometries, points, singer
 from castell.channel.kary import KaryResponse
+from castell.channel.protocol import MAX_TOTAL
 
 # A gain of less than this is not worth a larger report.
 WORTH = 1.02
@@ -42,7 +43,12 @@ def best_channel(
     >>> best_channel(4, 2.0).outputs, best_channel(240, 2.0).outputs
     (4, 400)
     """
-    ratio = exp(min(float(as_decimal(epsilon, what)), 50.0))
+    asked = as_decimal(epsilon, what)
+    check_range(asked, what)
+    if size > MAX_TOTAL:
+        # Refused there, for no weights are exact; nor are the numbers below.
+        return KaryResponse.with_epsilon(size, asked, what)
+    ratio = exp(float(asked))
     best, chosen = noise(size, 1, 0, ratio), None
     for prime, dimension in geometries(size):
         outputs = points(prime, dimension)
@@ -51,5 +57,5 @@ def best_channel(
         if inside <= LONGEST_SET and predicted * WORTH < best:
             best, chosen = predicted, (prime, dimension)
     if chosen is None:
-        return KaryResponse.with_epsilon(size, epsilon, what)
-    return CyclicResponse.with_epsilon(size, points(*chosen), singer(*chosen), epsilon, what)
+        return KaryResponse.with_epsilon(size, asked, what)
+    return CyclicResponse.with_epsilon(size, points(*chosen), singer(*chosen), asked, what)

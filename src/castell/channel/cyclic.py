@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
-from castell.channel.differences import overlap
+from castell.channel.differences import MOST_POINTS, overlap
 from castell.channel.kary import power_of_two_for
 from castell.channel.protocol import MAX_TOTAL, Lens, Words
 from castell.errors import ChannelError, QueryError
@@ -60,7 +60,10 @@ class CyclicResponse:
                 f"weights {self.same} and {self.other}",
                 "the weight inside the set must be larger, the one outside a power of two",
             )
-        if self.outputs > MAX_TOTAL or self.total > MAX_TOTAL:
+        # Before the set is looked at: a published study must not make a device run out of memory.
+        if self.outputs > MOST_POINTS:
+            raise ChannelError(f"{self.outputs} reports", f"keep them below {MOST_POINTS + 1}")
+        if self.total > MAX_TOTAL:
             raise ChannelError(f"the weights sum to {self.total}", "keep them below 2^53")
         inside = all(0 <= d < self.outputs for d in self.shifts)
         if not inside or list(self.shifts) != sorted(set(self.shifts)):

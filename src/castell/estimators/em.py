@@ -23,7 +23,7 @@ from castell.counting import Counts
 from castell.errors import OptionError
 from castell.grouped import cell, expand
 from castell.inversion import Observed, Query, observe
-from castell.likelihood import CLOSE, Likelihood, margin
+from castell.likelihood import CLOSE, Likelihood, Pseudo, margin
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
 from castell.spread import Spread
@@ -80,7 +80,9 @@ def maximum(
     plain = observed.in_block_order(independent(observed))
     likelihood = Likelihood.of(observed)
     begin = plain if start is None else observed.in_block_order(start)
-    return observed.in_order_asked(likelihood.fit(begin, strength * likelihood.n * plain, close))
+    return observed.in_order_asked(
+        likelihood.fit(begin, Pseudo(strength * likelihood.n * plain), close)
+    )
 
 
 def choose(observed: Observed) -> float:
@@ -121,7 +123,7 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
     plain = seen.in_block_order(independent(seen))
     pi, rows = plain, []
     for strength in STRENGTHS:
-        pi = train.fit(np.maximum(pi, 1e-12), strength * train.n * plain, COARSE)
+        pi = train.fit(np.maximum(pi, 1e-12), Pseudo(strength * train.n * plain), COARSE)
         rows.append(train.logs(pi, held))
     return np.array(rows)
 

@@ -1,0 +1,230 @@
+"""The default: maximum likelihood drawn towards the latent-class model, as held-out reports ask.
+
+`latent` models all attributes and starts from independence; held-out reports say how far it goes.
+Where everybody reports everything, the table asked for is then fitted by maximum likelihood with
+a prior that cells lie near what `latent` says; how near, from exactly there (much noise, wide
+tables) to anywhere (little noise), is again what makes held-out reports most likely. Where each
+respondent reports one block, the blocks' unbiased tables are averaged with the model's, as far as
+held-out reports clearly ask for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from math import inf, prod
+
+import numpy as np
+
+from castell.bootstrap import draws, spread_of, summed
+from castell.counting import Counts
+from castell.counting.folds import dealt
+from castell.errors import CastellError, ReportError
+from castell.estimators import castell
+from castell.estimators.latent import STARTS, Latent, learn
+from castell.inversion import Observed, Query, observe
+from castell.kronecker import check_cells
+from castell.likelihood import Likelihood, Nearby
+from castell.model import Cell, Model, Solution
+from castell.operators import Floats
+from castell.postprocess import simplex
+from castell.spread import Spread
+from castell.study import Study
+
+# How many respondents in a cell it takes to be believed as much as the model; it alone at first.
+STRENGTHS = (inf, 3000.0, 1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.0)
+# A weaker belief must gain this many standard errors of the difference.
+DOUBT = 0.5
+# Stop looking once this many strengths in a row made held-out reports less likely.
+ENOUGH = 2
+COARSE = 0.05
+# Larger tables are the model's: reports say next to nothing about single cells of them.
+MOST_CELLS = 1 << 20
+
+
+def fit(study: Study, counts: Counts) -> Model:
+    if counts.n == 0:
+        raise ReportError("there are no reports", "collect some before estimating")
+    held = Held(counts)
+    solve = lru_cache(maxsize=4)(partial(_solve, held))
+    return Model(counts, partial(_joint, study, solve), partial(_cell, study, held, solve))
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The model, fitted once, and the reports it was judged by."""
+
+    counts: Counts
+
+    @cached_property
+    def latent(self) -> Latent:
+        return learn(self.counts, None, None, STARTS)
+
+    @cached_property
+    def folds(self) -> tuple[Counts, Counts]:
+        return dealt(self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """A table, how far each marginal of it may be off, and why it was made so."""
+
+    table: Floats
+    spread: Callable[[tuple[str, ...]], Spread]
+    notes: tuple[str, ...]
+
+
+def _joint(
+    study: Study, solve: Callable[..., Blend], names: tuple[str, ...], max_cells: int | None
+) -> Solution:
+    check_cells(" x ".join(names), [study.schema[name].size for name in names], max_cells)
+    blend = solve(names)
+    return Solution(blend.table, blend.spread, blend.notes)
+
+
+def _cell(study: Study, held: Held, solve: Callable[..., Blend], query: Query) -> Cell:
+    names = tuple(query)
+    if prod(study.schema[name].size for name in names) > MOST_CELLS:
+        return held.latent.cell(query)
+    blend = solve(names)
+    asked = np.ix_(*(query[name] for name in names))
+    # The cells of one query err together; what is known of that is the spread of their sum.
+    if all(len(codes) == 1 for codes in query.values()):
+        spread = blend.spread(names)
+        variance = np.asarray(spread.variance)[asked].ravel()[0]
+        return Cell(float(blend.table[asked].sum()), Spread(np.asarray(variance)), blend.notes)
+    cell = held.latent.cell(query)
+    return replace(cell, value=float(blend.table[asked].sum()), notes=blend.notes)
+
+
+def _solve(held: Held, names: tuple[str, ...]) -> Blend:
+    study = held.counts.study
+    sizes = [study.schema[name].size for name in names]
+    if prod(sizes) > MOST_CELLS:
+        return _model(held, names, "a table this large is left to the model of all attributes")
+    if study.design.draw:
+        return _drawn(held, names)
+    return _together(held, names)
+
+
+def _model(held: Held, names: tuple[str, ...], why: str) -> Blend:
+    latent = held.latent
+    return Blend(latent.table(names), latent.spread, (f"auto: {why}", *latent.notes))
+
+
+# -- everybody reports everything ----------------------------------------------------------------
+
+
+def _together(held: Held, names: tuple[str, ...]) -> Blend:
+    train, test = (observe(fold, names) if fold.n else None for fold in held.folds)
+    if train is None or test is None:
+        return _model(held, names, "too few reports to hold some out")
+    trained = held.latent.trained or held.latent.mixture
+    strength = choose(train, test, trained.table(held.latent.places(names)))
+    if strength == inf:
+        return _model(held, names, "held-out reports ask for nothing beyond the model")
+    base, observed = held.latent.table(names), observe(held.counts, names)
+    table = drawn_towards(observed, base, strength)
+    note = (
+        f"auto: maximum likelihood, with the latent-class model counting as {strength:g} "
+        "respondents in each cell, by held-out reports"
+    )
+    return Blend(table, partial(_spread, held, observed, table, strength), (note,))
+
+
+def drawn_towards(observed: Observed, base: Floats, strength: float, close: float = 1e-3) -> Floats:
+    """The most likely table with pseudo-respondents who answer as `base` says."""
+    likelihood = Likelihood.of(observed)
+    start = np.maximum(observed.in_block_order(base), 1e-12)
+    start = start / start.sum()
+    fitted = likelihood.fit(start, Nearby(start, strength, likelihood.n), close)
+    return observed.in_order_asked(fitted)
+
+
+def choose(train: Observed, test: Observed, base: Floats) -> float:
+    """How strongly to believe a table, by reports it has not seen."""
+    likelihood, unseen = Likelihood.of(train), Likelihood.of(test)
+    met = unseen.counts > 0
+    weights = unseen.counts[met]
+    start = np.maximum(train.in_block_order(base), 1e-12)
+    start = start / start.sum()
+    logs = [likelihood.logs(start, met)]
+    table, best, worse = start, 0, 0
+    for strength in STRENGTHS[1:]:
+        prior = Nearby(start, strength, likelihood.n)
+        table = likelihood.fit(np.maximum(table, 1e-12), prior, COARSE)
+        logs.append(likelihood.logs(table, met))
+        if weights @ logs[-1] > weights @ logs[best]:
+            best, worse = len(logs) - 1, 0
+        else:
+            worse += 1
+        if worse >= ENOUGH:
+            break
+    scores = np.array(logs)
+    behind = scores[best] - scores
+    total = weights.sum()
+    mean = behind @ weights / total
+    error = np.sqrt(np.maximum(behind**2 @ weights - mean**2 * total, 0.0))
+    return STRENGTHS[int(np.flatnonzero(behind @ weights <= DOUBT * error)[0])]
+
+
+def _spread(
+    held: Held, observed: Observed, table: Floats, strength: float, names: tuple[str, ...]
+) -> Spread:
+    """Tables and models fitted again to reports drawn again."""
+    every, latent = observed.names, held.latent
+    places = latent.places(every)
+    again = (
+        summed(drawn_towards(reports, mixture.table(places), strength, COARSE), every, names)
+        for reports, mixture in zip(draws(observed, table), latent.again, strict=False)
+    )
+    return spread_of(again, summed(table, every, names))
+
+
+# -- each respondent reports one block -------------------------------------------------------------
+
+
+def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
+    try:
+        seen, unseen, whole = (
+            castell.fit(counts.study, counts).joint(names, None)
+            for counts in (*held.folds, held.counts)
+        )
+    except CastellError:
+        return _model(held, names, "no block holds them all with reports enough")
+    latent = held.latent
+    trained = (latent.trained or latent.mixture).table(latent.places(names))
+    believed = _share(
+        simplex(seen.probabilities), trained, unseen.probabilities, unseen.spread(names).variance
+    )
+    if believed == 0.0:
+        return _model(held, names, "held-out reports ask for nothing beyond the model")
+    table = believed * simplex(whole.probabilities) + (1.0 - believed) * latent.table(names)
+    note = (
+        f"auto: {believed:.0%} the blocks' unbiased table, {1.0 - believed:.0%} the latent-class "
+        "model, by held-out reports"
+    )
+
+    def spread(kept: tuple[str, ...]) -> Spread:
+        direct, model = whole.spread(kept).variance, latent.spread(kept).variance
+        # They come from the same reports: errors that go along add up, not their squares.
+        both = believed * np.sqrt(direct) + (1.0 - believed) * np.sqrt(model)
+        return Spread(both**2)
+
+    return Blend(table, spread, (note,))
+
+
+def _share(direct: Floats, model: Floats, unseen: Floats, variance: Floats) -> float:
+    """How much of the direct table, next to the model's, comes closest to unseen reports.
+
+    They are unbiased, so the squared distance to them is, up to a constant, the squared error. Only
+    what stands out from their noise by two of its standard deviations is believed.
+    """
+    gap = direct - model
+    square = float((gap**2).sum())
+    if square == 0.0:
+        return 0.0
+    found = float(((unseen - model) * gap).sum()) / square
+    noise = float(np.sqrt((gap**2 * variance).sum())) / square
+    return float(np.clip(found - 2.0 * noise, 0.0, 1.0))
