@@ -74,7 +74,7 @@ def _drawn(
         reports = report_distribution(study, names, people.table(names))
         for _ in range(repeats):
             table = generator.multinomial(people.n, reports.ravel())
-            yield names, castell.estimate(DrawnCounts(study, table), names)
+            yield names, castell.estimate(DrawnCounts(study, table), names, "castell")
 
 
 def _again(
@@ -89,7 +89,7 @@ def _again(
             else np.zeros(people.n, dtype=np.uint8)
             for b in study.design.blocks
         ]
-        model = castell.fit(Reports(study, columns, secure=False), target="respondents")
+        model = castell.fit(Reports(study, columns, secure=False), "castell", target="respondents")
         for names in sets:
             yield names, model.estimate(names)
 

@@ -41,7 +41,7 @@ def _large(sizes: tuple[int, ...], rounds: int) -> dict[str, Any]:
     table = counts.drawn.astype(np.float64)
     widest = max(sizes)
     flat, matrix = table.reshape(-1, widest), np.eye(widest)
-    model = castell.fit(counts)
+    model = castell.fit(counts, "castell")
 
     def with_intervals() -> None:
         joint = model.estimate(study.names)

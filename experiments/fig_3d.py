@@ -44,7 +44,7 @@ def four(people: Population, each: float, settings: Settings) -> dict[str, Float
         guesses = {m: expected.estimate(study, people, names, m) for m in SHOWN}
     else:
         sent = study.randomize(people.frame(), seed=settings.seed)
-        observed = castell.inversion.observe(castell.fit(sent).counts, names)
+        observed = castell.inversion.observe(castell.fit(sent, "castell").counts, names)
         reports = observed.frequencies()
         guesses = {m: castell.fit(sent, m).estimate(names).probabilities for m in SHOWN}
     return {"truth": people.table(names), "reports": np.asarray(reports), **guesses}

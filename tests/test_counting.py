@@ -272,4 +272,4 @@ def test_a_table_of_reports_that_cannot_be_held_is_refused() -> None:
     study = Study(asked, channels=dict.fromkeys("abc", wide))
     reports = study.randomize({name: ["0", "1"] for name in "abc"})
     with pytest.raises(TableTooLargeError, match="reports of a x b x c"):
-        castell.estimate(reports, ["a", "b", "c"])
+        castell.estimate(reports, ["a", "b", "c"], "castell")

@@ -49,7 +49,7 @@ def test_intervals_of_the_demo_cover_the_truth() -> None:
     truth = tabulate(SCHEMA, answers, demo_module.NAMES)
     hits = []
     for seed in range(60):
-        joint = estimate(study.randomize(answers, seed=seed), demo_module.NAMES)
+        joint = estimate(study.randomize(answers, seed=seed), demo_module.NAMES, "castell")
         low, high = joint.conf_int()
         hits.append(((low <= truth) & (truth <= high)).mean())
     # 720 cells, correlated within a table: its standard deviation over tables is below 0.1.

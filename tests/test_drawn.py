@@ -171,7 +171,7 @@ def test_a_marginal_of_a_table_has_the_error_of_that_table(study: Study, method:
 
 
 def test_with_more_blocks_to_ask_the_error_is_smaller() -> None:
-    model = castell.fit(reports_of(STUDIES["pairs"]))
+    model = castell.fit(reports_of(STUDIES["pairs"]), "castell")
     pooled, margin = model.estimate("a"), model.estimate(["a", "b"]).project("a")
     assert (pooled.standard_errors < 0.8 * margin.standard_errors).all()
 
@@ -254,7 +254,7 @@ def test_a_budget_for_one_block_beats_a_share_for_each() -> None:
     errors = []
     for study in (drawn, divided):
         reports = collect(study, people.table, 20000, generator)
-        joint = castell.estimate(reports, ["b", "d"])
+        joint = castell.estimate(reports, ["b", "d"], "castell")
         errors.append(float(np.sqrt((joint.standard_errors**2).mean())))
         assert study.epsilon == pytest.approx(2.0)
     assert errors[0] < errors[1] / 2
@@ -314,7 +314,7 @@ def test_blocks_nobody_drew_are_left_out() -> None:
     # All reports are of ("c", "a"), codes 15 to 20: a and c are known from them alone.
     study = STUDIES["tiny"]
     reports = Reports(study, [np.array([15, 17, 17, 20])], secure=True)
-    model = castell.fit(reports)
+    model = castell.fit(reports, "castell")
     table, variance = brute_force(study, reports, [("a", "c")], ("a", "c"), [("a", "c")])
     joint = model.estimate(["a", "c"])
     np.testing.assert_allclose(joint.probabilities, table, atol=1e-12)
@@ -347,7 +347,7 @@ def test_no_reports_are_no_estimate(method: str) -> None:
     ],
 )
 def test_what_nobody_reported_together_is_refused(name: str, names: Group) -> None:
-    model = castell.fit(reports_of(STUDIES[name]))
+    model = castell.fit(reports_of(STUDIES[name]), "castell")
     with pytest.raises(QueryError, match=f"no respondent reported {', '.join(names)} together"):
         model.estimate(names)
     with pytest.raises(QueryError, match="no respondent reported"):
@@ -404,7 +404,7 @@ def test_both_targets_have_the_error_of_the_draw(method: str) -> None:
 
 @each_study
 def test_what_is_spent_is_the_budget_of_one_block(study: Study) -> None:
-    joint = castell.estimate(reports_of(study), study.names[0])
+    joint = castell.estimate(reports_of(study), study.names[0], "castell")
     blocks = [study.design.blocks[i] for i in study.design.holders(study.names[0])]
     chances = [matrix(block) for block in blocks]
     worst = max(np.log((c.max(axis=0) / c.min(axis=0)).max()) for c in chances)
@@ -421,7 +421,7 @@ def test_a_draw_from_one_block_is_that_block() -> None:
     )
     codes = np.random.default_rng(0).integers(0, 6, 500)
     one, two = (
-        castell.estimate(Reports(study, [codes], secure=True), ["a", "b"])
+        castell.estimate(Reports(study, [codes], secure=True), ["a", "b"], "castell")
         for study in (drawn, always)
     )
     np.testing.assert_allclose(one.probabilities, two.probabilities, atol=1e-14)

@@ -45,9 +45,9 @@ def test_estimate_is_fit_and_ask() -> None:
     assert (short.method, short.post, short.notes) == ("clusters", "clip", long.notes)
 
 
-def test_the_default_is_castell() -> None:
-    assert DEFAULT_METHOD == castell.fit(_reports()).method == "castell"
-    assert castell.estimate(_reports(), "a").method == "castell"
+def test_the_default_is_auto() -> None:
+    assert DEFAULT_METHOD == castell.fit(_reports()).method == "auto"
+    assert castell.estimate(_reports(), "a").method == "auto"
 
 
 def test_a_model_says_what_it_is() -> None:
@@ -85,7 +85,7 @@ def test_methods_and_options_that_are_none() -> None:
     with pytest.raises(OptionError, match=r"no method 'castel'.*did you mean 'castell'\?"):
         castell.fit(_reports(), "castel")
     with pytest.raises(OptionError, match=r"no option 'taget'.*did you mean 'target'\?"):
-        castell.estimate(_reports(), "a", taget="population")
+        castell.estimate(_reports(), "a", "castell", taget="population")
     with pytest.raises(OptionError, match="'truncated' has no option 'target': it has none"):
         castell.fit(_reports(), "truncated", target="population")
     with pytest.raises(OptionError, match=r"no post-processing 'cut'"):

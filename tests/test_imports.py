@@ -20,7 +20,7 @@ LAYERS = [
     ("pooling", "counting", "postprocess", "kronecker", "inversion"),
     ("spread", "estimate", "summary", "model"),
     ("metrics", "bounds", "grouped", "drawn", "product"),
-    ("bootstrap", "likelihood", "mixture", "evidence", "resampling"),
+    ("bootstrap", "consistency", "likelihood", "mixture", "evidence", "resampling"),
     ("estimators", "fitting", "castell"),
     ("progress", "population", "statement", "studyfile"),
     ("plots", "demo", "tables", "cli", "__main__"),

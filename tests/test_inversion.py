@@ -53,7 +53,7 @@ def test_castell_is_the_dense_inverse_summed_over_the_rest(study: Study) -> None
     reports = _reports(study)
     seen = np.bincount(flat_codes(reports), minlength=int(np.prod(report_shape(study))))
     whole = by_schema(study, np.linalg.solve(whole_matrix(study).T, seen / len(reports)))
-    model = castell.fit(reports)
+    model = castell.fit(reports, "castell")
     for names in SUBSETS:
         gone = tuple(i for i, name in enumerate("abc") if name not in names)
         kept = sorted(names)
@@ -63,7 +63,7 @@ def test_castell_is_the_dense_inverse_summed_over_the_rest(study: Study) -> None
 
 @each_design
 def test_marginalising_and_estimating_commute(study: Study) -> None:
-    model = castell.fit(_reports(study))
+    model = castell.fit(_reports(study), "castell")
     whole = model.estimate(["b", "c", "a"])
     assert whole.probabilities.sum() == pytest.approx(1.0, abs=1e-10)
     for names in SUBSETS:
@@ -76,7 +76,7 @@ def test_marginalising_and_estimating_commute(study: Study) -> None:
 
 @each_design
 def test_the_order_of_attributes_only_permutes_axes(study: Study) -> None:
-    model = castell.fit(_reports(study))
+    model = castell.fit(_reports(study), "castell")
     straight = model.estimate(["a", "b", "c"])
     for names in permutations("abc"):
         turned, order = model.estimate(names), ["abc".index(name) for name in names]
@@ -101,7 +101,9 @@ def test_no_noise_gives_the_empirical_table_back(
     study = Study(PEOPLE.schema, None, design, shares=dict(zip("abc", each, strict=True)))
     answers = PEOPLE.answers(300, seed=2)
     for target in ("population", "respondents"):
-        joint = castell.estimate(study.randomize(answers, seed=3), ["c", "b"], target=target)
+        joint = castell.estimate(
+            study.randomize(answers, seed=3), ["c", "b"], "castell", target=target
+        )
         truth = castell.tabulate(study.schema, answers, ["c", "b"])
         np.testing.assert_allclose(joint.probabilities, truth, atol=1e-8)
         # What is left is what anybody's sample has, and nothing if only they are meant.
@@ -130,7 +132,7 @@ def test_reports_in_the_expected_proportions_give_the_truth() -> None:
     reports = reports_of(study, counts)
     assert len(reports) == 800
     np.testing.assert_allclose(
-        castell.estimate(reports, ["b", "a"]).probabilities, truth.T, atol=1e-12
+        castell.estimate(reports, ["b", "a"], "castell").probabilities, truth.T, atol=1e-12
     )
 
 
@@ -142,7 +144,7 @@ def _outcomes(study: Study, size: int, target: str) -> dict[tuple[int, ...], tup
     shape, found = report_shape(study), {}
     for codes in product(range(int(np.prod(shape))), repeat=size):
         counts = np.bincount(codes, minlength=int(np.prod(shape))).reshape(shape)
-        joint = castell.estimate(reports_of(study, counts), study.names, target=target)
+        joint = castell.estimate(reports_of(study, counts), study.names, "castell", target=target)
         found[codes] = joint.probabilities, joint.standard_errors**2
     return found
 
@@ -208,7 +210,7 @@ QUERIES = [
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_probability_is_the_sum_of_cells_with_its_error(study: Study, target: str) -> None:
     reports = _reports(study)
-    model = castell.fit(reports, target=target)
+    model = castell.fit(reports, "castell", target=target)
     adds = dense_inverse(study)
     for query in QUERIES:
         found = model.probability({name: set(values) for name, values in query.items()})
@@ -229,7 +231,7 @@ def test_probability_is_the_sum_of_cells_with_its_error(study: Study, target: st
 @each_design
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_probability_of_one_cell_is_the_tables_cell(study: Study, target: str) -> None:
-    model = castell.fit(_reports(study), target=target)
+    model = castell.fit(_reports(study), "castell", target=target)
     for names in (("b",), ("c", "a"), ("c", "b", "a")):
         joint = model.estimate(names)
         low, high = joint.conf_int(0.9)
@@ -258,7 +260,7 @@ def test_a_cell_of_thirty_attributes_needs_no_table() -> None:
         [inverse[1, column] for inverse, column in zip(inverses, reports.columns, strict=True)],
         axis=0,
     )
-    model = castell.fit(reports)
+    model = castell.fit(reports, "castell")
     found = model.probability({a.name: a.values[1] for a in asked})
     assert found.value == pytest.approx(each.mean(), rel=1e-9)
     assert found.standard_error == pytest.approx(each.std() / 20, rel=1e-9)
@@ -271,7 +273,7 @@ def test_a_cell_of_thirty_attributes_needs_no_table() -> None:
 
 
 def test_questions_that_cannot_be_answered() -> None:
-    model = castell.fit(_reports(SQUARE["independent"]))
+    model = castell.fit(_reports(SQUARE["independent"]), "castell")
     with pytest.raises(QueryError, match="no attribute 'd'"):
         model.probability(d="d0")
     with pytest.raises(QueryError, match=r"'a9' is not a value of 'a'.*Known are a0, a1"):
@@ -326,14 +328,14 @@ def test_no_reports_are_no_estimate() -> None:
     study = SQUARE["joint"]
     nothing = reports_of(study, np.zeros(report_shape(study), dtype=int))
     with pytest.raises(ReportError, match="there are no reports"):
-        castell.estimate(nothing, ["a"])
+        castell.estimate(nothing, ["a"], "castell")
     with pytest.raises(ReportError, match="there are no reports"):
-        castell.fit(nothing).probability(a="a0")
+        castell.fit(nothing, "castell").probability(a="a0")
 
 
 def test_one_report_is_enough_to_estimate() -> None:
     study = SQUARE["mixed"]
-    joint = castell.estimate(_reports(study, n=1), ["c", "b"])
+    joint = castell.estimate(_reports(study, n=1), ["c", "b"], "castell")
     assert joint.probabilities.sum() == pytest.approx(1.0, abs=1e-10)
     low, high = joint.conf_int()
     assert np.isfinite(low).all()

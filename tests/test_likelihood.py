@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from castell import KaryResponse, Study
 from castell.inversion import Observed, parts_of
-from castell.likelihood import Likelihood, Prior, Pseudo, margin
+from castell.likelihood import Likelihood, Nearby, Prior, Pseudo, margin
 from castell.operators import Floats
 from tests.populations import schema
 
@@ -103,3 +103,78 @@ def test_without_noise_it_is_what_was_seen() -> None:
     likelihood = Likelihood.of(observed(study, counts))
     found = likelihood.fit(np.full((2, 3), 1 / 6), Pseudo(np.zeros((2, 3))))
     np.testing.assert_allclose(found, counts / 20, atol=1e-5)
+
+
+# -- what is believed beforehand -------------------------------------------------------------------
+
+
+def noisy(n: int = 4000) -> tuple[Likelihood, Floats]:
+    """Reports through noise, and a model that is not the truth."""
+    generator = np.random.default_rng(4)
+    truth = generator.dirichlet(np.full(12, 0.4)).reshape(3, 4)
+    model = generator.dirichlet(np.full(12, 2.0)).reshape(3, 4)
+    seen = observed(Study(schema((3, 4)), 3.0), np.zeros((3, 4)))
+    chances = seen.expected(truth)
+    counts = generator.multinomial(n, (chances / chances.sum()).ravel()).reshape(3, 4)
+    return Likelihood.of(seen.replace(counts.astype(np.float64))), model
+
+
+def expected(likelihood: Likelihood, pi: Floats) -> Floats:
+    """Where the reports come from if answers are like this: a step without a prior."""
+    return likelihood.n * likelihood.step(pi, Pseudo(np.zeros_like(pi)))
+
+
+def test_pseudo_respondents_count_like_real_ones() -> None:
+    likelihood, model = noisy()
+    found = likelihood.fit(np.full((3, 4), 1 / 12), Pseudo(800.0 * model), 1e-8)
+    wanted = (expected(likelihood, found) + 800.0 * model) / 4800.0
+    np.testing.assert_allclose(found, wanted, atol=1e-8)
+
+
+@pytest.mark.parametrize("weight", [0.3, 10.0, 1000.0])
+def test_nearby_is_a_gamma_prior_in_each_cell_wherever_it_starts(weight: float) -> None:
+    likelihood, model = noisy()
+    prior = Nearby(model, weight, likelihood.n)
+    found = [
+        likelihood.fit(start, prior, 1e-8)
+        for start in (model, np.full((3, 4), 1 / 12), np.eye(3, 4) / 3 * 0.9 + 0.1 / 12)
+    ]
+    for pi in found:
+        assert pi.sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(pi, found[0], atol=1e-6)
+        # The slopes of the likelihood and of the prior are in balance, up to the sum of one.
+        up = expected(likelihood, pi) / pi + weight / pi
+        down = likelihood.n + weight / model
+        np.testing.assert_allclose(up / down, (up / down).mean(), rtol=1e-5)
+
+
+def test_nearby_leads_from_the_model_to_the_most_likely() -> None:
+    likelihood, model = noisy()
+    best = likelihood.fit(model, Pseudo(np.zeros((3, 4))), 1e-8)
+    found = [
+        likelihood.fit(model, Nearby(model, weight, likelihood.n), 1e-8)
+        for weight in (0.0, 1.0, 30.0, 1000.0, 1e9)
+    ]
+    np.testing.assert_allclose(found[0], best, atol=1e-6)
+    np.testing.assert_allclose(found[-1], model, atol=1e-5)
+    logs = [likelihood.log(pi) for pi in found]
+    assert logs == sorted(logs, reverse=True)
+    gaps = [float(np.abs(np.log(np.maximum(pi, 1e-9) / model)).sum()) for pi in found]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_nearby_believes_large_cells_and_the_model_for_small_ones() -> None:
+    # Without noise. As many respondents in a cell as the weight: halfway, as harmonic means are.
+    model, n = np.array([0.2, 0.2, 0.2, 0.4]), 1000.0
+    drawn = Nearby(model, 100.0, n).draw(np.array([100.0, 0.0, 700.0, 200.0]))
+    assert drawn[0] == pytest.approx(2 / (1 / 0.1 + 1 / 0.2))
+    # However much it is believed, it bounds a cell: nobody seen is not nobody there.
+    assert 0.0 < drawn[1] < 0.2
+    factors = [
+        Nearby(np.array([share]), 10.0, n).draw(np.array([2 * share * n]))[0] / share
+        for share in (0.0001, 0.001, 0.01, 0.1, 0.9)
+    ]
+    # Twice what the model says: all of it in a large cell, next to nothing in a small one.
+    assert factors == sorted(factors)
+    assert factors[0] < 1.02
+    assert factors[-1] > 1.97

@@ -73,7 +73,9 @@ def test_noise_is_taken_out_of_v() -> None:
         study = Study(people.schema, 2.0)
         plain, cleaned = [], []
         for _ in range(100):
-            joint = castell.estimate(collect(study, people.table, 3000, generator), ["a", "b"])
+            joint = castell.estimate(
+                collect(study, people.table, 3000, generator), ["a", "b"], "castell"
+            )
             table, errors = joint.probabilities, joint.standard_errors
             plain.append(cramers_v(table) ** 2)
             cleaned.append(cramers_v(table, noise=errors**2) ** 2)

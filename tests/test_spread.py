@@ -69,7 +69,7 @@ def test_without_noise_castells_interval_is_wilsons() -> None:
     people = population((3,), seed=1)
     study = Study(people.schema, 30.0)
     reports = study.randomize({"a": ["a0"] * 3 + ["a2"] * 37}, seed=0)
-    low, high = castell.estimate(reports, "a").conf_int(0.9)
+    low, high = castell.estimate(reports, "a", "castell").conf_int(0.9)
     for i, k in enumerate((3, 0, 37)):
         wilson = binomtest(k, 40).proportion_ci(0.9, method="wilson")
         assert (low[i], high[i]) == pytest.approx((wilson.low, wilson.high), abs=1e-6)
@@ -79,7 +79,9 @@ def test_without_noise_castells_interval_is_wilsons() -> None:
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_a_share_and_the_rest_say_the_same(yes: int, target: str) -> None:
     study = Study(schema((2,)), 4.0)
-    joint = castell.estimate(reports_of(study, np.array([yes, 300 - yes])), "a", target=target)
+    joint = castell.estimate(
+        reports_of(study, np.array([yes, 300 - yes])), "a", "castell", target=target
+    )
     low, high = joint.conf_int()
     # Whoever is not in one cell is in the other.
     np.testing.assert_allclose(low, 1.0 - high[::-1], atol=1e-9)
@@ -114,7 +116,7 @@ def _coverage(name: str, n: int, each: float, target: str) -> tuple[float, float
             reports, meant = ask(study, people, generator), people / n
         else:
             reports, meant = collect(study, truth, n, generator), truth
-        joint = castell.estimate(reports, study.names, target=target)
+        joint = castell.estimate(reports, study.names, "castell", target=target)
         low, high = joint.conf_int(0.95)
         held += float(((low <= meant) & (meant <= high)).mean())
         off = np.abs(joint.probabilities - meant)
@@ -154,7 +156,9 @@ def test_so_do_intervals_of_cells_that_no_table_could_hold() -> None:
         kind = generator.random((n, 1)) < 0.6
         answers = kind ^ (generator.random((n, width)) < slip)
         columns = (answers ^ (generator.random((n, width)) < flip)).astype(np.uint8).T
-        found = castell.fit(Reports(study, list(columns), secure=True)).probability(everything)
+        found = castell.fit(Reports(study, list(columns), secure=True), "castell").probability(
+            everything
+        )
         low, high = found.conf_int(0.95)
         held += low <= share <= high
     # Of one cell, not of many: 400 rounds leave 1.1 % of chance.
@@ -169,7 +173,7 @@ def test_intervals_stay_sane_where_rare_reports_decide() -> None:
         people = {
             name: [f"{name}{v}" for v in generator.integers(5, size=2000)] for name in wide.names
         }
-        share = castell.fit(wide.randomize(people, seed=1)).probability(
+        share = castell.fit(wide.randomize(people, seed=1), "castell").probability(
             {name: f"{name}0" for name in wide.names}
         )
         low, high = share.conf_int()

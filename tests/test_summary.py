@@ -70,8 +70,10 @@ def test_of_long_tables_the_largest_cells_are_shown() -> None:
 def test_seeded_reports_are_marked() -> None:
     study = studies()["independent"]
     answers = PEOPLE.answers(100, seed=0)
-    assert INSECURE in castell.estimate(study.randomize(answers, seed=1), ["a"]).summary()
-    assert "INSECURE" not in castell.estimate(study.randomize(answers), ["a"]).summary()
+    assert (
+        INSECURE in castell.estimate(study.randomize(answers, seed=1), ["a"], "castell").summary()
+    )
+    assert "INSECURE" not in castell.estimate(study.randomize(answers), ["a"], "castell").summary()
 
 
 def test_notes_of_the_method_are_told() -> None:

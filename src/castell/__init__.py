@@ -2,6 +2,7 @@
 
 from castell.answers import tabulate
 from castell.channel import KaryResponse, MatrixResponse
+from castell.consistency import consistent
 from castell.counting import scan_reports
 from castell.design import Design
 from castell.errors import CastellError
@@ -28,6 +29,7 @@ __all__ = [
     "Reports",
     "Schema",
     "Study",
+    "consistent",
     "estimate",
     "fit",
     "methods",

@@ -22,7 +22,7 @@ from castell.errors import OptionError, ReportError
 from castell.evidence import evidence_of
 from castell.inversion import Query
 from castell.kronecker import check_cells
-from castell.mixture import Climb, Evidence, Mixture, average, likelihood, scattered
+from castell.mixture import BlockEvidence, Climb, Evidence, Mixture, average, likelihood, scattered
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
 from castell.resampling import redrawn, simulated
@@ -167,6 +167,9 @@ def _choose(
     margins = settled(seen, _uniform(counts.study.schema.sizes))
     plain = scattered(margins, 1, 0.0, generator)
     best, chosen, trained = likelihood(plain, unseen), (1, 0), plain
+    if all(isinstance(e, BlockEvidence) and len(e.attributes) == 1 for e in seen):
+        # Nobody reported two attributes: nothing can be learned about how they go together.
+        return chosen, trained
     for many in CLASSES if classes is None else (classes,):
         climbs = [Climb(scattered(margins, many, SCATTER, generator), seen) for _ in range(TRIALS)]
         peak, last = -np.inf, 0

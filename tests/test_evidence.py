@@ -1,0 +1,209 @@
+"""What is counted for a mixture: against the codes of the reports, and the matrices written out."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from castell import Reports, Study, evidence
+from castell.counting import MemoryCounts, drawn_blocks
+from castell.evidence import evidence_of
+from castell.inversion import observe
+from castell.mixture import BlockEvidence, PairEvidence
+from castell.operators import Floats
+from tests.populations import (
+    by_schema,
+    collect,
+    drawn_studies,
+    matrix,
+    population,
+    rectangular,
+    report_distribution,
+    schema,
+    studies,
+)
+
+PEOPLE = population((2, 3, 4), seed=4)
+FULL = {
+    **studies(),
+    "rectangular": rectangular(),
+    "two and one": Study(schema((2, 3, 4)), 5.0, [["b", "a"]]),
+}
+SEVERAL = [name for name in FULL if name != "joint"]
+
+
+def _reports(study: Study, n: int = 500) -> Reports:
+    people = population(study.schema.sizes, seed=4)
+    return collect(study, people.table, n, np.random.default_rng(3))
+
+
+def _owner(study: Study, name: str) -> int:
+    return study.design.holders(name)[0]
+
+
+def _digits(study: Study, name: str) -> NDArray[np.intp]:
+    """What each code of the block that holds an attribute says of it: its digit, or all of it."""
+    block = study.design.blocks[_owner(study, name)]
+    codes = np.arange(block.channel.outputs)
+    if not block.reports_answers:
+        return codes
+    return np.asarray(np.unravel_index(codes, block.sizes)[block.names.index(name)])
+
+
+def _widths(study: Study) -> list[int]:
+    return [int(_digits(study, name).max()) + 1 for name in study.names]
+
+
+def _pairs(found: list[object]) -> PairEvidence:
+    (pairs,) = [e for e in found if isinstance(e, PairEvidence)]
+    return pairs
+
+
+def _blocks(found: list[object]) -> list[BlockEvidence]:
+    return [e for e in found if isinstance(e, BlockEvidence)]
+
+
+@pytest.mark.parametrize("design", SEVERAL)
+def test_pairs_of_attributes_reported_apart_are_counted(design: str) -> None:
+    study = FULL[design]
+    reports = _reports(study)
+    counts = _pairs([*evidence_of(MemoryCounts(reports))]).counts
+    ends = np.cumsum((0, *_widths(study)))
+    assert counts.shape == (ends[-1], ends[-1])
+    np.testing.assert_array_equal(counts, counts.T)
+    for (i, one), (k, two) in product(enumerate(study.names), repeat=2):
+        table = counts[ends[i] : ends[i + 1], ends[k] : ends[k + 1]]
+        if _owner(study, one) == _owner(study, two):
+            assert not table.any()
+            continue
+        # Respondent by respondent.
+        wanted = np.zeros_like(table)
+        digits = [_digits(study, name)[reports.columns[_owner(study, name)]] for name in (one, two)]
+        for pair in zip(*digits, strict=True):
+            wanted[pair] += 1
+        np.testing.assert_array_equal(table, wanted)
+        # And as the other estimators count them, who put them in the order of the blocks.
+        seen = observe(MemoryCounts(reports), [one, two]).table
+        swapped = _owner(study, one) > _owner(study, two)
+        np.testing.assert_array_equal(table, seen.T if swapped else seen)
+
+
+@pytest.mark.parametrize("design", SEVERAL)
+def test_and_seen_through_the_right_channels(design: str) -> None:
+    """The chances of two digits, from the distribution of whole reports written out."""
+    study = FULL[design]
+    forward = _pairs([*evidence_of(MemoryCounts(_reports(study)))]).forward
+    chances = report_distribution(study, PEOPLE.table)
+    widths = _widths(study)
+    for (i, one), (k, two) in combinations(enumerate(study.names), 2):
+        if _owner(study, one) == _owner(study, two):
+            continue
+        wanted = np.zeros((widths[i], widths[k]))
+        for codes in np.ndindex(*chances.shape):
+            x = _digits(study, one)[codes[_owner(study, one)]]
+            y = _digits(study, two)[codes[_owner(study, two)]]
+            wanted[x, y] += chances[codes]
+        table = PEOPLE.margin([one, two])
+        found = forward[i].dense() @ table @ forward[k].dense().T
+        np.testing.assert_allclose(found, wanted, atol=1e-14)
+
+
+@pytest.mark.parametrize("design", FULL)
+def test_blocks_of_several_attributes_are_counted_whole(design: str) -> None:
+    study = FULL[design]
+    reports = _reports(study)
+    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    wide = [i for i, block in enumerate(study.design.blocks) if len(block.names) > 1]
+    assert len(found) == len(wide)
+    for one, i in zip(found, wide, strict=True):
+        block = study.design.blocks[i]
+        assert one.attributes == tuple(study.names.index(name) for name in block.names)
+        counted = np.bincount(reports.columns[i], minlength=block.channel.outputs)
+        np.testing.assert_array_equal(one.counts, counted)
+        np.testing.assert_allclose(one.forward.dense(), matrix(block).T, atol=1e-15)
+
+
+@pytest.mark.parametrize("design", ["joint", "clusters"])
+def test_blocks_that_are_too_wide_are_looked_at_in_pairs(
+    design: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evidence, "MOST_CELLS", 7)
+    study = FULL[design]
+    reports = _reports(study)
+    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    expected = [
+        pair
+        for block in study.design.blocks
+        if len(block.names) > 1
+        for pair in combinations(block.names, 2)
+    ]
+    assert len(found) == len(expected)
+    chances = _over_digits(study, report_distribution(study, PEOPLE.table))
+    counts = np.zeros(chances.shape)
+    codes = [_digits(study, name)[reports.columns[_owner(study, name)]] for name in study.names]
+    np.add.at(counts, tuple(codes), 1)
+    for one, pair in zip(found, expected, strict=True):
+        places = tuple(study.names.index(name) for name in pair)
+        assert one.attributes == places
+        np.testing.assert_array_equal(one.counts, _summed(counts, places).ravel())
+        seen = one.forward.dense() @ PEOPLE.margin(pair).ravel()
+        np.testing.assert_allclose(seen, _summed(chances, places).ravel(), atol=1e-14)
+
+
+def _over_digits(study: Study, chances: Floats) -> Floats:
+    """A table of whole reports, an axis for each block, as one with an axis for each attribute."""
+    return np.asarray(by_schema(study, chances.ravel()))
+
+
+def _summed(table: Floats, kept: tuple[int, ...]) -> Floats:
+    gone = tuple(i for i in range(table.ndim) if i not in kept)
+    left = sorted(kept)
+    return np.asarray(table.sum(axis=gone).transpose([left.index(i) for i in kept]))
+
+
+@pytest.mark.parametrize("design", drawn_studies())
+def test_drawn_blocks_each_by_those_who_drew_them(design: str) -> None:
+    study = drawn_studies()[design]
+    reports = _reports(study)
+    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    assert len(found) == len(study.design.blocks)
+    start = 0
+    for one, block in zip(found, study.design.blocks, strict=True):
+        mine = reports.columns[0][
+            (reports.columns[0] >= start) & (reports.columns[0] < start + block.channel.outputs)
+        ]
+        counted = np.bincount(mine.astype(int) - start, minlength=block.channel.outputs)
+        assert one.attributes == tuple(study.names.index(name) for name in block.names)
+        np.testing.assert_array_equal(one.counts, counted)
+        np.testing.assert_allclose(one.forward.dense(), matrix(block).T, atol=1e-15)
+        start += block.channel.outputs
+    assert sum(one.counts.sum() for one in found) == len(reports)
+
+
+def test_blocks_that_nobody_drew_say_nothing() -> None:
+    study = drawn_studies()["pairs"]
+    outputs = study.design.blocks[0].channel.outputs
+    reports = Reports(study, [np.arange(outputs, dtype=np.uint16)], secure=True)
+    assert sum(block.n > 0 for block in drawn_blocks(MemoryCounts(reports))) == 1
+    (one,) = evidence_of(MemoryCounts(reports))
+    assert isinstance(one, BlockEvidence)
+    assert one.counts.sum() == outputs
+
+
+def test_one_attribute_is_a_block() -> None:
+    study = Study(schema((5,)), 2.0)
+    reports = collect(study, np.full(5, 0.2), 100, np.random.default_rng(0))
+    (one,) = evidence_of(MemoryCounts(reports))
+    assert isinstance(one, BlockEvidence)
+    np.testing.assert_array_equal(one.counts, np.bincount(reports.columns[0], minlength=5))
+
+
+def test_more_reports_than_fit_in_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = FULL["mixed"]
+    reports = _reports(study)
+    whole = _pairs([*evidence_of(MemoryCounts(reports))]).counts
+    monkeypatch.setattr(evidence, "_STEP", 7)
+    np.testing.assert_array_equal(_pairs([*evidence_of(MemoryCounts(reports))]).counts, whole)

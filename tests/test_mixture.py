@@ -1,0 +1,280 @@
+"""Mixtures of products: against sums written out, and Bayes' rule respondent by respondent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from castell.mixture import (
+    BlockEvidence,
+    Climb,
+    Evidence,
+    Expected,
+    Mixture,
+    PairEvidence,
+    average,
+    likelihood,
+    scattered,
+)
+from castell.operators import Dense, Floats, Uniform
+from tests.populations import kronecker
+
+SIZES = (2, 3, 4, 2)
+STARTS = np.cumsum((0, *SIZES))
+
+
+def mixture(classes: int, seed: int, sizes: tuple[int, ...] = SIZES) -> Mixture:
+    generator = np.random.default_rng(seed)
+    parts = [generator.dirichlet(np.ones(size), classes) for size in sizes]
+    return Mixture(generator.dirichlet(np.ones(classes)), np.concatenate(parts, axis=1), sizes)
+
+
+def whole(model: Mixture) -> Floats:
+    """Everything a mixture says, cell by cell."""
+    table = np.zeros(model.sizes)
+    starts = np.cumsum((0, *model.sizes))
+    for k, weight in enumerate(model.weights):
+        for cell in np.ndindex(*model.sizes):
+            chance = weight
+            for start, value in zip(starts, cell, strict=False):
+                chance *= model.profiles[k, start + value]
+            table[cell] += chance
+    return table
+
+
+# -- what it says ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [1, 2, 5])
+@pytest.mark.parametrize(
+    "attributes", [(0,), (3, 1), (1, 2, 0), (2, 0, 3, 1)], ids=lambda a: "".join(map(str, a))
+)
+def test_tables_are_margins_in_the_order_asked(classes: int, attributes: tuple[int, ...]) -> None:
+    model = mixture(classes, seed=classes)
+    gone = tuple(i for i in range(4) if i not in attributes)
+    kept = [i for i in range(4) if i in attributes]
+    wanted = whole(model).sum(axis=gone).transpose([kept.index(a) for a in attributes])
+    np.testing.assert_allclose(model.table(attributes), wanted, atol=1e-15)
+
+
+def test_shares_are_sums_of_cells() -> None:
+    model, every = mixture(3, seed=1), whole(mixture(3, seed=1))
+    asked = {2: np.array([0, 3]), 0: np.array([1]), 1: np.array([0, 1])}
+    wanted = every[np.ix_([1], [0, 1], [0, 3], [0, 1])].sum()
+    assert model.share(asked) == pytest.approx(wanted, abs=1e-15)
+    assert model.share({1: np.arange(3)}) == pytest.approx(1.0)
+
+
+def test_an_average_of_mixtures_is_one() -> None:
+    one, two = mixture(2, seed=1), mixture(4, seed=2)
+    both = average([one, two])
+    np.testing.assert_allclose(whole(both), (whole(one) + whole(two)) / 2, atol=1e-15)
+    leaning = average([one, two], [0.9, 0.1])
+    np.testing.assert_allclose(whole(leaning), 0.9 * whole(one) + 0.1 * whole(two), atol=1e-15)
+    assert both.weights.sum() == pytest.approx(1.0)
+
+
+def test_people_drawn_from_it_are_like_it() -> None:
+    model, people = mixture(3, seed=4, sizes=(2, 3, 2)), 40_000
+    columns = model.sample(people, np.random.default_rng(0))
+    flat = np.ravel_multi_index(tuple(columns), model.sizes)
+    counts = np.bincount(flat, minlength=12).reshape(model.sizes)
+    expected = whole(model) * people
+    # Chi squared with 11 degrees of freedom: above 55 in less than one of ten million.
+    assert ((counts - expected) ** 2 / expected).sum() < 55.0
+
+
+def test_a_start_has_the_margins_and_classes_that_differ() -> None:
+    margins = [np.array([0.2, 0.8]), np.array([0.5, 0.3, 0.2]), np.array([0.97, 0.02, 0.01, 0.0])]
+    start = scattered(margins, 6, 0.3, np.random.default_rng(0))
+    for i, margin in enumerate(margins):
+        np.testing.assert_allclose(start.table([i]), margin, atol=1e-5)
+        assert start.parts[i].std(axis=0).max() > 0.001
+    assert (start.profiles > 0.0).all()
+    alone = scattered(margins, 1, 0.0, np.random.default_rng(0))
+    np.testing.assert_allclose(alone.table([0, 1]), np.outer(*margins[:2]), atol=1e-6)
+
+
+# -- what reports say of it ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Some attributes, seen together by some people, each through its own dense matrix or all
+    through one: the posterior of class and values by Bayes' rule, person after person."""
+
+    attributes: tuple[int, ...]
+    matrix: Floats  # a row for each combination of answers, a column for each report
+    reports: Sequence[int]
+
+    def expect(self, model: Mixture) -> Expected:
+        classes, values = np.zeros(len(model.weights)), np.zeros_like(model.profiles)
+        log = 0.0
+        sizes = [model.sizes[a] for a in self.attributes]
+        starts = np.cumsum((0, *model.sizes))
+        for report in self.reports:
+            joint = np.zeros((len(model.weights), *sizes))
+            for k, *cell in product(range(len(model.weights)), *map(range, sizes)):
+                chance = model.weights[k]
+                for a, value in zip(self.attributes, cell, strict=True):
+                    chance *= model.profiles[k, starts[a] + value]
+                row = int(np.ravel_multi_index(tuple(cell), sizes))
+                joint[(k, *cell)] = chance * self.matrix[row, report]
+            log += float(np.log(joint.sum()))
+            joint /= joint.sum()
+            for k, *cell in product(range(len(model.weights)), *map(range, sizes)):
+                share = joint[(k, *cell)]
+                classes[k] += share
+                for a, value in zip(self.attributes, cell, strict=True):
+                    values[k, starts[a] + value] += share
+        return Expected(classes, values, log)
+
+
+def stochastic(rows: int, columns: int, generator: np.random.Generator) -> Floats:
+    return generator.dirichlet(np.ones(columns), rows)
+
+
+def agree(found: Expected, wanted: Expected) -> None:
+    np.testing.assert_allclose(found.classes, wanted.classes, rtol=1e-10)
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-10, atol=1e-12)
+    assert found.log == pytest.approx(wanted.log, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "outputs"), [((1,), 3), ((0, 3), 4), ((2, 0), 11), ((3, 1, 0), 5)]
+)
+def test_a_block_by_bayes_rule(attributes: tuple[int, ...], outputs: int) -> None:
+    generator = np.random.default_rng(outputs)
+    model, rows = mixture(3, seed=9), int(np.prod([SIZES[a] for a in attributes]))
+    matrix = stochastic(rows, outputs, generator)
+    reports = generator.integers(outputs, size=25).tolist()
+    counts = np.bincount(reports, minlength=outputs).astype(float)
+    block = BlockEvidence(attributes, Dense(matrix.T), counts)
+    agree(block.expect(model), Seen(attributes, matrix, reports).expect(model))
+
+
+def pairs_seen(
+    reports: NDArray[np.int64], matrices: list[Floats], apart: list[tuple[int, int]]
+) -> tuple[PairEvidence, list[Seen]]:
+    """The reports of four attributes as tables of pairs, and pair by pair."""
+    outputs = [matrix.shape[1] for matrix in matrices]
+    ends = np.cumsum((0, *outputs))
+    counts = np.zeros((ends[-1], ends[-1]))
+    seen = []
+    for i, k in apart:
+        for row in reports:
+            counts[ends[i] + row[i], ends[k] + row[k]] += 1
+            counts[ends[k] + row[k], ends[i] + row[i]] += 1
+        both = reports[:, i] * outputs[k] + reports[:, k]
+        seen.append(Seen((i, k), kronecker([matrices[i], matrices[k]]), both.tolist()))
+    return PairEvidence(tuple(Dense(matrix.T) for matrix in matrices), counts), seen
+
+
+@pytest.mark.parametrize(
+    "apart", [list(combinations(range(4), 2)), [(0, 1), (0, 2), (1, 3), (2, 3)]], ids=str
+)
+def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
+    generator = np.random.default_rng(5)
+    outputs = (2, 4, 4, 3)
+    matrices = [stochastic(*shape, generator) for shape in zip(SIZES, outputs, strict=True)]
+    reports = np.stack([generator.integers(k, size=20) for k in outputs], axis=1)
+    evidence, seen = pairs_seen(reports, matrices, apart)
+    model = mixture(3, seed=2)
+    each = [one.expect(model) for one in seen]
+    summed = Expected(
+        np.sum([e.classes for e in each], axis=0),
+        np.sum([e.values for e in each], axis=0),
+        sum(e.log for e in each),
+    )
+    agree(evidence.expect(model), summed)
+    assert likelihood(model, [evidence, *seen]) == pytest.approx(2 * summed.log)
+
+
+# -- the way up ------------------------------------------------------------------------------------
+
+
+def some_evidence(seed: int) -> list[Evidence]:
+    """Noisy reports of a mixture: tables of two blocks, and a drawn one of a single attribute."""
+    generator = np.random.default_rng(seed)
+    truth = mixture(4, seed=seed)
+    found: list[Evidence] = []
+    for attributes, n in (((0, 1), 3000), ((2, 3), 2000), ((1, 2), 1000), ((0,), 500)):
+        cells = int(np.prod([SIZES[a] for a in attributes]))
+        forward = Uniform(cells, 0.5, 0.5 / (cells - 1))
+        chances = forward.dense() @ truth.table(attributes).ravel()
+        counts = generator.multinomial(n, chances / chances.sum()).astype(float)
+        found.append(BlockEvidence(attributes, forward, counts))
+    return found
+
+
+def plain(start: Mixture, evidence: list[Evidence], steps: int) -> tuple[Mixture, list[float]]:
+    """Plain steps: the first of every climb."""
+    model, logs = start, []
+    for _ in range(steps):
+        climb = Climb(model, evidence)
+        climb.step()
+        logs.append(climb.log)
+        model = climb.mixture
+    return model, logs
+
+
+def test_a_step_is_what_was_expected() -> None:
+    start, evidence = mixture(3, seed=1), some_evidence(0)
+    after, _ = plain(start, evidence, 1)
+    each = [e.expect(start) for e in evidence]
+    classes, values = sum(e.classes for e in each), sum(e.values for e in each)
+    np.testing.assert_allclose(after.weights, classes / np.sum(classes), rtol=1e-9)
+    for a, part in enumerate(after.parts):
+        own = np.asarray(values)[:, STARTS[a] : STARTS[a + 1]]
+        np.testing.assert_allclose(part, own / own.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_plain_steps_never_lead_downwards(seed: int) -> None:
+    _, logs = plain(mixture(3, seed=seed + 10), some_evidence(seed), 60)
+    assert np.diff(logs).min() >= -1e-8
+    assert logs[-1] > logs[0] + 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_longer_strides_get_at_least_as_far(seed: int) -> None:
+    evidence, start = some_evidence(seed), mixture(3, seed=seed + 10)
+    slow, _ = plain(start, evidence, 400)
+    climb, logs = Climb(start, evidence), []
+    for _ in range(400):
+        climb.step()
+        logs.append(climb.log)
+        assert climb.mixture.weights.sum() == pytest.approx(1.0)
+        assert climb.mixture.profiles.min() >= 0.0
+        for part in climb.mixture.parts:
+            np.testing.assert_allclose(part.sum(axis=1), 1.0)
+    # What it gives back it never keeps: each log is that of a mixture it stands on.
+    assert np.diff(logs).min() >= -1e-8
+    assert logs[-1] >= likelihood(slow, evidence) - 1e-6
+    # And it is much further on after a tenth of the steps than plain ones are.
+    assert logs[40] > likelihood(plain(start, evidence, 40)[0], evidence)
+
+
+def test_a_step_says_what_the_one_before_gained() -> None:
+    climb = Climb(mixture(2, seed=3), some_evidence(1))
+    assert climb.step() == np.inf
+    before = climb.log
+    gained = climb.step()
+    assert gained == pytest.approx(climb.log - before)
+    assert gained > 0.0
+
+
+def test_a_share_of_nothing_can_be_left() -> None:
+    # A class that everybody left, and a value nobody had, are small but never gone.
+    start = mixture(2, seed=0, sizes=(2,))
+    reports: list[Evidence] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([50.0, 0.0]))]
+    lost, _ = plain(start, reports, 5)
+    assert 0.0 < lost.profiles.min() < 1e-10
+    back: list[Evidence] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([0.0, 50.0]))]
+    found, _ = plain(lost, back, 5)
+    np.testing.assert_allclose(found.table([0]), [0.0, 1.0], atol=1e-9)
