@@ -27,6 +27,7 @@ from castell.channel import KaryResponse, MatrixResponse, channel_of
 from castell.design import Block, Design, build
 from castell.errors import CastellError, StudyError
 from castell.schema import Attribute, Schema, suggest
+from castell.wording import StudyText
 
 if TYPE_CHECKING:
     from castell.reports import Reports
@@ -34,17 +35,22 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 
+# What pages show beside the questions: published, and in the digest, only where there is any.
+TEXTS = {"title", "description", "language", "translations"}
+
 
 @dataclass(frozen=True, eq=False)
 class Study:
     """Schema and design. `epsilon` asks for a total; `study.epsilon` is the exact one, never above.
 
-    `shares` gives attributes their own part of the total, `channels` their own matrix.
+    `shares` gives attributes their own part of the total, `channels` their own matrix, `text` a
+    title and more for the pages that respondents see.
     """
 
     schema: Schema
     design: Design
     name: str
+    text: StudyText
 
     def __init__(
         self,
@@ -55,6 +61,7 @@ class Study:
         shares: Mapping[str, Any] | None = None,
         channels: Mapping[str, Any] | None = None,
         name: str = "study",
+        text: StudyText | None = None,
     ) -> None:
         if not isinstance(schema, Schema):
             schema = Schema(schema)
@@ -69,6 +76,7 @@ class Study:
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
+        object.__setattr__(self, "text", text or StudyText())
 
     @property
     def epsilon(self) -> float:
@@ -108,7 +116,7 @@ class Study:
         except tomllib.TOMLDecodeError as error:
             raise StudyError(f"not valid TOML ({error})", "correct the file") from None
         known = {"name", "epsilon", "design", "clusters", "attribute"}
-        _only(content, known, "the study")
+        _only(content, known | TEXTS, "the study")
         tables = content.get("attribute")
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             raise StudyError(
@@ -116,13 +124,17 @@ class Study:
             )
         attributes, shares, channels = [], {}, {}
         for table in tables:
-            _only(
-                table, {"name", "values", "question", "epsilon", "matrix", "weights"}, "attribute"
-            )
+            known = {"name", "values", "question", "epsilon", "matrix", "weights", "translations"}
+            _only(table, known, "attribute")
             for key in ("name", "values"):
                 if key not in table:
                     raise StudyError(f"an attribute has no {key}", f"add {key} = ... to it")
-            attribute = Attribute(table["name"], table["values"], table.get("question", ""))
+            attribute = Attribute(
+                table["name"],
+                table["values"],
+                table.get("question", ""),
+                table.get("translations"),
+            )
             attributes.append(attribute)
             if "matrix" in table and "weights" in table:
                 raise StudyError(f"{attribute.name!r} has a matrix and weights", "give one of them")
@@ -144,6 +156,7 @@ class Study:
             shares=shares,
             channels=channels,
             name=content.get("name", "study"),
+            text=StudyText.of(content),
         )
 
     @cached_property
@@ -152,14 +165,12 @@ class Study:
         return {
             "castell": FORMAT,
             "name": self.name,
-            "attributes": [
-                {"name": a.name, "question": a.question, "values": list(a.values)}
-                for a in self.schema
-            ],
+            "attributes": [attribute.document() for attribute in self.schema],
             "blocks": [
                 {"attributes": list(b.names), "channel": b.channel.document()}
                 for b in self.design.blocks
             ],
+            **self.text.document(),
         }
 
     @cached_property
@@ -177,7 +188,7 @@ class Study:
         except (ValueError, RecursionError) as error:
             raise StudyError(f"not valid JSON ({error})", "take the published file") from None
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
-        if not isinstance(document, dict) or set(document) != wanted:
+        if not isinstance(document, dict) or set(document) - TEXTS != wanted:
             raise StudyError(
                 "this is not a published study", "take what castell check --publish wrote"
             )
@@ -188,16 +199,18 @@ class Study:
             )
         try:
             schema = Schema(
-                Attribute(a["name"], a["values"], a["question"]) for a in document["attributes"]
+                Attribute(a["name"], a["values"], a["question"], a.get("translations"))
+                for a in document["attributes"]
             )
             listed = [(tuple(b["attributes"]), b["channel"]) for b in document["blocks"]]
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, AttributeError):
             raise StudyError("the published study is broken", "take it again") from None
         blocks = []
         for names, published in listed:
             sizes = tuple(a.size for a in schema.select(names))
             blocks.append(Block(names, sizes, channel_of(published)))
-        study = cls(schema, design=Design(tuple(blocks)), name=document["name"])
+        shown = StudyText.of(document)
+        study = cls(schema, design=Design(tuple(blocks)), name=document["name"], text=shown)
         # Nothing may stand in the document that the study does not hold.
         if _canonical({**study.content, "digest": document["digest"]}) != _canonical(document):
             raise StudyError("the published study has entries of its own", "take it again")
