@@ -5,12 +5,13 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test check bench reproduce clean
+.PHONY: help demo test check tools soak bench reproduce clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   study, randomise, estimate: a table next to the truth, and a picture"
 	@echo "make test   every check: format, lint, types, tests, documents"
+	@echo "make soak   the collector killed and fuzzed for longer than make test has time for"
 	@echo "make bench  speed as ratios and accuracy on data, in one run"
 	@echo "make reproduce  the paper's tables and figures, docs/reproduction.md (QUICK=1: minutes)"
 	@echo "make clean  remove the environment and what was built"
@@ -35,8 +36,16 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 demo: $(VENV)/.use
 	@$(BIN)/castell demo
 
-test: check
+test: check tools
 	$(BIN)/python -m pytest -n auto
+
+# A browser, a database server and a tracer, where they are missing and may be installed.
+tools: $(VENV)/.dev
+	@$(BIN)/python -m tests.collector.tools
+	@$(BIN)/python -m tests.browser.chromium
+
+soak: check tools
+	CASTELL_SOAK=10 $(BIN)/python -m pytest tests/collector/test_killing.py tests/collector/test_fuzz.py
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

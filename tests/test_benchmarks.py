@@ -147,6 +147,9 @@ def test_all_in_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     document = json.loads(target.read_text(encoding="utf-8"))
     assert set(document["results"]) == set(names())
     assert document["quick"] is True
+    lines = document["results"]["collector"]["lines"]
+    assert {line["load"] for line in lines} == {"single", "bulk of 100", "bulk of 1,000"}
+    assert all(line["processor_us"] >= 0 and line["reports_per_second"] > 0 for line in lines)
     shown = capsys.readouterr().out
     assert all(f"== {name}: " in shown for name in names())
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,25 +42,50 @@ def test_study_files_load(text: str) -> None:
     assert Study.from_toml(text).epsilon > 0
 
 
+def _command_lines() -> list[tuple[str, str]]:
+    """The lines that a reader types, with the page each stands on."""
+    return [
+        (name.rpartition("-")[0], line[2:].split(" # ")[0])
+        for name, block in _blocks("console")
+        for line in block.splitlines()
+        if line.startswith("$ castell ")
+    ]
+
+
+def _serve(line: str, port: int, **how: Any) -> subprocess.Popen[str]:
+    """A collector that stays until the end of its page."""
+    server = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE, text=True, **how)
+    assert server.stdout is not None
+    assert server.stdout.readline().split() == ["survey", f"http://127.0.0.1:{port}/"]
+    return server
+
+
 def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
     columns = {name: pa.array(values) for name, values in health_survey(2000).items()}
     csv.write_csv(pa.table(columns), tmp_path / "answers.csv")
-    lines = [
-        line[2:].split("#")[0]
-        for _, block in _blocks("console")
-        for line in block.splitlines()
-        if line.startswith("$ castell ")
-    ]
+    lines = _command_lines()
     assert len(lines) >= 5
-    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    for line in lines:
-        ran = subprocess.run(
-            shlex.split(line), cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-        )
-        assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    how: dict[str, Any] = {"cwd": tmp_path, "env": env}
+    for _, page in itertools.groupby(lines, key=lambda entry: entry[0]):
+        with socket.socket() as free, contextlib.ExitStack() as servers:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+            free.close()
+            for _, written in page:
+                line = written.replace("8000", str(port))
+                if line.startswith("castell serve "):
+                    server = servers.enter_context(_serve(line, port, **how))
+                    servers.callback(server.terminate)
+                    continue
+                ran = subprocess.run(
+                    shlex.split(line), capture_output=True, text=True, check=False, **how
+                )
+                assert ran.returncode == 0, f"{line}\n{ran.stderr}"
     assert (tmp_path / "joint.png").stat().st_size > 10_000
 
 
@@ -72,8 +101,9 @@ def test_every_method_is_in_the_readme() -> None:
     assert [m for m in methods() if f"| `{m}` |" not in text] == []
 
 
-def test_the_tests_that_the_privacy_page_names_exist() -> None:
-    text = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["privacy.md", "collecting.md", "browser.md"])
+def test_the_tests_that_a_page_names_exist(page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[a-z_./]+)`", text)
     assert named
     assert [name for name in named if not (ROOT / name).exists()] == []

@@ -15,15 +15,15 @@ import castell
 # Each module may import those above it. `castell` itself, the public names, is for what comes
 # after it: a module above would import itself.
 LAYERS = [
-    ("errors", "schema", "budget", "operators", "channel", "sets", "design", "study"),
-    ("frames", "answers", "reports", "randomize"),
+    ("errors", "wording", "schema", "budget", "operators", "channel", "sets", "design", "study"),
+    ("frames", "answers", "reports", "randomize", "device", "client"),
     ("pooling", "counting", "postprocess", "kronecker", "inversion"),
     ("spread", "estimate", "summary", "model"),
     ("metrics", "bounds", "grouped", "drawn", "product"),
-    ("bootstrap", "consistency", "likelihood", "mixture", "evidence", "resampling"),
+    ("bootstrap", "consistency", "likelihood", "mixture", "evidence", "resampling", "trust"),
     ("estimators", "fitting", "castell"),
     ("progress", "population", "statement", "studyfile"),
-    ("plots", "demo", "tables", "cli", "__main__"),
+    ("plots", "collector", "demo", "tables", "sending", "cli", "__main__"),
 ]
 ORDER = [module for layer in LAYERS for module in layer]
 

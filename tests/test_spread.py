@@ -179,3 +179,9 @@ def test_intervals_stay_sane_where_rare_reports_decide() -> None:
         low, high = share.conf_int()
         held.append(low <= truth <= high)
     assert np.mean(held) > 0.8
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 1 - 2**-53, float("nan"), "0.95"])
+def test_a_level_is_refused_where_there_is_no_interval(level: object) -> None:
+    with pytest.raises(castell.CastellError, match="the level is"):
+        quantile(level)  # type: ignore[arg-type]

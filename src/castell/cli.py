@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from castell import __version__
+from castell import __version__, sending
+from castell.collector import commands as collecting
 from castell.errors import CastellError, OptionError
 from castell.estimators import methods
 from castell.schema import Schema
@@ -159,7 +160,9 @@ def randomize(
 )
 def estimate(
     study: StudyPath,
-    reports: Annotated[Path, typer.Argument(help="Parquet file of reports.")],
+    reports: Annotated[
+        str, typer.Argument(help="Parquet file of reports, or a store: a file or postgresql://...")
+    ],
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
@@ -205,7 +208,7 @@ def estimate(
         if path is not None and not path.parent.is_dir():
             raise OptionError(f"there is no folder {path.parent}", "make it first")
     with progress_bar("counting", quiet=as_json) as tell:
-        counts = scan_reports(reports, made, progress=tell)
+        counts = collecting.counts(reports, made) or scan_reports(reports, made, progress=tell)
         model = fit(counts, method, **_options_of(option or []))
         if where:
             share = model.probability(_query(where, made.schema))
@@ -268,14 +271,27 @@ def _options_of(texts: list[str]) -> dict[str, Any]:
     return options
 
 
-@app.command(epilog="Example: castell demo --people 100000 --epsilon 6")
+@app.command(epilog="Examples: castell demo --people 100000 --epsilon 6 | castell demo --serve")
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put the files.")] = Path("castell-demo"),
-    people: Annotated[int, typer.Option(min=1, help="How many people to generate.")] = 100_000,
+    people: Annotated[
+        int, typer.Option("--people", "--reports", min=1, help="How many people to generate.")
+    ] = 100_000,
     epsilon: Annotated[float, typer.Option(help="What one respondent spends in all.")] = 6.0,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Collect from them over HTTP and open the results.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="End once all reports are in.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run the main job from end to end on generated people, next to the truth."""
+    if serve:
+        with collecting.needs_extra():
+            from castell.collector.livedemo import run_live
+        run_live(people, epsilon, port, browser=not no_open, stay=not once, as_json=as_json)
+        return
     from castell.demo import run
     from castell.tables import demo_document, print_demo
 
@@ -284,6 +300,10 @@ def demo(
         _print_json(demo_document(made))
     else:
         print_demo(made)
+
+
+collecting.register(app)
+sending.register(app)
 
 
 def main() -> None:

@@ -29,6 +29,10 @@ class StudyError(CastellError):
     """The study as written is not one: its file, its design or its budget."""
 
 
+class StudyChangedError(StudyError):
+    """Another study stands where one was seen before."""
+
+
 class ChannelError(CastellError):
     """A randomisation matrix that gives no privacy or cannot be taken back out."""
 
@@ -39,6 +43,14 @@ class AnswerError(CastellError):
 
 class ReportError(CastellError):
     """Reports that are not this study's, or not reports."""
+
+
+class SendError(CastellError):
+    """A report that a collector did not take. `final` if sending it again cannot help."""
+
+    def __init__(self, problem: str, remedy: str, *, final: bool) -> None:
+        super().__init__(problem, remedy)
+        self.final = final
 
 
 class QueryError(CastellError):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 BLUE, INK, MUTED = "#3b6ea8", "#22303c", "#5d6b78"
 
 
-def _altair() -> Any:
+def load_altair() -> Any:
     try:
         import altair
         import vl_convert  # noqa: F401  (what writes PNG and SVG)
@@ -39,16 +39,16 @@ def plot(joint: JointEstimate, level: float, title: str | None, truth: Floats | 
             f"a picture of {len(joint.names)} attributes is no longer one",
             "project() the table on three or fewer first",
         )
-    alt = _altair()
+    alt = load_altair()
     chart = drawers[len(joint.names)](alt, joint, level, truth)
-    return _styled(
+    return styled(
         alt, chart, title or f"Estimated distribution of {' x '.join(joint.names)}", joint
     )
 
 
 def plot_against(joint: JointEstimate, truth: Floats, *, level: float = 0.95, title: str) -> Any:
     """Every cell's estimate and interval next to the true share: how well it went."""
-    alt = _altair()
+    alt = load_altair()
     records = _records(joint, level, truth)
     order = [record["cell"] for record in records]
     base = alt.Chart(alt.Data(values=records)).encode(
@@ -72,7 +72,7 @@ def plot_against(joint: JointEstimate, truth: Floats, *, level: float = 0.95, ti
         .encode(x="truth:Q", color=alt.Color("kind:N", scale=colors, legend=legend))
     )
     chart = (interval + dots + ticks).properties(width=460, height=alt.Step(24))
-    return _styled(alt, chart, title, joint)
+    return styled(alt, chart, title, joint)
 
 
 def _records(joint: JointEstimate, level: float, truth: Floats | None) -> list[dict[str, Any]]:
@@ -171,7 +171,7 @@ def _tooltip(alt: Any, joint: JointEstimate) -> list[Any]:
     return [*names, *(alt.Tooltip(f"{n}:Q", format=".4f") for n in numbers)]
 
 
-def _styled(alt: Any, chart: Any, title: str, joint: JointEstimate) -> Any:
+def styled(alt: Any, chart: Any, title: str, joint: JointEstimate) -> Any:
     below = f"{joint.method}, {joint.post}; n = {joint.n:,}; epsilon = {joint.epsilon:.3g} in all"
     subtitle = [below] if joint.secure else [below, INSECURE]
     heading = alt.TitleParams(

@@ -8,14 +8,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from castell.errors import QueryError, SchemaError
+from castell.wording import Translation, translations_of
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Attribute:
     """One question with a closed list of answers.
 
     Values are texts. Numbers and truth values are taken as the text a data frame would show.
+    `translations` are for pages: `{"de": {"question": ..., "values": [...]}}`, values in order.
 
     >>> Attribute("age", [20, 30, 40]).values
     ('20', '30', '40')
@@ -31,8 +34,15 @@ class Attribute:
     name: str
     values: tuple[str, ...]
     question: str = ""
+    translations: tuple[Translation, ...] = ()
 
-    def __init__(self, name: str, values: Iterable[object], question: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        values: Iterable[object],
+        question: str = "",
+        translations: Mapping[str, Mapping[str, object]] | None = None,
+    ) -> None:
         if not isinstance(name, str) or not name.strip() or name != name.strip():
             raise SchemaError(
                 f"{name!r} is not a name for an attribute",
@@ -60,10 +70,18 @@ class Attribute:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "values", texts)
         object.__setattr__(self, "question", str(question))
+        object.__setattr__(self, "translations", translations_of(name, len(texts), translations))
 
     @property
     def size(self) -> int:
         return len(self.values)
+
+    def document(self) -> dict[str, Any]:
+        """The attribute as published."""
+        plain = {"name": self.name, "question": self.question, "values": list(self.values)}
+        if not self.translations:
+            return plain
+        return {**plain, "translations": {t.language: t.document() for t in self.translations}}
 
     @cached_property
     def _codes(self) -> dict[str, int]:

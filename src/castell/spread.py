@@ -18,7 +18,9 @@ def quantile(level: float) -> float:
     >>> round(quantile(0.95), 6)
     1.959964
     """
-    if not isinstance(level, (int, float, np.floating)) or not 0.0 < level < 1.0:
+    # The largest float below 1 is between 0 and 1, and its half plus a half is not below 1.
+    known = isinstance(level, (int, float, np.floating))
+    if not known or not 0.0 < level < 0.5 + float(level) / 2 < 1.0:
         raise OptionError(f"the level is {level!r}", "give one between 0 and 1, such as 0.95")
     return NormalDist().inv_cdf(0.5 + float(level) / 2)
 

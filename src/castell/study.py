@@ -33,12 +33,16 @@ from castell.channel import (
 from castell.design import Block, Design, build
 from castell.errors import CastellError, StudyError
 from castell.schema import Attribute, Schema, suggest
+from castell.wording import StudyText
 
 if TYPE_CHECKING:
     from castell.reports import Reports
     from castell.statement import Statement
 
 FORMAT = 1
+
+# What pages show beside the questions: published, and in the digest, only where there is any.
+TEXTS = {"title", "description", "language", "translations"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +51,14 @@ class Study:
 
     `shares` gives attributes their own part of the total, `channels` their own matrix. In the
     designs 'singles', 'pairs' and 'cover', with `sample` = k and with `draw` = True and clusters,
-    each respondent reports one set of attributes, drawn at random, with the whole budget.
+    each respondent reports one set of attributes, drawn at random, with the whole budget. `text` is
+    a title and more for the pages that respondents see.
     """
 
     schema: Schema
     design: Design
     name: str
+    text: StudyText
 
     def __init__(
         self,
@@ -65,6 +71,7 @@ class Study:
         draw: bool = False,
         sample: int | None = None,
         name: str = "study",
+        text: StudyText | None = None,
     ) -> None:
         if not isinstance(schema, Schema):
             schema = Schema(schema)
@@ -79,6 +86,7 @@ class Study:
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
+        object.__setattr__(self, "text", text or StudyText())
 
     @property
     def epsilon(self) -> float:
@@ -118,7 +126,7 @@ class Study:
         except tomllib.TOMLDecodeError as error:
             raise StudyError(f"not valid TOML ({error})", "correct the file") from None
         known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute"}
-        _only(content, known, "the study")
+        _only(content, known | TEXTS, "the study")
         tables = content.get("attribute")
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             raise StudyError(
@@ -126,13 +134,17 @@ class Study:
             )
         attributes, shares, channels = [], {}, {}
         for table in tables:
-            _only(
-                table, {"name", "values", "question", "epsilon", "matrix", "weights"}, "attribute"
-            )
+            known = {"name", "values", "question", "epsilon", "matrix", "weights", "translations"}
+            _only(table, known, "attribute")
             for key in ("name", "values"):
                 if key not in table:
                     raise StudyError(f"an attribute has no {key}", f"add {key} = ... to it")
-            attribute = Attribute(table["name"], table["values"], table.get("question", ""))
+            attribute = Attribute(
+                table["name"],
+                table["values"],
+                table.get("question", ""),
+                table.get("translations"),
+            )
             attributes.append(attribute)
             if "matrix" in table and "weights" in table:
                 raise StudyError(f"{attribute.name!r} has a matrix and weights", "give one of them")
@@ -156,6 +168,7 @@ class Study:
             draw=_boolean(content.get("draw", False)),
             sample=content.get("sample"),
             name=content.get("name", "study"),
+            text=StudyText.of(content),
         )
 
     @cached_property
@@ -164,14 +177,12 @@ class Study:
         content: dict[str, Any] = {
             "castell": FORMAT,
             "name": self.name,
-            "attributes": [
-                {"name": a.name, "question": a.question, "values": list(a.values)}
-                for a in self.schema
-            ],
+            "attributes": [attribute.document() for attribute in self.schema],
             "blocks": [
                 {"attributes": list(b.names), "channel": b.channel.document()}
                 for b in self.design.blocks
             ],
+            **self.text.document(),
         }
         if self.design.draw:
             # How many of the blocks one respondent reports.
@@ -193,7 +204,7 @@ class Study:
         except (ValueError, RecursionError) as error:
             raise StudyError(f"not valid JSON ({error})", "take the published file") from None
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
-        if not isinstance(document, dict) or set(document) - {"draw"} != wanted:
+        if not isinstance(document, dict) or set(document) - TEXTS - {"draw"} != wanted:
             raise StudyError(
                 "this is not a published study", "take what castell check --publish wrote"
             )
@@ -204,17 +215,19 @@ class Study:
             )
         try:
             schema = Schema(
-                Attribute(a["name"], a["values"], a["question"]) for a in document["attributes"]
+                Attribute(a["name"], a["values"], a["question"], a.get("translations"))
+                for a in document["attributes"]
             )
             listed = [(tuple(b["attributes"]), b["channel"]) for b in document["blocks"]]
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, AttributeError):
             raise StudyError("the published study is broken", "take it again") from None
         blocks = []
         for names, published in listed:
             sizes = tuple(a.size for a in schema.select(names))
             blocks.append(Block(names, sizes, channel_of(published)))
         design = Design(tuple(blocks), draw="draw" in document)
-        study = cls(schema, design=design, name=document["name"])
+        shown = StudyText.of(document)
+        study = cls(schema, design=design, name=document["name"], text=shown)
         # Nothing may stand in the document that the study does not hold.
         if _canonical({**study.content, "digest": document["digest"]}) != _canonical(document):
             raise StudyError("the published study has entries of its own", "take it again")

@@ -10,6 +10,7 @@ from typing import Any
 from castell.answers import AnswerFile, texts
 from castell.errors import StudyError
 from castell.schema import Attribute, Schema, suggest
+from castell.wording import StudyText
 
 HEADER = """\
 # A castell study. Check it with: castell check {file}
@@ -86,13 +87,26 @@ def _order(text: str) -> tuple[int, float, str]:
         return 1, 0.0, text
 
 
-def to_toml(schema: Schema, *, name: str, epsilon: float, design: str = "independent") -> str:
+def to_toml(
+    schema: Schema,
+    *,
+    name: str,
+    epsilon: float,
+    design: str = "independent",
+    text: StudyText | None = None,
+) -> str:
     """A study file as people write it."""
+    text = text or StudyText()
+    shown = {"title": text.title, "description": text.description, "language": text.language}
     lines = [
         f"name = {_quoted(name)}",
+        *(f"{key} = {_quoted(value)}" for key, value in shown.items() if value),
         f"epsilon = {float(epsilon)!r}    # what one respondent spends in all",
         f"design = {_quoted(design)}",
     ]
+    for language, translated in text.translations:
+        lines += ["", f"[translations.{language}]"]
+        lines += [f"{key} = {_quoted(value)}" for key, value in translated.document().items()]
     for attribute in schema:
         lines += [
             "",
@@ -101,6 +115,12 @@ def to_toml(schema: Schema, *, name: str, epsilon: float, design: str = "indepen
             f"question = {_quoted(attribute.question)}",
             f"values = [{_listed(attribute.values)}]",
         ]
+        for translation in attribute.translations:
+            lines += ["", f"[attribute.translations.{translation.language}]"]
+            if translation.question:
+                lines.append(f"question = {_quoted(translation.question)}")
+            if translation.values:
+                lines.append(f"values = [{_listed(translation.values)}]")
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,167 @@
+// Making a report and sending a report are two steps, so that a person can look in between.
+
+import { drawnBlock, remembered } from "./memo.js";
+import { Refusal } from "./refusal.js";
+import { blockCode } from "./study.js";
+
+/** @typedef {import("./memo.js").Memo} Memo */
+/** @typedef {import("./study.js").Study} Study */
+
+/**
+ * All that leaves the device.
+ *
+ * @typedef {object} Report
+ * @property {string} id random; a second copy with the same id is not counted again
+ * @property {string} study the digest of the study
+ * @property {number[]} codes
+ * @property {string} [invitation] only where the collector asks for one
+ */
+
+/**
+ * Which blocks this device reports: all, or the one that was drawn for it.
+ *
+ * @param {Study} study
+ * @param {Memo} memo
+ * @returns {Promise<number[]>}
+ */
+export async function blocksAsked(study, memo) {
+  if (study.drawn) return [await drawnBlock(memo, study.digest, study.blocks.length)];
+  return study.blocks.map((_, index) => index);
+}
+
+/**
+ * A report. Nothing is sent.
+ *
+ * @param {Study} study
+ * @param {{[attribute: string]: string}} answers a value for each attribute that is asked
+ * @param {Memo} memo
+ * @returns {Promise<Report>}
+ */
+export async function makeReport(study, answers, memo) {
+  const codes = [];
+  for (const index of await blocksAsked(study, memo)) {
+    const block = study.blocks[index];
+    const answer = blockCode(study, block, answers);
+    const code = await remembered(memo, study.digest, index, block.channel, answer);
+    codes.push(study.drawn ? block.offset + code : code);
+  }
+  return { id: newId(), study: study.digest, codes };
+}
+
+/** @returns {string} 16 random bytes in base64url, without padding */
+export function newId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/**
+ * The bytes that leave, as text.
+ *
+ * @param {Report} report
+ * @returns {string}
+ */
+export function bodyOf({ id, study, codes, invitation }) {
+  return JSON.stringify(
+    invitation === undefined ? { id, study, codes } : { id, study, codes, invitation },
+  );
+}
+
+/**
+ * What the codes say, block by block: which block, and which report of its channel.
+ *
+ * @param {Study} study
+ * @param {number[]} codes
+ * @returns {{block: number, code: number}[]}
+ */
+export function readCodes(study, codes) {
+  const fits =
+    codes.length === study.widths.length &&
+    codes.every((code, i) => Number.isSafeInteger(code) && code >= 0 && code < study.widths[i]);
+  if (!fits) throw new Refusal("report", "the codes are not this study's", "make the report again");
+  if (!study.drawn) return codes.map((code, block) => ({ block, code }));
+  const block = study.blocks.findLastIndex(({ offset }) => offset <= codes[0]);
+  return [{ block, code: codes[0] - study.blocks[block].offset }];
+}
+
+// After these the collector may not have the report, and sending it again may help.
+const TRY_AGAIN = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/**
+ * Send a report, again and again until the collector has it: the id makes sure it counts once.
+ *
+ * @param {Report} report
+ * @param {string | URL} url the collector's address for reports
+ * @param {{attempts?: number, pause?: (milliseconds: number) => Promise<void>}} [options]
+ * @returns {Promise<void>} once the collector says that it is stored
+ */
+export async function sendReport(report, url, { attempts = 5, pause = sleep } = {}) {
+  const body = bodyOf(report);
+  for (let attempt = 1; ; attempt += 1) {
+    const answer = await post(url, body);
+    if (answer?.ok && (await isStored(answer))) return;
+    if (answer !== undefined && !answer.ok && !TRY_AGAIN.has(answer.status)) {
+      throw await refusalOf(answer);
+    }
+    if (attempt >= attempts) {
+      const problem = answer ? `the collector answers ${answer.status}` : "it cannot be reached";
+      throw new Refusal("network", problem, "try again later; it will not count twice");
+    }
+    const asked = 1000 * Number(answer?.headers.get("Retry-After") ?? 0);
+    await pause(asked > 0 ? Math.min(asked, 60_000) : 500 * 2 ** (attempt - 1) * (0.5 + jitter()));
+  }
+}
+
+/**
+ * @param {string | URL} url
+ * @param {string} body
+ * @returns {Promise<Response | undefined>} nothing if it did not get through
+ */
+async function post(url, body) {
+  try {
+    return await fetch(url, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body,
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+      cache: "no-store",
+      redirect: "error",
+      signal: AbortSignal.timeout(15_000),
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {Response} answer */
+async function isStored(answer) {
+  try {
+    return (await answer.json()).status === "stored";
+  } catch {
+    return false;
+  }
+}
+
+/** @param {Response} answer */
+async function refusalOf(answer) {
+  let told = { error: `the collector answers ${answer.status}`, remedy: "reload the page" };
+  try {
+    told = { ...told, ...(await answer.json()) };
+  } catch {
+    // No words of its own.
+  }
+  const changed = answer.status === 409 && String(told.error).startsWith("study changed");
+  const kind = changed ? "changed" : "refused";
+  return new Refusal(kind, String(told.error), String(told.remedy));
+}
+
+/** Between 0 and 1, so that devices that failed together do not come back together. */
+function jitter() {
+  return crypto.getRandomValues(new Uint16Array(1))[0] / 65_536;
+}
+
+/** @param {number} milliseconds @returns {Promise<void>} */
+function sleep(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

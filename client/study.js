@@ -1,0 +1,277 @@
+// A study as published: read strictly, checked against its digest.
+
+import { canonical, sha256 } from "./canonical.js";
+import { channelOf } from "./channel.js";
+import { Refusal } from "./refusal.js";
+
+/** @typedef {import("./channel.js").Channel} Channel */
+
+/**
+ * @typedef {object} Attribute
+ * @property {string} name
+ * @property {string} question
+ * @property {string[]} values
+ * @property {{[language: string]: {question?: string, values?: string[]}}} translations
+ */
+
+/**
+ * Attributes randomised as one, in mixed radix: the last one's code moves fastest.
+ *
+ * @typedef {object} Block
+ * @property {string[]} attributes
+ * @property {number[]} sizes
+ * @property {Channel} channel
+ * @property {number} offset where its codes start in the report of a drawn design
+ */
+
+/**
+ * @typedef {object} Study
+ * @property {string} digest
+ * @property {string} name
+ * @property {string} title
+ * @property {string} description
+ * @property {string} language the one its texts are written in; "" if it does not say
+ * @property {{[language: string]: {title?: string, description?: string}}} translations
+ * @property {Attribute[]} attributes
+ * @property {Block[]} blocks
+ * @property {boolean} drawn whether a respondent reports one block, drawn at random, or all
+ * @property {number[]} widths how many codes each number of a report can take
+ * @property {number} epsilon what one respondent spends in all, rounded up
+ */
+
+const FORMAT = 1;
+
+/**
+ * The study in a published text. The text must be the published one to the letter: a number written
+ * as 1.0, a key given twice or a space is refused, because each is read differently somewhere.
+ *
+ * @param {string} text
+ * @returns {Promise<Study>}
+ */
+export async function parseStudy(text) {
+  /** @type {any} */
+  let document;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw broken("this is not JSON");
+  }
+  const texts = ["title", "description", "language", "translations", "draw"];
+  keys(document, ["attributes", "blocks", "castell", "digest", "name"], texts, "the study");
+  if (document.castell !== FORMAT) {
+    throw broken(`the study has format ${JSON.stringify(document.castell)}, not ${FORMAT}`);
+  }
+  if (typeof document.name !== "string") throw broken("the study has no name");
+  for (const key of ["title", "description", "language"]) optionalText(document, key);
+  if ("language" in document) checkLanguage(document.language);
+  translations(document, ["title", "description"]);
+  if ("draw" in document && document.draw !== 1) throw broken("the study draws not one block");
+
+  const attributes = listed(document.attributes, 1).map(attributeOf);
+  const byName = new Map(attributes.map((attribute) => [attribute.name, attribute]));
+  if (byName.size < attributes.length) throw broken("two attributes have one name");
+  const drawn = "draw" in document;
+  const blocks = blocksOf(document.blocks, byName, drawn);
+
+  if (/\p{Surrogate}/u.test(everyText(document))) throw broken("a text holds half a character");
+  if (canonical(document) !== text) throw broken("this is not the published text of a study");
+  const { digest, ...content } = document;
+  if ((await sha256(canonical(content))) !== digest) {
+    throw broken("the digest does not fit the study");
+  }
+  const outputs = blocks.map((block) => block.channel.outputs);
+  const losses = blocks.map((block) => block.channel.epsilon);
+  return Object.freeze({
+    digest,
+    name: document.name,
+    title: document.title ?? "",
+    description: document.description ?? "",
+    language: document.language ?? "",
+    translations: document.translations ?? {},
+    attributes,
+    blocks,
+    drawn,
+    widths: drawn ? [sum(outputs)] : outputs,
+    epsilon: drawn ? Math.max(...losses) : sum(losses),
+  });
+}
+
+/**
+ * @param {Study} study
+ * @param {string} name
+ * @returns {Attribute}
+ */
+export function attributeNamed(study, name) {
+  const found = study.attributes.find((attribute) => attribute.name === name);
+  if (!found) throw new Refusal("answer", `there is no question ${name}`, "ask what there is");
+  return found;
+}
+
+/**
+ * The code of each answer asked for; unknown and missing ones are refused.
+ *
+ * @param {Study} study
+ * @param {Block} block
+ * @param {{[attribute: string]: string}} answers values as the study lists them
+ * @returns {number} the block's answer as one number
+ */
+export function blockCode(study, block, answers) {
+  return block.attributes.reduce((joined, name, i) => {
+    const { values } = attributeNamed(study, name);
+    const code = Object.hasOwn(answers, name) ? values.indexOf(answers[name]) : -1;
+    if (code < 0) {
+      throw new Refusal("answer", `${name} has no answer that the study knows`, "choose one");
+    }
+    return joined * block.sizes[i] + code;
+  }, 0);
+}
+
+/**
+ * @param {any} entry
+ * @returns {Attribute}
+ */
+function attributeOf(entry) {
+  keys(entry, ["name", "question", "values"], ["translations"], "an attribute");
+  const { name, question, values } = entry;
+  if (typeof name !== "string" || name === "" || SPACE_AT_END.test(name)) {
+    throw broken("an attribute has no name");
+  }
+  if (typeof question !== "string") throw broken(`${name} has no question`);
+  checkValues(name, values, 2);
+  translations(entry, ["question", "values"]);
+  for (const translated of Object.values(entry.translations ?? {})) {
+    if (translated.values === undefined) continue;
+    checkValues(name, translated.values, values.length);
+    if (translated.values.length !== values.length) {
+      throw broken(`a translation of ${name} has another number of values`);
+    }
+  }
+  return { name, question, values, translations: entry.translations ?? {} };
+}
+
+/**
+ * @param {any} entries
+ * @param {Map<string, Attribute>} byName
+ * @param {boolean} drawn
+ * @returns {Block[]}
+ */
+function blocksOf(entries, byName, drawn) {
+  let offset = 0;
+  const blocks = listed(entries, 1).map((entry) => {
+    keys(entry, ["attributes", "channel"], [], "a block");
+    const names = listed(entry.attributes, 1);
+    if (new Set(names).size < names.length) throw broken("a block names an attribute twice");
+    const sizes = names.map((name) => {
+      const attribute = byName.get(name);
+      if (attribute === undefined) throw broken("a block names no attribute of the study");
+      return attribute.values.length;
+    });
+    const channel = channelOf(entry.channel);
+    const combinations = sizes.reduce((product, size) => product * size, 1);
+    if (channel.inputs !== combinations || (sizes.length > 1 && channel.kind === "matrix")) {
+      throw broken("a channel does not fit its attributes");
+    }
+    const block = { attributes: names, sizes, channel, offset };
+    offset += channel.outputs;
+    return block;
+  });
+  const held = blocks.flatMap((block) => block.attributes);
+  if (new Set(held).size < byName.size || (!drawn && held.length > byName.size)) {
+    throw broken("the blocks do not hold each attribute once");
+  }
+  return blocks;
+}
+
+// Spaces as Python strips them, which JavaScript's trim() does not quite.
+const SPACES =
+  "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const SPACE_AT_END = new RegExp(`^[${SPACES}]|[${SPACES}]$`, "u");
+const ONLY_SPACES = new RegExp(`^[${SPACES}]*$`, "u");
+
+/**
+ * @param {string} name
+ * @param {any} values
+ * @param {number} least
+ */
+function checkValues(name, values, least) {
+  const texts = listed(values, least);
+  if (texts.some((text) => typeof text !== "string" || ONLY_SPACES.test(text))) {
+    throw broken(`${name} has an empty value`);
+  }
+  if (new Set(texts).size < texts.length) throw broken(`${name} lists a value twice`);
+}
+
+/**
+ * @param {any} holder
+ * @param {string[]} known
+ */
+function translations(holder, known) {
+  if (!("translations" in holder)) return;
+  keys(holder.translations, [], Object.keys(holder.translations ?? {}), "the translations");
+  const all = Object.entries(holder.translations);
+  if (all.length === 0) throw broken("there are translations without a language");
+  for (const [language, entry] of all) {
+    checkLanguage(language);
+    keys(entry, [], known, "a translation");
+    if (Object.keys(entry).length === 0) throw broken("a translation is empty");
+    for (const key of known) if (key !== "values") optionalText(entry, key);
+  }
+}
+
+/** @param {any} language */
+function checkLanguage(language) {
+  if (!/^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/.test(language)) throw broken("not a language");
+}
+
+/**
+ * @param {any} holder
+ * @param {string} key
+ */
+function optionalText(holder, key) {
+  if (!(key in holder)) return;
+  if (typeof holder[key] !== "string" || holder[key] === "") throw broken(`${key} is no text`);
+}
+
+/**
+ * @param {any} value
+ * @param {string[]} needed
+ * @param {string[]} possible
+ * @param {string} what
+ */
+function keys(value, needed, possible, what) {
+  const plain = value !== null && typeof value === "object" && !Array.isArray(value);
+  const found = plain ? Object.keys(value) : [];
+  const fits =
+    plain &&
+    needed.every((key) => found.includes(key)) &&
+    found.every((key) => needed.includes(key) || possible.includes(key));
+  if (!fits) throw broken(`${what} has entries that no study has, or lacks some`);
+}
+
+/**
+ * @param {any} value
+ * @param {number} least
+ * @returns {any[]}
+ */
+function listed(value, least) {
+  if (!Array.isArray(value) || value.length < least) throw broken("a list is missing or short");
+  return value;
+}
+
+/** @param {any} value @returns {string} */
+function everyText(value) {
+  if (typeof value === "string") return value;
+  return value !== null && typeof value === "object"
+    ? Object.values(value).map(everyText).join("\n")
+    : "";
+}
+
+/** @param {number[]} numbers */
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** @param {string} problem */
+function broken(problem) {
+  return new Refusal("study", problem, "do not answer; tell whoever runs the study");
+}

@@ -1,0 +1,68 @@
+"""The collector as an ASGI application."""
+
+from __future__ import annotations
+
+import contextlib
+import mimetypes
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from castell.collector.answers import json_answer
+from castell.collector.intake import Intake
+from castell.collector.results import routes as results_routes
+from castell.collector.routes import core_routes
+from castell.collector.security.cors import Cors
+from castell.collector.security.headers import SecurityHeaders
+from castell.collector.security.limits import RateLimit
+from castell.collector.security.tokens import TokenGuard
+from castell.collector.settings import State
+from castell.collector.wire import wire_of
+from castell.collector.writer import Writer
+
+# Some systems map these to something else, and nosniff would then keep the page from loading.
+for _kind, _ending in (("text/javascript", ".js"), ("text/css", ".css"), ("image/svg+xml", ".svg")):
+    mimetypes.add_type(_kind, _ending)
+
+_REMEDIES = {404: "see /openapi.json for what there is", 405: "use a method that Allow names"}
+
+
+def make_app(state: State) -> ASGIApp:
+    """Everything between a socket and the store. Closing the app closes the store."""
+    settings = state.settings
+    writer = Writer(state.store, settings.queue)
+    limit = RateLimit(settings.rate, settings.burst)
+    wire = wire_of(state.study, invitations=state.store.invitations, most=settings.bulk)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        yield
+        await writer.close()
+        state.store.close()
+
+    intake = Intake(None, wire, writer, limit)
+    starlette = Starlette(
+        routes=[*core_routes(state, wire, writer, intake), *results_routes(state)],
+        exception_handlers={HTTPException: _problem},
+        lifespan=lifespan,
+    )
+    # A redirect would name whatever host the request claims to be for.
+    starlette.router.redirect_slashes = False
+    intake.app = starlette
+    guarded = TokenGuard(intake, settings.token, limit)
+    return SecurityHeaders(Cors(guarded, settings.origins))
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    del request
+    error = cast("HTTPException", error)
+    words = HTTPStatus(error.status_code).phrase.lower()
+    remedy = _REMEDIES.get(error.status_code, "see /openapi.json")
+    return json_answer({"error": words, "remedy": remedy}, error.status_code, error.headers)

@@ -1,0 +1,212 @@
+"""The command line's verbs of collecting: serve, invite, export, backup, restore."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from castell.errors import MissingExtraError, OptionError
+
+if TYPE_CHECKING:
+    from castell.counting import Counts
+    from castell.study import Study
+
+StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
+StorePlace = Annotated[str, typer.Argument(help="A store: an SQLite file or postgresql://...")]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(help="An SQLite file (default: beside the study) or postgresql://..."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    for verb, example in (
+        (serve, "castell serve study.toml --port 8000"),
+        (invite, "castell invite study.toml 100 > invitations.txt"),
+        (export, "castell export study.sqlite reports.parquet"),
+        (backup, "castell backup study.sqlite backup.sqlite"),
+        (restore, "castell restore backup.sqlite study.sqlite"),
+    ):
+        app.command(epilog=f"Example: {example}")(verb)
+
+
+def serve(
+    study: StudyPath,
+    store: StoreOption = None,
+    host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="CASTELL_TOKEN", show_envvar=True, help="What analysts log in with; else made."
+        ),
+    ] = None,
+    minimum: Annotated[int, typer.Option(help="Reports before results are shown.")] = 100,
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(help="A page elsewhere that may send reports: https://example.org. Repeat."),
+    ] = None,
+    rate: Annotated[
+        float, typer.Option(help="Reports a second from one address; 0: no limit.")
+    ] = 50.0,
+    burst: Annotated[int, typer.Option(help="Reports at once from one address.")] = 1000,
+    bulk: Annotated[int, typer.Option(help="Most reports in one bulk.")] = 1000,
+    proxy: Annotated[
+        str, typer.Option(help="Address of a reverse proxy whose X-Forwarded-For is believed.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Collect reports: the survey at /, results at /results, reports durable once answered."""
+    with needs_extra():
+        from castell.collector.security.tokens import new_token
+        from castell.collector.serving import listen, run
+        from castell.collector.settings import Settings, State
+        from castell.collector.store import open_store
+    from castell.study import Study
+
+    made = Study.load(study)
+    settings = Settings(
+        token=token or new_token(),
+        minimum=minimum,
+        origins=tuple(origin or ()),
+        rate=rate,
+        burst=burst,
+        bulk=bulk,
+    )
+    place = store or default_store(study)
+    listening = listen(host, port)
+    try:
+        opened = open_store(place, made)
+    except BaseException:
+        listening.close()
+        raise
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listening.getsockname()[1]}"
+
+    def started() -> None:
+        if as_json:
+            told = {"address": address, "store": _shown(place), "study": made.digest}
+            typer.echo(json.dumps(told | ({} if token else {"token": settings.token})))
+            return
+        typer.echo(f"survey   {address}/")
+        typer.echo(f"results  {address}/results")
+        typer.echo(f"token    {settings.token if not token else '(the one given)'}")
+        typer.echo(f"store    {_shown(place)}, {opened.count():,} reports")
+        if opened.invitations:
+            typer.echo("invited  each report needs an invitation (castell invite)")
+
+    run(State(made, opened, settings), listening, proxies=proxy, started=started)
+
+
+def invite(
+    study: StudyPath,
+    number: Annotated[int, typer.Argument(min=1, max=1_000_000, help="How many.")],
+    store: StoreOption = None,
+    as_json: Json = False,
+) -> None:
+    """Make invitations, each good for one report; from then on every report needs one."""
+    with needs_extra():
+        from castell.collector.store import open_store
+        from castell.collector.store.unspent import new_invitation
+    from castell.study import Study
+
+    made = Study.load(study)
+    with closing(open_store(store or default_store(study), made)) as opened:
+        codes = [new_invitation() for _ in range(number)]
+        first = not opened.invitations
+        opened.invite(codes)
+    if first:
+        typer.echo("note: start a running collector again, so that it asks for them", err=True)
+    typer.echo(json.dumps({"invitations": codes}) if as_json else "\n".join(codes))
+
+
+def export(
+    store: StorePlace,
+    reports: Annotated[Path, typer.Argument(help="Parquet file of reports to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a store's reports as Parquet, codes only; the collector may go on meanwhile."""
+    with needs_extra():
+        from castell.collector import copies
+        from castell.collector.store import open_store
+
+    if reports.suffix != ".parquet":
+        raise OptionError(f"{reports} does not end in .parquet", "reports are kept as Parquet")
+    if reports.exists() and not force:
+        raise OptionError(f"{reports} is there already", "give another name, or --force")
+    with closing(open_store(store)) as opened:
+        rows = copies.export(opened, reports)
+    _told(as_json, reports, rows)
+
+
+def backup(
+    store: StorePlace,
+    file: Annotated[Path, typer.Argument(help="SQLite file to write.")],
+    as_json: Json = False,
+) -> None:
+    """Copy a store into a file, checked and synced; the collector may go on meanwhile."""
+    with needs_extra():
+        from castell.collector import copies
+
+    _told(as_json, file, copies.backup(store, file))
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(help="A backup: what castell backup wrote.")],
+    store: StorePlace,
+    as_json: Json = False,
+) -> None:
+    """Make a store from a backup, of either kind; a store that is there is not overwritten."""
+    with needs_extra():
+        from castell.collector import copies
+
+    _told(as_json, _shown(store), copies.restore(file, store))
+
+
+def _told(as_json: bool, place: Path | str, rows: int) -> None:
+    if as_json:
+        typer.echo(json.dumps({"file": str(place), "reports": rows}))
+    else:
+        typer.echo(f"wrote {place}: {rows:,} reports")
+
+
+def counts(place: str, study: Study) -> Counts | None:
+    """What a store holds, ready to estimate from; nothing if `place` is not a store."""
+    from castell.collector.store import counts_of, is_store, open_store
+
+    if not is_store(place):
+        return None
+    with needs_extra(), closing(open_store(place)) as opened:
+        return counts_of(opened, study)
+
+
+def default_store(study: Path) -> str:
+    """The file beside a study that its reports go to."""
+    return str(study.with_suffix(".sqlite"))
+
+
+def _shown(place: str) -> str:
+    """A store's place without the password in it."""
+    head, mark, tail = place.rpartition("@")
+    return f"{head.partition('://')[0]}://...@{tail}" if mark and "://" in head else place
+
+
+@contextmanager
+def needs_extra() -> Iterator[None]:
+    """Says which extra is missing, when one is."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("castell"):
+            raise
+        raise MissingExtraError(
+            f"collecting needs {error.name}", "pip install 'castell[serve]'"
+        ) from None

@@ -1,0 +1,95 @@
+"""Copies of a store: Parquet to analyse, a backup to keep, a restore to go on from.
+
+A backup of either kind of store is an SQLite store, which is also the way from one kind to the
+other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from castell.collector.store import Store, is_server, open_store
+from castell.collector.store.sqlite import SqliteStore
+from castell.collector.store.store import StoreError
+from castell.reports import ReportWriter
+
+
+def export(store: Store, path: Path) -> int:
+    """Write all reports of one moment as Parquet: codes only, in the order of random ids."""
+    rows = 0
+    with ReportWriter(store.study, path, secure=store.secure) as writer:
+        for columns in store.batches():
+            writer.write(columns)
+            rows += len(columns[0])
+    return rows
+
+
+def backup(place: str, path: Path) -> int:
+    """Copy a store, in use or not, into a new file that appears only when it is whole."""
+    with contextlib.closing(open_store(place)) as store, _whole(path) as part:
+        if isinstance(store, SqliteStore):
+            store.copy_to(part)
+        else:
+            copy = SqliteStore(part, store.study, secure=store.secure)
+            with contextlib.closing(copy), store.snapshot() as snapshot:
+                copy.load(snapshot)
+        return _checked(part)
+
+
+def restore(path: Path, place: str) -> int:
+    """Make a store from a backup. What is there already is never overwritten."""
+    with contextlib.closing(SqliteStore(path)) as kept:
+        if not is_server(place):
+            with _whole(Path(place)) as part:
+                kept.copy_to(part)
+                return _checked(part)
+        opened = open_store(place, kept.study, secure=kept.secure)
+        with contextlib.closing(opened) as store, kept.snapshot() as snapshot:
+            if store.secure != kept.secure:
+                raise StoreError("the database was made for other reports", "give an empty one")
+            return store.load(snapshot)
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A file to write, which gets its name once all of it is on the disk."""
+    if not path.parent.is_dir():
+        raise StoreError(f"there is no folder {path.parent}", "make it first")
+    if any(path.with_name(path.name + end).exists() for end in ("", "-wal", "-journal")):
+        raise StoreError(f"{path} is there already", "give another name")
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
+        yield part
+        _sync(part)
+        part.rename(path)
+        _sync(path.parent)
+    finally:
+        for end in ("", "-wal", "-shm", "-journal"):
+            part.with_name(part.name + end).unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _checked(path: Path) -> int:
+    """How many reports a copy holds, after a look at every page of it."""
+    try:
+        with contextlib.closing(sqlite3.connect(path)) as link:
+            (found,) = link.execute("PRAGMA integrity_check").fetchone()
+            (rows,) = link.execute("SELECT count(*) FROM reports").fetchone()
+    except sqlite3.Error as error:
+        found = str(error)
+    if found != "ok":
+        raise StoreError(f"the copy is damaged ({found})", "see to the disk, then try again")
+    return int(rows)

@@ -1,0 +1,76 @@
+"""Reports come in here: limits, decoding, then the answer that the store has earned."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from castell.collector.answers import json_answer, refusal
+from castell.collector.security.limits import RateLimit, read_json
+from castell.collector.store.store import Outcome, Refusal, StoreError
+from castell.collector.wire import RefusedError, Wire
+from castell.collector.writer import Writer
+
+ONE, BULK = "/reports", "/reports/bulk"
+
+_STORED = json_answer({"status": "stored"}, 201)
+_REPEATED = json_answer({"status": "stored"}, 200)
+
+
+class Intake:
+    """Answers the two posts itself and hands the rest on: routing costs more than storing."""
+
+    def __init__(self, app: ASGIApp | None, wire: Wire, writer: Writer, limit: RateLimit) -> None:
+        self.app, self.wire, self.writer, self.limit = app, wire, writer, limit
+        self.counter: Counter[str] = Counter()
+        # Room for any report written without care for space, and no more.
+        digits = sum(len(str(width)) + 2 for width in wire.packing.widths)
+        self.limits = {ONE: 1024 + 2 * digits, BULK: 1024 + wire.most * (96 + 2 * digits)}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] in self.limits:
+            answer = await self._take(scope, receive)
+            await answer(scope, receive, send)
+        elif self.app is not None:
+            await self.app(scope, receive, send)
+
+    async def _take(self, scope: Scope, receive: Receive) -> Response:
+        bulk = scope["path"] == BULK
+        try:
+            self.limit.charge(scope)
+            if bulk and self.wire.invitations:
+                raise RefusedError(403, "each report needs its invitation", "send one at a time")
+            body = await read_json(scope, receive, self.limits[scope["path"]])
+            submission = self.wire.decode_bulk(body) if bulk else self.wire.decode_one(body)
+            if len(submission.reports) > 1:
+                self.limit.charge(scope, len(submission.reports) - 1)
+            outcome = await self.writer.submit(submission)
+            _check(outcome, bulk=bulk)
+        except RefusedError as error:
+            self.counter["refused"] += 1
+            return refusal(error)
+        except StoreError:
+            # What went wrong with the disk is the operator's to know, not the respondent's.
+            self.counter["failed"] += 1
+            document = {"error": "the report was not kept", "remedy": "send it again later"}
+            return json_answer(document, 503, {"retry-after": "5"})
+        self.counter["stored"] += outcome.stored
+        self.counter["repeated"] += outcome.repeated
+        if not bulk:
+            return _STORED if outcome.stored else _REPEATED
+        counts = {"stored": outcome.stored, "repeated": outcome.repeated}
+        return json_answer(counts, 201 if outcome.stored else 200)
+
+
+def _check(outcome: Outcome, *, bulk: bool) -> None:
+    if outcome.refusal is Refusal.CONFLICT:
+        place = f"reports[{outcome.at}]: " if bulk else ""
+        raise RefusedError(
+            409, f"{place}this id stands for another report", "make a new report with its own id"
+        )
+    if outcome.refusal is Refusal.INVITATION:
+        raise RefusedError(
+            403, "the invitation is not known or was used already", "ask who invited you"
+        )

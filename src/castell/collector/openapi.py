@@ -1,0 +1,172 @@
+"""The API described by the types that decode it (OpenAPI 3.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from castell import __version__
+from castell.collector.results.downloads import FORMATS
+from castell.collector.wire import structs_of
+from castell.estimators import methods
+from castell.study import Study
+
+Document = dict[str, Any]
+
+_PROBLEM = {"$ref": "#/components/schemas/Problem"}
+_REFUSALS = {
+    "400": "Not JSON",
+    "403": "The invitation is not valid",
+    "408": "The body did not come",
+    "409": "Another study's report, or an id that stands for another report",
+    "413": "Too long",
+    "415": "Not said to be JSON",
+    "422": "Not a report of this study",
+    "429": "Too often",
+    "503": "Not kept: send it again later",
+}
+_RESULTS_REFUSALS = {
+    "400": "A question that the study has no answer to",
+    "401": "Without the token",
+    "403": "Too few reports",
+    "409": "Too few reports",
+    "429": "Wrong tokens too often",
+}
+
+
+def openapi(study: Study, *, invitations: bool, most: int) -> Document:
+    one, bulk = structs_of(study, invitations=invitations, most=most)
+    (one_schema, bulk_schema), components = msgspec.json.schema_components(
+        [one, bulk], ref_template="#/components/schemas/{name}"
+    )
+    for name in ("Report", "Bulk"):
+        # The decoder takes any digest, to tell those who hold another study's apart.
+        components[name]["properties"]["study"] = {"const": study.digest}
+    components["Problem"] = _object(error={"type": "string"}, remedy={"type": "string"})
+    number = {"type": "integer", "minimum": 0}
+    stored = _object(status={"const": "stored"})
+    stored_bulk = _object(stored=number, repeated=number)
+    asks = _object(study={"type": "string"}, invitations={"type": "boolean"}, bulk=number)
+    status, anything = _object(status={"type": "string"}), {"type": "object"}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": f"castell collector: {study.name}",
+            "version": __version__,
+            "description": "Takes randomised reports. Nothing else of a respondent is kept.",
+        },
+        "paths": {
+            "/reports": {"post": _intake("Keep one report", one_schema, stored)},
+            "/reports/bulk": {"post": _intake("Keep many reports", bulk_schema, stored_bulk)},
+            "/study.json": {"get": _reading("The published study", anything, {"304": "The same"})},
+            "/collector.json": {"get": _reading("What this collector asks for", asks)},
+            "/healthz": {
+                "get": _reading("Whether reports can be kept", status, {"503": "They cannot"})
+            },
+            "/openapi.json": {"get": _reading("This description", anything)},
+            "/metrics": {"get": _guarded(_reading("Counts for Prometheus", None))},
+            "/results/api/overview": {"get": _guarded(_reading("Reports over time", anything))},
+            "/results/api/estimate": {
+                "get": _guarded(
+                    _reading("A table with its errors", anything), _question(study.names)
+                )
+            },
+            "/results/api/download": {"get": _guarded(_download(), _file(study.names))},
+        },
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _object(**properties: Any) -> Document:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _content(schema: Any) -> Document:
+    return {"application/json": {"schema": schema}}
+
+
+def _refused(refusals: dict[str, str]) -> Document:
+    return {
+        status: {"description": text, "content": _content(_PROBLEM)}
+        for status, text in refusals.items()
+    }
+
+
+def _intake(summary: str, schema: Any, answer: Document) -> Document:
+    return {
+        "summary": summary,
+        "requestBody": {"required": True, "content": _content(schema)},
+        "responses": {
+            "201": {"description": "Kept, durably", "content": _content(answer)},
+            "200": {"description": "Was kept before", "content": _content(answer)},
+            **_refused(_REFUSALS),
+        },
+    }
+
+
+def _reading(summary: str, schema: Any, others: dict[str, str] | None = None) -> Document:
+    content = {"text/plain": {"schema": {"type": "string"}}} if schema is None else _content(schema)
+    answers: Document = {"200": {"description": summary, "content": content}}
+    for status, text in (others or {}).items():
+        answers[status] = {"description": text}
+        if status != "304":
+            answers[status]["content"] = content
+    return {"summary": summary, "responses": answers}
+
+
+def _guarded(operation: Document, parameters: list[Document] | None = None) -> Document:
+    answers = {**operation["responses"], **_refused(_RESULTS_REFUSALS)}
+    return {
+        **operation,
+        "security": [{"token": []}],
+        "parameters": parameters or [],
+        "responses": answers,
+    }
+
+
+def _question(names: tuple[str, ...]) -> list[Document]:
+    several = {
+        "type": "array",
+        "items": {"enum": list(names)},
+        "minItems": 1,
+        "maxItems": len(names),
+        "uniqueItems": True,
+    }
+    return [
+        {"name": "attributes", "in": "query", "required": True, "schema": several},
+        _choice("method", list(methods())),
+        _choice("post", ["raw", "clip", "simplex"]),
+        # Those that fit any table. Others need a number of attributes, which no schema can say.
+        _choice("chart", ["auto", "bars"]),
+        {
+            "name": "level",
+            "in": "query",
+            "schema": {"type": "number", "minimum": 0.01, "maximum": 0.9999},
+        },
+    ]
+
+
+def _download() -> Document:
+    kinds = sorted({media_type.split(";")[0] for _, media_type, _ in FORMATS.values()})
+    content: Document = {kind: {} for kind in kinds}
+    return {
+        "summary": "The table as a file",
+        "responses": {"200": {"description": "A file", "content": content}},
+    }
+
+
+def _file(names: tuple[str, ...]) -> list[Document]:
+    return [{**_choice("format", list(FORMATS)), "required": True}, *_question(names)]
+
+
+def _choice(name: str, values: list[str]) -> Document:
+    return {"name": name, "in": "query", "schema": {"enum": values}}

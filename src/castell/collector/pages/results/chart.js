@@ -1,0 +1,105 @@
+// Charts: Vega-Lite descriptions from the collector, drawn by the Vega that it serves.
+//
+// `ast: true` has Vega interpret its expressions instead of compiling them, which is what lets the
+// page do without 'unsafe-eval'; its own style sheets stay out, since they would be inline.
+
+const OPTIONS = {
+  ast: true,
+  actions: false,
+  renderer: "svg",
+  defaultStyle: false,
+  tooltip: { disableDefaultStyle: true },
+};
+
+/** @type {Promise<unknown> | undefined} */
+let loading;
+
+/** Vega is large, so it comes after the page does, and once. */
+function vega() {
+  loading ??= import("/results/vega.js");
+  return loading;
+}
+
+/** @type {WeakMap<Element, {finalize: () => void}>} */
+const drawn = new WeakMap();
+
+/**
+ * @param {HTMLElement} place
+ * @param {object} spec as the collector made it
+ * @param {string} label the chart in a sentence, for those who do not see it
+ * @param {{across: number, rows: number}} [shape] how many cells lie side by side, below each other
+ */
+export async function draw(place, spec, label, shape = { across: 1, rows: 1 }) {
+  await vega();
+  const made = fitted(spec, place.clientWidth, shape);
+  made.description = label;
+  drawn.get(place)?.finalize();
+  drawn.set(place, await window.vegaEmbed(place, made, OPTIONS));
+}
+
+/** The picture as a file: the description as it is, with its title, sharp enough to print. */
+export async function png(spec) {
+  await vega();
+  const aside = document.createElement("div");
+  const { view, finalize } = await window.vegaEmbed(aside, spec, { ...OPTIONS, renderer: "canvas" });
+  const canvas = await view.toCanvas(2);
+  finalize();
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
+/** A description made for print, changed to fit the room there is. The page has its own title. */
+export function fitted(spec, room, shape) {
+  const { across } = shape;
+  const made = structuredClone(spec);
+  delete made.title;
+  made.padding = 4;
+  const narrow = room < 560;
+  const config = (made.config = { ...made.config });
+  config.legend = { labelFontSize: 12, ...config.legend, ...(narrow && { orient: "bottom" }) };
+  config.axis = { ...config.axis, labelFontSize: 12, titleFontSize: 12 };
+  config.header = { labelFontSize: 12, titleFontSize: 12, ...config.header };
+  if (made.facet) {
+    const labels = 96;
+    const beside = narrow ? 0 : 90;
+    const natural = made.spec.width?.step ? across * 44 : 190;
+    const fits = Math.floor((room - beside) / (natural + labels));
+    made.columns = Math.max(1, Math.min(made.columns, fits));
+    resize(made.spec, (room - beside) / made.columns - labels, across, 80);
+  } else if (made.width?.step) {
+    resize(made, room - (narrow ? 100 : 190), across, 150);
+  } else if (made.height?.step || made.encoding) {
+    made.width = "container";
+    made.autosize = { type: "fit", contains: "padding" };
+    // Only a height in numbers can be fitted: the rows, and the axis below them.
+    if (made.height?.step) made.height = made.height.step * shape.rows + 50;
+    else made.height += 40;
+  } else {
+    resize(made, room - 96, across, 150);
+  }
+  return made;
+}
+
+/** A heat map by its steps, or a mosaic by its side. */
+function resize(view, room, across, most) {
+  if (!view.width?.step) {
+    // Areas stay shares in a rectangle that is no square.
+    view.width = Math.min(640, room);
+    view.height = Math.min(430, room);
+    if (room >= 280) larger(view);
+    return;
+  }
+  const step = Math.max(42, Math.min(most, room / across));
+  view.width = { step };
+  view.height = { step: step < 90 ? 38 : 58 };
+  if (step >= 90) larger(view);
+}
+
+/** Roomy cells take larger words, and their names lie flat. */
+function larger(view) {
+  for (const { mark, encoding } of view.layer) {
+    if (mark?.type === "text") {
+      Object.assign(mark, { fontSize: mark.fontSize * 1.25, dy: (mark.dy ?? 0) * 1.35 });
+    }
+    if (encoding?.x?.axis) encoding.x.axis.labelAngle = 0;
+  }
+}

@@ -1,0 +1,86 @@
+// The parts of an answer that are words and numbers.
+
+import { at, el, percent, points, whole } from "./dom.js";
+
+const STATES = { fine: "✓ Fine", look: "! Look", unknown: "? Not known" };
+const MOST_ROWS = 500;
+
+/** @param {any} answer */
+export function showSignals(answer) {
+  at("signals").replaceChildren(
+    ...answer.signals.map((s) =>
+      el(
+        "li",
+        { class: `signal ${s.state}`, "data-key": s.key },
+        el("span", { class: `badge ${s.state}` }, STATES[s.state]),
+        el(
+          "div",
+          {},
+          el("h3", { class: "signal-title" }, s.title),
+          el("div", { class: "signal-value" }, s.value),
+        ),
+        el(
+          "div",
+          {},
+          el("p", {}, s.text),
+          el("details", {}, el("summary", {}, "How"), el("p", { class: "quiet small" }, s.method)),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {any} answer */
+export function showNotes(answer) {
+  const notes = answer.notes.map((note) => el("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`));
+  at("notes").replaceChildren(...notes);
+}
+
+/** A table with a row for each cell; those that cannot be told from zero are fainter. */
+export function showTable(answer) {
+  const width = answer.attributes.length;
+  const level = `${Math.round(1000 * answer.level) / 10}% interval`;
+  const titles = [...answer.attributes, "share", "std. err.", level];
+  const kind = (i) => ["number", "number error", "number"][i - width] ?? "";
+  const head = titles.map((text, i) => el("th", { scope: "col", class: kind(i) }, text));
+  const rows = answer.cells.slice(0, MOST_ROWS).map((cell) => {
+    const [share, error, low, high] = cell.slice(width);
+    const names = cell.slice(0, width).map((text) => el("th", { scope: "row" }, text));
+    const numbers = [percent(share), percent(error, 2), `${points(low)} to ${percent(high)}`];
+    return el(
+      "tr",
+      { class: low <= 0 && high >= 0 ? "faint" : "" },
+      ...names,
+      ...numbers.map((text, i) => el("td", { class: kind(i + width) }, text)),
+    );
+  });
+  const left = answer.cells.length - rows.length;
+  const caption = left > 0 ? `The first ${rows.length} of ${whole.format(answer.cells.length)} cells; download for all` : "";
+  at("table").replaceChildren(
+    el(
+      "table",
+      {},
+      el("caption", { class: caption ? "small quiet" : "visually-hidden" }, caption || answer.attributes.join(" by ")),
+      el("thead", {}, el("tr", {}, ...head)),
+      el("tbody", {}, ...rows),
+    ),
+  );
+}
+
+/** The answer in a sentence, for those who do not see the chart. */
+export function inWords(answer) {
+  const width = answer.attributes.length;
+  const best = answer.cells.reduce((a, b) => (b[width] > a[width] ? b : a));
+  const [share, , low, high] = best.slice(width);
+  return (
+    `${answer.chart ?? "table"} of ${answer.attributes.join(" by ")}, ${answer.cells.length} cells. ` +
+    `The largest is ${best.slice(0, width).join(", ")} with ${percent(share)} ` +
+    `(${percent(low)} to ${percent(high)}). All numbers are in the table below.`
+  );
+}
+
+/** How the reports came in, in a sentence. @param {any} found */
+export function overTime(found) {
+  const peak = Math.max(...found.timeline.map((point) => point.reports));
+  return `Reports over time: ${whole.format(found.n)} in all, at most ${whole.format(peak)} in an hour.`;
+}

@@ -1,0 +1,81 @@
+// Things to know, and what became of a report.
+
+import { make } from "./parts.js";
+
+/** @typedef {import("./survey.js").State} State */
+/** @typedef {import("./words.js").Speech} Speech */
+
+/**
+ * Something to know before going on, and the button that goes on.
+ *
+ * @param {Speech} speech
+ * @param {Parameters<Speech["say"]>[0]} title
+ * @param {Parameters<Speech["say"]>[0]} lead
+ * @param {Parameters<Speech["say"]>[0]} action
+ * @param {() => void} act
+ */
+export function notice({ say }, title, lead, action, act) {
+  return make(
+    "section",
+    { class: "card" },
+    make("h2", { tabindex: -1 }, say(title)),
+    make("p", {}, say(lead)),
+    make(
+      "div",
+      { class: "actions" },
+      make("button", { type: "button", class: "main", click: act }, say(action)),
+    ),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {Speech} speech
+ */
+export function failure({ failure: refusal }, { say }) {
+  if (!refusal) return null;
+  const words = {
+    network: say("failedNetwork"),
+    changed: say("failedChanged"),
+  };
+  const text =
+    refusal.kind === "network" || refusal.kind === "changed"
+      ? words[refusal.kind]
+      : say("failedRefused", { problem: refusal.problem });
+  return make(
+    "div",
+    { role: "alert", class: "alert", tabindex: -1 },
+    make("h3", {}, say("failedTitle")),
+    make("p", {}, text),
+  );
+}
+
+/** @param {Speech} speech */
+export function sentScreen({ say }) {
+  return make(
+    "section",
+    { class: "card done" },
+    make("h2", { tabindex: -1 }, say("sentTitle")),
+    make("p", {}, say("sentLead")),
+  );
+}
+
+/**
+ * @param {import("../client/refusal.js").Kind} kind
+ * @param {string} reason
+ * @param {Speech["say"]} say
+ */
+export function problemScreen(kind, reason, say) {
+  const name = kind === "network" ? "unreachable" : kind === "device" ? "device" : "broken";
+  return make(
+    "main",
+    {},
+    make(
+      "section",
+      { class: "card", role: "alert" },
+      make("h1", {}, say(`${name}Title`)),
+      make("p", {}, say(`${name}Lead`)),
+      name === "broken" && make("p", { class: "small" }, `${say("reason")}: ${reason}`),
+    ),
+  );
+}

@@ -1,0 +1,111 @@
+// Elements, made without HTML in texts: what a study says is never read as markup.
+
+/** @typedef {Node | string | null | undefined | false} Child */
+
+/**
+ * @param {string} tag
+ * @param {{[attribute: string]: string | number | boolean | EventListener | undefined}} [attributes]
+ * @param {...(Child | Child[])} children
+ * @returns {HTMLElement}
+ */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(
+    ...children.flat().filter((child) => child !== null && child !== undefined && child !== false),
+  );
+  return element;
+}
+
+/**
+ * A text of the study, in its own language and direction.
+ *
+ * @param {{language: string}} speech
+ * @param {string} text
+ * @returns {HTMLElement}
+ */
+export function spoken({ language }, text) {
+  return make("span", { lang: language, dir: "auto" }, text);
+}
+
+/**
+ * A table whose cells may hold elements; headers stand beside their cells on a narrow screen.
+ *
+ * @param {string} label
+ * @param {string[]} heads
+ * @param {Child[][]} rows
+ * @returns {HTMLElement}
+ */
+export function table(label, heads, rows) {
+  // Roles are written out because a narrow screen shows the table as blocks, and browsers then
+  // forget that it is one.
+  return make(
+    "table",
+    { role: "table", "aria-label": label },
+    make(
+      "thead",
+      { role: "rowgroup" },
+      make(
+        "tr",
+        { role: "row" },
+        heads.map((head) => make("th", { scope: "col", role: "columnheader" }, head)),
+      ),
+    ),
+    make(
+      "tbody",
+      { role: "rowgroup" },
+      rows.map((cells) =>
+        make(
+          "tr",
+          { role: "row" },
+          cells.map((cell, i) =>
+            i === 0
+              ? make("th", { scope: "row", role: "rowheader" }, cell)
+              : make(
+                  "td",
+                  { role: "cell" },
+                  make("span", { class: "head", "aria-hidden": "true" }, heads[i]),
+                  make("span", {}, cell),
+                ),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/**
+ * A hundred guesses as dots: right by luck, right because of the report, wrong.
+ *
+ * @param {string} label
+ * @param {number} chance
+ * @param {number} right
+ * @returns {SVGElement}
+ */
+export function hundredDots(label, chance, right) {
+  const picture = document.createElementNS(SVG, "svg");
+  for (const [name, value] of Object.entries({
+    viewBox: "0 0 200 50",
+    role: "img",
+    "aria-label": label,
+    class: "dots",
+  })) {
+    picture.setAttribute(name, value);
+  }
+  for (let i = 0; i < 100; i += 1) {
+    const dot = document.createElementNS(SVG, "circle");
+    const [column, row] = [Math.floor(i / 5), i % 5];
+    dot.setAttribute("cx", String(5 + 10 * column));
+    dot.setAttribute("cy", String(5 + 10 * row));
+    dot.setAttribute("r", "3.6");
+    dot.setAttribute("class", i < chance ? "chance" : i < right ? "more" : "wrong");
+    picture.append(dot);
+  }
+  return picture;
+}

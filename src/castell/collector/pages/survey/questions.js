@@ -1,0 +1,195 @@
+// The questions. Nothing is sent from here.
+
+import { make, spoken } from "./parts.js";
+
+/** @typedef {import("../client/study.js").Attribute} Attribute */
+/** @typedef {import("./survey.js").State} State */
+/** @typedef {import("./words.js").Speech} Speech */
+
+// More than that are easier to find in a list that opens.
+const MOST_BUTTONS = 8;
+
+/**
+ * @param {State} state
+ * @param {Speech} speech
+ * @param {(answers: {[attribute: string]: string}) => void} done
+ */
+export function askScreen(state, speech, done) {
+  const { study } = state.person;
+  const { say } = speech;
+  const names = new Set(state.asked.flatMap((block) => study.blocks[block].attributes));
+  const asked = study.attributes.filter(({ name }) => names.has(name));
+  const missing = make("div", {
+    role: "alert",
+    class: "alert",
+    id: "missing",
+    tabindex: -1,
+    hidden: true,
+  });
+
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const data = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    /** @type {{[attribute: string]: string}} */
+    const answers = {};
+    const open = [];
+    for (const attribute of asked) {
+      const index = study.attributes.indexOf(attribute);
+      const code = data.get(`q${index}`);
+      const field = /** @type {HTMLElement} */ (document.getElementById(`q${index}`));
+      const answered = typeof code === "string" && code !== "";
+      mark(field, answered ? "" : say("missing"));
+      if (answered) answers[attribute.name] = attribute.values[Number(code)];
+      else
+        open.push({
+          href: `#q${index}`,
+          text: speech.question(attribute),
+          language: speech.language,
+        });
+    }
+    if (state.invited) {
+      state.invitation = String(data.get("invitation")).trim().toLowerCase();
+      const field = /** @type {HTMLElement} */ (document.getElementById("invited"));
+      const fits = /^[a-z2-7]{20}$/.test(state.invitation);
+      mark(field, fits ? "" : say("invitationMissing"));
+      if (!fits)
+        open.push({ href: "#invited", text: say("invitation"), language: speech.pageLanguage });
+    }
+    if (open.length === 0) {
+      done(answers);
+      return;
+    }
+    missing.hidden = false;
+    missing.replaceChildren(
+      make("h3", {}, say("missingTitle")),
+      make(
+        "ul",
+        {},
+        open.map(({ href, text, language }) => {
+          const jump = (/** @type {Event} */ click) => {
+            click.preventDefault();
+            const field = document.querySelector(href);
+            /** @type {HTMLElement | null} */ (field?.querySelector("input, select"))?.focus();
+            field?.scrollIntoView({ block: "center" });
+          };
+          return make("li", {}, make("a", { href, lang: language, click: jump }, text));
+        }),
+      ),
+    );
+    missing.focus();
+  };
+
+  return make(
+    "form",
+    { id: "questions", novalidate: true, autocomplete: "off", submit },
+    make("h2", { tabindex: -1, class: "quiet" }, say("questionsTitle")),
+    missing,
+    asked.map((attribute, i) => question(state, attribute, i, asked.length, speech)),
+    state.invited && invitation(state, speech),
+    make(
+      "div",
+      { class: "actions" },
+      make("button", { type: "submit", class: "main" }, say("review")),
+      make("span", { class: "small" }, say("reviewNote")),
+    ),
+  );
+}
+
+/**
+ * @param {HTMLElement} field
+ * @param {string} problem "" if there is none
+ */
+function mark(field, problem) {
+  const error = /** @type {HTMLElement} */ (field.querySelector(".error"));
+  error.textContent = problem;
+  field.classList.toggle("open", problem !== "");
+  for (const input of field.querySelectorAll("input[type=text], select")) {
+    input.setAttribute("aria-invalid", String(problem !== ""));
+  }
+}
+
+/**
+ * @param {State} state
+ * @param {Attribute} attribute
+ * @param {number} place
+ * @param {number} count
+ * @param {Speech} speech
+ */
+function question(state, attribute, place, count, speech) {
+  const { say } = speech;
+  const index = state.person.study.attributes.indexOf(attribute);
+  const [id, error] = [`q${index}`, `q${index}-error`];
+  const values = speech.values(attribute);
+  const ticked = attribute.values.indexOf(state.answers[attribute.name] ?? "");
+  const buttons = values.map((value, code) =>
+    make(
+      "label",
+      { class: "choice" },
+      make("input", {
+        type: "radio",
+        name: id,
+        value: code,
+        checked: code === ticked,
+        required: true,
+        autocomplete: "off",
+      }),
+      spoken(speech, value),
+    ),
+  );
+  const list = () =>
+    make(
+      "select",
+      {
+        name: id,
+        "aria-labelledby": `${id}-text`,
+        "aria-describedby": error,
+        required: true,
+        autocomplete: "off",
+      },
+      make("option", { value: "" }, say("choose")),
+      values.map((value, code) =>
+        make("option", { value: code, selected: code === ticked, lang: speech.language }, value),
+      ),
+    );
+  return make(
+    "fieldset",
+    { class: "card question", id, "aria-describedby": error },
+    make(
+      "legend",
+      {},
+      make("span", { class: "small" }, say("questionNumber", { n: place + 1, count })),
+      make(
+        "span",
+        { class: "asked", id: `${id}-text`, lang: speech.language, dir: "auto" },
+        speech.question(attribute),
+      ),
+    ),
+    make("p", { class: "error", id: error }),
+    values.length > MOST_BUTTONS ? list() : make("div", { class: "choices" }, buttons),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {Speech} speech
+ */
+function invitation({ invitation: code }, { say }) {
+  return make(
+    "div",
+    { class: "card question", id: "invited" },
+    make("label", { for: "invitation", class: "asked" }, say("invitation")),
+    make("p", { class: "small", id: "invitation-help" }, say("invitationHelp")),
+    make("p", { class: "error", id: "invitation-error" }),
+    make("input", {
+      type: "text",
+      id: "invitation",
+      name: "invitation",
+      value: code,
+      maxlength: 40,
+      autocomplete: "off",
+      autocapitalize: "none",
+      spellcheck: "false",
+      "aria-describedby": "invitation-help invitation-error",
+    }),
+  );
+}

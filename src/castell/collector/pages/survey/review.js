@@ -1,0 +1,117 @@
+// Exactly what will leave, in words and to the letter.
+
+import { bodyOf, readCodes } from "../client/report.js";
+import { attributeNamed } from "../client/study.js";
+import { likeliest, unpack } from "./exposure.js";
+import { make, spoken, table } from "./parts.js";
+
+/** @typedef {import("../client/ledger.js").Entry} Entry */
+/** @typedef {import("../client/report.js").Report} Report */
+/** @typedef {import("./survey.js").State} State */
+/** @typedef {import("./words.js").Speech} Speech */
+
+/**
+ * @param {State} state
+ * @param {Speech} speech
+ * @param {string} url
+ * @param {Entry[]} entries
+ * @param {{send: () => void, back: () => void}} act
+ */
+export function reviewScreen(state, speech, url, entries, act) {
+  const { say, atMost } = speech;
+  const { study } = state.person;
+  const report = /** @type {Report} */ (state.report);
+  const earlier = entries.find(({ digest }) => digest === study.digest);
+  const cost = atMost(study.epsilon, 2);
+  const explained = [
+    ["id", "bodyId"],
+    ["study", "bodyStudy"],
+    ["codes", "bodyCodes"],
+    ...(report.invitation === undefined ? [] : [["invitation", "bodyInvitation"]]),
+  ];
+  return make(
+    "section",
+    { class: "card review" },
+    make("h2", { tabindex: -1 }, say("reviewTitle")),
+    make("p", {}, say("reviewLead")),
+    table(
+      say("reviewTitle"),
+      [say("columnQuestion"), say("columnAnswer"), say("columnSent")],
+      sentRows(state, speech),
+    ),
+    make("h3", {}, say("bodyTitle")),
+    make("p", {}, say("bodyLead", { url })),
+    make(
+      "pre",
+      { id: "body", tabindex: 0, "aria-label": say("bodyTitle") },
+      make("code", {}, bodyOf(report)),
+    ),
+    make(
+      "dl",
+      {},
+      explained.flatMap(([name, words]) => [
+        make("dt", {}, make("code", {}, name)),
+        make("dd", {}, say(/** @type {"bodyId"} */ (words))),
+      ]),
+    ),
+    make("p", {}, say(earlier?.reports ? "costAgain" : "cost", { epsilon: cost })),
+    make(
+      "div",
+      { class: "actions" },
+      make(
+        "button",
+        { type: "button", class: "main", id: "send", click: act.send },
+        say(state.failure ? "retry" : "send"),
+      ),
+      make("button", { type: "button", class: "plain", click: act.back }, say("back")),
+    ),
+  );
+}
+
+/**
+ * @param {State} state
+ * @param {Speech} speech
+ */
+function sentRows({ person: { study }, answers, report }, speech) {
+  const { say } = speech;
+  return readCodes(study, report?.codes ?? []).flatMap(({ block: index, code }) => {
+    const block = study.blocks[index];
+    // Reports of k-ary response are answers; those of other channels only speak for some.
+    const sent = block.channel.kind === "kary" ? unpack(block, code) : null;
+    return block.attributes.map((name, i) => {
+      const attribute = attributeNamed(study, name);
+      const values = speech.values(attribute);
+      const own = attribute.values.indexOf(answers[name]);
+      return [
+        spoken(speech, speech.question(attribute)),
+        spoken(speech, values[own]),
+        sent === null
+          ? say("sentCode", { code, values: spokenFor(block, i, code, values, speech) })
+          : make(
+              "span",
+              {},
+              spoken(speech, values[sent[i]]),
+              make(
+                "span",
+                { class: "small note" },
+                say(sent[i] === own ? "sentSame" : "sentOther"),
+              ),
+            ),
+      ];
+    });
+  });
+}
+
+/**
+ * @param {import("../client/study.js").Block} block
+ * @param {number} at
+ * @param {number} code
+ * @param {string[]} values
+ * @param {Speech} speech
+ */
+function spokenFor(block, at, code, values, { say }) {
+  const codes = new Set(likeliest(block, code).map((answer) => unpack(block, answer)[at]));
+  const named = [...codes].sort((a, b) => a - b).map((value) => values[value]);
+  const rest = named.length > 5 ? [say("andMore", { n: named.length - 5 })] : [];
+  return [...named.slice(0, 5), ...rest].join(", ");
+}

@@ -1,0 +1,250 @@
+// The survey page: made from the study, one screen after the other. Nothing leaves this device but
+// the report, and the report only after its text was on the screen.
+
+import { readLedger } from "../client/ledger.js";
+import { Refusal } from "../client/refusal.js";
+import { blocksAsked } from "../client/report.js";
+import { meet } from "../client/respondent.js";
+import { ledger } from "./account.js";
+import { introduction } from "./introduction.js";
+import { failure, notice, problemScreen, sentScreen } from "./notices.js";
+import { make } from "./parts.js";
+import { askScreen } from "./questions.js";
+import { reviewScreen } from "./review.js";
+import { bestLanguage, languagesOf, speak } from "./words.js";
+
+/** @typedef {import("../client/report.js").Report} Report */
+/** @typedef {import("../client/respondent.js").Respondent} Respondent */
+/** @typedef {import("./words.js").Speech} Speech */
+
+/**
+ * @typedef {object} State
+ * @property {Respondent} person
+ * @property {number[]} asked the blocks that this device reports
+ * @property {boolean} invited whether a report needs an invitation
+ * @property {string} invitation
+ * @property {string} language
+ * @property {{[attribute: string]: string}} answers
+ * @property {"changed" | "waiting" | "already" | "ask" | "review" | "sent"} screen
+ * @property {Report | null} report made, perhaps not yet sent
+ * @property {boolean} sending
+ * @property {Refusal | null} failure
+ */
+
+const page = /** @type {HTMLElement} */ (document.getElementById("page"));
+const status = /** @type {HTMLElement} */ (document.getElementById("status"));
+const reportsUrl = new URL("reports", document.baseURI);
+
+start().catch((error) => {
+  const kind = error instanceof Refusal ? error.kind : "study";
+  const say = speak(bestLanguage(["en", "de", "es", "fr"], navigator.languages)).say;
+  page.replaceChildren(problemScreen(kind, String(error?.problem ?? error), say));
+});
+
+async function start() {
+  const person = await meet(new URL("study.json", document.baseURI).href, reportsUrl);
+  const { study } = person;
+  const entry = (await readLedger(person.store)).find(({ digest }) => digest === study.digest);
+  /** @type {State} */
+  const state = {
+    person,
+    asked: await blocksAsked(study, person.memo),
+    invited: await asksForInvitations(),
+    invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
+    language: bestLanguage(languagesOf(study), navigator.languages),
+    answers: {},
+    screen: person.changed
+      ? "changed"
+      : entry?.waiting
+        ? "waiting"
+        : entry?.reports
+          ? "already"
+          : "ask",
+    report: entry?.waiting ?? null,
+    sending: false,
+    failure: null,
+  };
+  await show(state);
+}
+
+/** @returns {Promise<boolean>} */
+async function asksForInvitations() {
+  try {
+    const options = /** @type {RequestInit} */ ({
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+    });
+    const answer = await fetch(new URL("collector.json", document.baseURI), options);
+    return answer.ok && (await answer.json()).invitations === true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Draw the whole page. It is small, and a page that is always drawn whole is always right.
+ *
+ * @param {State} state
+ * @param {string} [focus] what to move to, so that a keyboard or a screen reader is where it happens
+ */
+async function show(state, focus) {
+  const speech = speak(state.language);
+  const { study, store } = state.person;
+  const entries = await readLedger(store);
+  document.documentElement.lang = speech.pageLanguage;
+  document.title = speech.title(study);
+  const screens = {
+    changed: () => notice(speech, "changedTitle", "changedLead", "accept", () => accept(state)),
+    waiting: () => [
+      notice(speech, "waitingTitle", "waitingLead", "waitingSend", () => send(state)),
+      failure(state, speech),
+    ],
+    already: () =>
+      notice(speech, "alreadyTitle", "alreadyLead", "alreadyAgain", () => go(state, "ask")),
+    ask: () => askScreen(state, speech, (answers) => review(state, answers)),
+    review: () => [
+      reviewScreen(state, speech, String(reportsUrl), entries, {
+        send: () => send(state),
+        back: () => go(state, "ask"),
+      }),
+      failure(state, speech),
+    ],
+    sent: () => sentScreen(speech),
+  };
+  const early = ["changed", "waiting", "already", "ask"].includes(state.screen);
+  page.replaceChildren(
+    header(state, speech),
+    make(
+      "main",
+      {},
+      state.screen === "ask" && introduction(state, speech),
+      screens[state.screen](),
+    ),
+    ledger(state, speech, entries),
+  );
+  if (focus ?? !early) {
+    /** @type {HTMLElement | null} */ (page.querySelector(focus ?? "main h2"))?.focus();
+  }
+}
+
+/**
+ * @param {State} state
+ * @param {State["screen"]} screen
+ */
+async function go(state, screen) {
+  state.screen = screen;
+  state.failure = null;
+  await show(state, "main h2");
+  window.scrollTo(0, 0);
+}
+
+/** @param {State} state */
+async function accept(state) {
+  await state.person.accept();
+  await go(state, "ask");
+}
+
+/**
+ * @param {State} state
+ * @param {{[attribute: string]: string}} answers
+ */
+async function review(state, answers) {
+  state.answers = answers;
+  const report = await state.person.make(answers);
+  state.report = state.invited ? { ...report, invitation: state.invitation } : report;
+  await go(state, "review");
+}
+
+/** @param {State} state */
+async function send(state) {
+  if (state.sending || !state.report) return;
+  state.sending = true;
+  state.failure = null;
+  const { say } = speak(state.language);
+  status.textContent = say("sending");
+  const pressed = page.querySelector("main button.main");
+  if (pressed) pressed.textContent = say("sending");
+  page.setAttribute("aria-busy", "true");
+  try {
+    await state.person.send(state.report);
+    state.report = null;
+    state.answers = {};
+    await go(state, "sent");
+    status.textContent = say("sentTitle");
+  } catch (error) {
+    state.failure =
+      error instanceof Refusal ? error : new Refusal("refused", String(error), "reload the page");
+    status.textContent = "";
+    await show(state, "[role=alert]");
+  } finally {
+    state.sending = false;
+    page.removeAttribute("aria-busy");
+  }
+}
+
+/**
+ * @param {State} state
+ * @param {Speech} speech
+ */
+function header(state, speech) {
+  const { study } = state.person;
+  const languages = languagesOf(study);
+  const description = speech.description(study);
+  const choose = (/** @type {Event} */ event) => {
+    state.language = /** @type {HTMLSelectElement} */ (event.target).value;
+    state.answers = { ...state.answers, ...chosen(study) };
+    show(state, "#language");
+  };
+  return make(
+    "header",
+    {},
+    languages.length > 1 &&
+      make(
+        "p",
+        { class: "language" },
+        make("label", { for: "language" }, speech.say("language")),
+        make(
+          "select",
+          { id: "language", change: choose, autocomplete: "off" },
+          languages.map((language) =>
+            make(
+              "option",
+              { value: language, lang: language, selected: language === state.language },
+              nameOf(language),
+            ),
+          ),
+        ),
+      ),
+    make("h1", { lang: speech.language, dir: "auto" }, speech.title(study)),
+    description !== "" &&
+      make(
+        "div",
+        { class: "lead", lang: speech.language, dir: "auto" },
+        ...description.split("\n").map((line) => make("p", {}, line)),
+      ),
+  );
+}
+
+/**
+ * What is ticked on the page now, so that a change of language keeps it.
+ *
+ * @param {Respondent["study"]} study
+ * @returns {{[attribute: string]: string}}
+ */
+function chosen(study) {
+  const form = /** @type {HTMLFormElement | null} */ (document.getElementById("questions"));
+  if (!form) return {};
+  const data = new FormData(form);
+  return Object.fromEntries(
+    study.attributes.flatMap(({ name, values }, i) => {
+      const code = data.get(`q${i}`);
+      return typeof code === "string" && code !== "" ? [[name, values[Number(code)]]] : [];
+    }),
+  );
+}
+
+/** @param {string} language in its own words */
+function nameOf(language) {
+  const name = new Intl.DisplayNames([language], { type: "language" }).of(language) ?? language;
+  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
+}

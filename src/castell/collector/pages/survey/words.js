@@ -1,0 +1,87 @@
+// What the page says, in the languages it knows. All of them are loaded at once: fetching a language
+// when it is chosen would tell the server which one was.
+
+import { de } from "./words/de.js";
+import { en } from "./words/en.js";
+import { es } from "./words/es.js";
+import { fr } from "./words/fr.js";
+
+/** @typedef {import("../client/study.js").Study} Study */
+/** @typedef {import("../client/study.js").Attribute} Attribute */
+/** @typedef {typeof en} Words */
+
+/** @type {{[language: string]: Words}} */
+const PAGES = { de, en, es, fr };
+
+/**
+ * @typedef {object} Speech
+ * @property {string} language of the study's texts
+ * @property {string} pageLanguage of the page's own words: the same if it knows it, else English
+ * @property {(key: Exclude<keyof Words, "notProtectedItems">, fill?: {[name: string]: string | number}) => string} say
+ * @property {Words["notProtectedItems"]} notProtected
+ * @property {(value: number, digits?: number) => string} number
+ * @property {(value: number, digits: number) => string} atMost rounded up: a loss is not understated
+ * @property {(study: Study) => string} title
+ * @property {(study: Study) => string} description
+ * @property {(attribute: Attribute) => string} question
+ * @property {(attribute: Attribute) => string[]} values
+ */
+
+/**
+ * The languages of a study, its own first.
+ *
+ * @param {Study} study
+ * @returns {string[]}
+ */
+export function languagesOf(study) {
+  const all = [study.language || "en", ...Object.keys(study.translations)];
+  for (const attribute of study.attributes) all.push(...Object.keys(attribute.translations));
+  return [...new Set(all)];
+}
+
+/**
+ * The first language of a person that there is.
+ *
+ * @param {readonly string[]} known
+ * @param {readonly string[]} wanted as the browser lists them
+ * @returns {string}
+ */
+export function bestLanguage(known, wanted) {
+  const primary = (/** @type {string} */ tag) => tag.toLowerCase().split("-")[0];
+  for (const tag of wanted) {
+    const exact = known.find((one) => one.toLowerCase() === tag.toLowerCase());
+    const near = exact ?? known.find((one) => primary(one) === primary(tag));
+    if (near) return near;
+  }
+  return known[0];
+}
+
+/**
+ * @param {string} language
+ * @returns {Speech}
+ */
+export function speak(language) {
+  const pageLanguage = bestLanguage(Object.keys(PAGES), [language, "en"]);
+  const words = PAGES[pageLanguage];
+  const number = (/** @type {number} */ value, digits = 0) =>
+    new Intl.NumberFormat(pageLanguage, {
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits,
+    }).format(value);
+  return {
+    language,
+    pageLanguage,
+    say: (key, fill = {}) =>
+      words[key].replace(/\{(\w+)\}/g, (_, name) => String(fill[name] ?? "")),
+    notProtected: words.notProtectedItems,
+    number,
+    // Epsilon is itself rounded up in its last bits, which must not show as another hundredth.
+    atMost: (value, digits) =>
+      number(Math.ceil(value * 10 ** digits - 1e-6) / 10 ** digits, digits),
+    title: (study) => study.translations[language]?.title || study.title || study.name,
+    description: (study) => study.translations[language]?.description || study.description,
+    question: (attribute) =>
+      attribute.translations[language]?.question || attribute.question || attribute.name,
+    values: (attribute) => attribute.translations[language]?.values ?? attribute.values,
+  };
+}

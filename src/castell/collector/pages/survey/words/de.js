@@ -1,0 +1,114 @@
+/** German. */
+export const de = {
+  language: "Sprache",
+  protectTitle: "Der Zufall verbirgt Ihre Antworten",
+  protectLead:
+    "Bevor etwas gesendet wird, entscheidet hier in Ihrem Browser der Zufall, ob eine wahre oder eine andere Antwort hinausgeht. Niemand kann sicher wissen, welche es war: nicht die Leute hinter dieser Umfrage und niemand, der an ihre Daten kommt.",
+  protectDeny: "Was auch gesendet wird, Sie können immer sagen: Das war Zufall.",
+  protectWhy:
+    "Aus vielen Meldungen zusammen lässt sich der Zufall wieder herausrechnen, aus der Meldung einer einzelnen Person nie.",
+  guessTitle: "Wie viel man über Sie erraten könnte",
+  guess:
+    "Am meisten verrät „{question}“. Wer sieht, was Sie senden, und Ihre Antwort rät, liegt in {right} von 100 Fällen richtig. Ohne das liegt blindes Raten in {chance} von 100 Fällen richtig.",
+  guessPicture:
+    "{chance} von 100 Versuchen durch Glück richtig, {more} mehr durch die Meldung, {wrong} falsch",
+  dotsChance: "durch Glück richtig",
+  dotsMore: "durch Ihre Meldung richtig",
+  dotsWrong: "falsch",
+  all: "Alle {count} Antworten zugleich werden {right} richtig geraten, durch Glück {chance}.",
+  oftenOf100: "in {n} von 100 Fällen",
+  onceIn: "einmal in {n} Fällen",
+  drawnNote:
+    "Der Zufall hat für dieses Gerät {asked} von {count} Fragen ausgewählt. Nur diese werden gestellt, und zu den anderen wird nichts gesendet.",
+  more: "Die genauen Zahlen, und was nicht geschützt ist",
+  epsilon:
+    "Verlust an Privatheit (Epsilon): insgesamt {epsilon}. Was gesendet wird, verschiebt die Chancen zwischen zwei beliebigen Sätzen von Antworten höchstens um den Faktor {factor}, was immer jemand sonst noch weiß.",
+  weak: "Dieser Schutz ist schwach. Unter insgesamt 4 lässt sich jede Antwort mit gutem Grund abstreiten.",
+  tableQuestion: "Frage",
+  tableRight: "Mit der Meldung richtig geraten",
+  tableChance: "durch Glück",
+  of100: "{n} von 100",
+  notProtected: "Was das nicht verbirgt",
+  notProtectedItems: [
+    "Dass dieses Gerät teilgenommen hat. Der Server sieht beim Senden Ihre Netzadresse, wie jede Website; die Software hinter dieser Seite schreibt sie nicht auf.",
+    "Was für alle gilt: Wenn fast alle Leute wie Sie dasselbe antworten, sagt das Ergebnis das auch.",
+    "Was andere auf diesem Gerät oder über Ihre Schulter sehen.",
+  ],
+  again:
+    "Dieses Gerät merkt sich seine zufälligen Entscheidungen; gleiche Antworten ergeben immer die gleiche Meldung. Hundertmal gefragt zu werden verrät nicht mehr als einmal. Geänderte Antworten verraten mehr: ihre eigenen Meldungen, und dass sie sich geändert haben, wenn jemand weiß, dass beide von diesem Gerät kamen.",
+  noMemory:
+    "Dieser Browser lässt die Seite nichts merken. Ihre Antworten sind trotzdem geschützt, aber wenn Sie die Seite schließen und noch einmal antworten, entscheidet der Zufall neu und es wird mehr verraten. Bitte antworten Sie nur einmal.",
+  questionsTitle: "Fragen",
+  questionNumber: "Frage {n} von {count}",
+  choose: "Bitte wählen",
+  review: "Zeigen, was gesendet würde",
+  reviewNote: "Noch wird nichts gesendet.",
+  missingTitle: "Einige Fragen sind noch nicht beantwortet",
+  missing: "Bitte wählen Sie eine Antwort.",
+  reviewTitle: "Das würde Ihr Gerät verlassen",
+  reviewLead: "Bisher wurde nichts gesendet. Sehen Sie es an, dann entscheiden Sie.",
+  columnQuestion: "Frage",
+  columnAnswer: "Ihre Antwort, nur Ihnen bekannt",
+  columnSent: "Was gesendet wird",
+  sentSame: "durch Zufall dieselbe",
+  sentOther: "vom Zufall gewählt",
+  sentCode: "Code {code}, er passt zu: {values}",
+  andMore: "und {n} weiteren",
+  bodyTitle: "Genau dieser Text",
+  bodyLead:
+    "Er geht an {url}. Kein Name, kein Cookie und keine Uhrzeit gehen mit; nur was Ihr Browser jeder Website sagt, etwa seine Art und Ihre Sprachen, und das wird nicht aufgeschrieben.",
+  bodyId: "eine zufällige Nummer, damit eine doppelt gesendete Meldung einmal zählt",
+  bodyStudy: "der Fingerabdruck dieser Liste von Fragen",
+  bodyCodes: "die zufällig veränderten Antworten, von 0 an gezählt",
+  bodyInvitation:
+    "Ihre Einladung; sie wird beim Gebrauch gelöscht und nicht bei der Meldung aufbewahrt",
+  cost: "Das zu senden kostet Sie einen Verlust an Privatheit (Epsilon) von {epsilon}.",
+  costAgain:
+    "Haben Sie schon einmal dieselben Antworten gegeben, kostet es nichts weiter; mit geänderten Antworten bis zu {epsilon}.",
+  send: "Senden",
+  back: "Zurück zu meinen Antworten",
+  sending: "Wird gesendet …",
+  sentTitle: "Danke, Ihre Meldung ist angekommen",
+  sentLead:
+    "Nur die zufällig veränderte Meldung hat dieses Gerät verlassen. Sie können die Seite schließen.",
+  failedTitle: "Es wurde nicht gesendet",
+  failedNetwork:
+    "Der Server ist nicht erreichbar. Versuchen Sie es noch einmal: Es ist dieselbe Meldung, und sie zählt einmal.",
+  failedChanged: "Die Studie wurde inzwischen geändert. Bitte laden Sie die Seite neu.",
+  failedRefused: "Der Server hat die Meldung nicht angenommen: {problem}.",
+  retry: "Noch einmal versuchen",
+  changedTitle: "Diese Studie wurde geändert",
+  changedLead:
+    "Seit Sie diese Seite zum ersten Mal geöffnet haben, wurden ihre Fragen oder ihr Schutz geändert. Was Sie damals gelesen haben, gilt nicht mehr. Lesen Sie es wie eine neue Studie.",
+  accept: "Verstanden, zeigen Sie mir die geänderte Studie",
+  waitingTitle: "Eine Meldung ist vielleicht nicht angekommen",
+  waitingLead:
+    "Beim letzten Mal kam keine Bestätigung. Sie können dieselbe Meldung noch einmal senden: Sie zählt einmal.",
+  waitingSend: "Noch einmal senden",
+  alreadyTitle: "Sie haben schon teilgenommen",
+  alreadyLead:
+    "Dieses Gerät hat für diese Studie eine Meldung gesendet. Dieselben Antworten würden nichts Neues verraten, aber als zweite Person zählen. Bitte antworten Sie nur noch einmal, wenn Ihre Antworten falsch waren. Jemand anderes sollte ein eigenes Gerät oder ein privates Fenster benutzen.",
+  alreadyAgain: "Noch einmal antworten",
+  invitation: "Einladungscode",
+  invitationHelp: "20 Buchstaben und Ziffern, von der Person, die Sie eingeladen hat.",
+  invitationMissing: "Bitte geben Sie den Code ein, 20 Buchstaben und Ziffern.",
+  ledgerTitle: "Was dieses Gerät dieser Website bisher mitgeteilt hat",
+  ledgerNone: "Nichts.",
+  ledgerReports: "Meldungen",
+  ledgerSpent: "Verlust an Privatheit (Epsilon)",
+  ledgerAtMost: "{same} bei gleichen Antworten, höchstens {most}",
+  ledgerNote: "Das steht nur auf diesem Gerät, ohne Ihre Antworten.",
+  ledgerLost: "Dieser Browser bewahrt nichts auf: Beim Schließen der Seite ist die Liste weg.",
+  forget: "Auf diesem Gerät vergessen",
+  forgetSure:
+    "Die Liste und die zufälligen Entscheidungen vergessen? Wenn Sie danach noch einmal antworten, wird mehr verraten.",
+  brokenTitle: "Diese Studie kann nicht beantwortet werden",
+  brokenLead:
+    "Die Fragen, die der Server geschickt hat, sind beschädigt oder geben keinen Schutz; darum wird nichts gefragt und nichts gesendet. Bitte sagen Sie es den Leuten hinter der Umfrage.",
+  unreachableTitle: "Die Fragen können nicht geladen werden",
+  unreachableLead: "Bitte prüfen Sie Ihre Verbindung und laden Sie die Seite neu.",
+  deviceTitle: "Diese Seite muss mit https geöffnet werden",
+  deviceLead:
+    "Browser bieten sicheren Zufall nur auf Seiten, die über https kamen. Es wird nichts gefragt und nichts gesendet.",
+  reason: "Grund",
+};

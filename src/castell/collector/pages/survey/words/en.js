@@ -1,0 +1,112 @@
+/** English. Every other language has the same entries; what is in braces is filled in. */
+export const en = {
+  language: "Language",
+  protectTitle: "Chance hides your answers",
+  protectLead:
+    "Before anything is sent, chance decides here, in your browser, whether a true answer or another one goes out. Nobody can know for sure which it was: not the people who run this survey, not anyone who gets hold of their data.",
+  protectDeny: "So whatever is sent, you can always say: that was chance.",
+  protectWhy:
+    "With many reports the randomness can be taken back out of the whole, never out of one person’s report.",
+  guessTitle: "How much could be guessed about you",
+  guess:
+    "Most can be learned about “{question}”. Whoever sees what you send and guesses your answer is right in {right} of 100 cases. Without it, a blind guess is right in {chance} of 100.",
+  guessPicture:
+    "{chance} of 100 guesses right by luck, {more} more because of the report, {wrong} wrong",
+  dotsChance: "right by luck",
+  dotsMore: "right because of your report",
+  dotsWrong: "wrong",
+  all: "All {count} answers at once are guessed right {right}, instead of {chance} by luck.",
+  oftenOf100: "in {n} of 100 cases",
+  onceIn: "once in {n}",
+  drawnNote:
+    "Chance has picked {asked} of {count} questions for this device. Only these are asked, and nothing is sent about the others.",
+  more: "The exact numbers, and what is not protected",
+  epsilon:
+    "Privacy loss (epsilon): {epsilon} in all. What is sent changes the odds between any two sets of answers by a factor of at most {factor}, whatever else somebody knows.",
+  weak: "This is weak protection. Below a total of 4 you can deny any answer with good reason.",
+  tableQuestion: "Question",
+  tableRight: "Guessed right with the report",
+  tableChance: "by luck",
+  of100: "{n} of 100",
+  notProtected: "What this does not hide",
+  notProtectedItems: [
+    "That this device took part. The server sees your network address while you send, as every website does; the software behind this page does not write it down.",
+    "What is true of everybody: if nearly all people like you answer the same, the result will say so.",
+    "What others can see on this device, or over your shoulder.",
+  ],
+  again:
+    "This device remembers its random choices, so the same answers always give the same report. Being asked a hundred times reveals no more than being asked once. Changed answers reveal more: their own reports, and that they changed, to whoever knows that both came from this device.",
+  noMemory:
+    "This browser does not let the page remember anything. Your answers are protected all the same, but if you close the page and answer again, chance decides anew and more is revealed. Please answer only once.",
+  questionsTitle: "Questions",
+  questionNumber: "Question {n} of {count}",
+  choose: "Please choose",
+  review: "Show what would be sent",
+  reviewNote: "Nothing is sent yet.",
+  missingTitle: "Some questions are not answered yet",
+  missing: "Please choose an answer.",
+  reviewTitle: "This would leave your device",
+  reviewLead: "Nothing has been sent so far. Have a look, then decide.",
+  columnQuestion: "Question",
+  columnAnswer: "Your answer, known only to you",
+  columnSent: "What is sent",
+  sentSame: "by chance, the same",
+  sentOther: "chosen by chance",
+  sentCode: "Code {code}, which fits: {values}",
+  andMore: "and {n} more",
+  bodyTitle: "Exactly this text",
+  bodyLead:
+    "It goes to {url}. No name, no cookie and no time go with it; only what your browser tells every website, such as its kind and your languages, and that is not written down.",
+  bodyId: "a random number, so that a report that is sent twice counts once",
+  bodyStudy: "the fingerprint of this list of questions",
+  bodyCodes: "the randomised answers, counted from 0",
+  bodyInvitation: "your invitation; it is deleted when it is used, and not kept with the report",
+  cost: "Sending this costs you a privacy loss (epsilon) of {epsilon}.",
+  costAgain:
+    "If you gave the same answers before, it costs nothing more; with changed answers up to {epsilon}.",
+  send: "Send",
+  back: "Back to my answers",
+  sending: "Sending …",
+  sentTitle: "Thank you, your report has arrived",
+  sentLead: "Only the randomised report has left this device. You can close the page.",
+  failedTitle: "It was not sent",
+  failedNetwork:
+    "The collector cannot be reached. Try again: it is the same report, and it will count once.",
+  failedChanged: "The study was changed in the meantime. Please reload the page.",
+  failedRefused: "The collector did not take it: {problem}.",
+  retry: "Try again",
+  changedTitle: "This study was changed",
+  changedLead:
+    "Since you first opened this page, its questions or its protection were changed. What you agreed to then does not hold any more. Read it as a new study.",
+  accept: "I have understood, show me the changed study",
+  waitingTitle: "One report may not have arrived",
+  waitingLead:
+    "The last time, no confirmation came back. You can send the same report again: it will count once.",
+  waitingSend: "Send it again",
+  alreadyTitle: "You have already taken part",
+  alreadyLead:
+    "This device has sent a report for this study. The same answers again would reveal nothing new, but they would count as a second person. Please answer again only if your answers were wrong. Somebody else should use a device of their own, or a private window.",
+  alreadyAgain: "Answer again",
+  invitation: "Invitation code",
+  invitationHelp: "20 letters and digits, from whoever invited you.",
+  invitationMissing: "Please enter the code, 20 letters and digits.",
+  ledgerTitle: "What this device has told this site so far",
+  ledgerNone: "Nothing.",
+  ledgerReports: "Reports",
+  ledgerSpent: "Privacy loss (epsilon)",
+  ledgerAtMost: "{same} if the answers were the same, at most {most}",
+  ledgerNote: "It is written down on this device only, without your answers.",
+  ledgerLost: "This browser keeps no record: the list is gone when you close the page.",
+  forget: "Forget this on this device",
+  forgetSure:
+    "Forget the list and the random choices? If you answer again after that, more is revealed.",
+  brokenTitle: "This study cannot be answered",
+  brokenLead:
+    "The questions as the server gave them are damaged or give no protection, so nothing is asked and nothing is sent. Please tell whoever runs the survey.",
+  unreachableTitle: "The questions cannot be fetched",
+  unreachableLead: "Please check your connection and reload the page.",
+  deviceTitle: "This page must be opened by https",
+  deviceLead:
+    "Browsers offer secure randomness only on pages that came by https. Nothing is asked and nothing is sent.",
+  reason: "Reason",
+};

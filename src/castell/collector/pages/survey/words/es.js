@@ -1,0 +1,113 @@
+/** Spanish. */
+export const es = {
+  language: "Idioma",
+  protectTitle: "El azar oculta sus respuestas",
+  protectLead:
+    "Antes de enviar nada, el azar decide aquí, en su navegador, si sale una respuesta verdadera u otra. Nadie puede saber con certeza cuál fue: ni quienes hacen esta encuesta ni quien llegue a tener sus datos.",
+  protectDeny: "Así que, sea lo que sea lo enviado, siempre puede decir: fue el azar.",
+  protectWhy:
+    "Con muchos informes el azar se puede descontar del conjunto, pero nunca del informe de una persona.",
+  guessTitle: "Cuánto se podría adivinar sobre usted",
+  guess:
+    "Lo que más se puede saber es «{question}». Quien vea lo que usted envía e intente adivinar su respuesta acierta en {right} de cada 100 casos. Sin verlo, adivinando a ciegas, acierta en {chance} de cada 100.",
+  guessPicture:
+    "de 100 intentos, {chance} aciertan por suerte, {more} más gracias al informe y {wrong} fallan",
+  dotsChance: "aciertan por suerte",
+  dotsMore: "aciertan por su informe",
+  dotsWrong: "fallan",
+  all: "Las {count} respuestas a la vez se adivinan {right}; por suerte, {chance}.",
+  oftenOf100: "en {n} de cada 100 casos",
+  onceIn: "una vez de cada {n}",
+  drawnNote:
+    "El azar ha elegido {asked} de {count} preguntas para este dispositivo. Solo se hacen esas, y no se envía nada sobre las demás.",
+  more: "Las cifras exactas, y lo que no se protege",
+  epsilon:
+    "Pérdida de privacidad (épsilon): {epsilon} en total. Lo enviado cambia las probabilidades relativas entre dos conjuntos cualesquiera de respuestas en un factor de {factor} como mucho, sepa lo que sepa quien lo vea.",
+  weak: "Esta protección es débil. Por debajo de un total de 4 se puede negar cualquier respuesta con buenas razones.",
+  tableQuestion: "Pregunta",
+  tableRight: "Aciertos con el informe",
+  tableChance: "por suerte",
+  of100: "{n} de 100",
+  notProtected: "Lo que esto no oculta",
+  notProtectedItems: [
+    "Que este dispositivo ha participado. El servidor ve su dirección de red mientras envía, como cualquier sitio web; el programa que hay detrás de esta página no la anota.",
+    "Lo que vale para todos: si casi todas las personas como usted responden lo mismo, el resultado lo dirá.",
+    "Lo que otros vean en este dispositivo o por encima de su hombro.",
+  ],
+  again:
+    "Este dispositivo recuerda sus decisiones al azar, así que las mismas respuestas dan siempre el mismo informe. Que le pregunten cien veces no revela más que una. Cambiar las respuestas revela más: sus propios informes, y que han cambiado, a quien sepa que ambos vienen de este dispositivo.",
+  noMemory:
+    "Este navegador no deja que la página recuerde nada. Sus respuestas están protegidas igualmente, pero si cierra la página y vuelve a responder, el azar decide de nuevo y se revela más. Por favor, responda una sola vez.",
+  questionsTitle: "Preguntas",
+  questionNumber: "Pregunta {n} de {count}",
+  choose: "Elija una opción",
+  review: "Mostrar lo que se enviaría",
+  reviewNote: "Todavía no se envía nada.",
+  missingTitle: "Faltan preguntas por responder",
+  missing: "Por favor, elija una respuesta.",
+  reviewTitle: "Esto saldría de su dispositivo",
+  reviewLead: "Hasta ahora no se ha enviado nada. Mírelo y después decida.",
+  columnQuestion: "Pregunta",
+  columnAnswer: "Su respuesta, que solo usted conoce",
+  columnSent: "Lo que se envía",
+  sentSame: "por azar, la misma",
+  sentOther: "elegida por el azar",
+  sentCode: "Código {code}, que encaja con: {values}",
+  andMore: "y {n} más",
+  bodyTitle: "Exactamente este texto",
+  bodyLead:
+    "Va a {url}. No lo acompañan ni nombre, ni cookies, ni hora; solo lo que su navegador dice a cualquier sitio web, como su tipo y sus idiomas, y eso no se anota.",
+  bodyId: "un número al azar, para que un informe enviado dos veces cuente una",
+  bodyStudy: "la huella de esta lista de preguntas",
+  bodyCodes: "las respuestas cambiadas por el azar, contadas desde 0",
+  bodyInvitation: "su invitación; se borra al usarla y no se guarda con el informe",
+  cost: "Enviar esto le cuesta una pérdida de privacidad (épsilon) de {epsilon}.",
+  costAgain:
+    "Si ya dio las mismas respuestas, no cuesta nada más; con respuestas distintas, hasta {epsilon}.",
+  send: "Enviar",
+  back: "Volver a mis respuestas",
+  sending: "Enviando …",
+  sentTitle: "Gracias, su informe ha llegado",
+  sentLead:
+    "De este dispositivo solo ha salido el informe cambiado por el azar. Puede cerrar la página.",
+  failedTitle: "No se ha enviado",
+  failedNetwork:
+    "No se puede llegar al servidor. Inténtelo otra vez: es el mismo informe y contará una sola vez.",
+  failedChanged: "El estudio ha cambiado entretanto. Por favor, vuelva a cargar la página.",
+  failedRefused: "El servidor no lo ha aceptado: {problem}.",
+  retry: "Intentar otra vez",
+  changedTitle: "Este estudio ha cambiado",
+  changedLead:
+    "Desde que abrió esta página por primera vez han cambiado sus preguntas o su protección. Lo que aceptó entonces ya no vale. Léalo como un estudio nuevo.",
+  accept: "Entendido, mostrar el estudio cambiado",
+  waitingTitle: "Puede que un informe no haya llegado",
+  waitingLead:
+    "La última vez no llegó confirmación. Puede enviar el mismo informe otra vez: contará una sola vez.",
+  waitingSend: "Enviarlo otra vez",
+  alreadyTitle: "Ya ha participado",
+  alreadyLead:
+    "Este dispositivo ya ha enviado un informe para este estudio. Las mismas respuestas no revelarían nada nuevo, pero contarían como otra persona. Responda otra vez solo si sus respuestas eran erróneas. Otra persona debería usar su propio dispositivo o una ventana privada.",
+  alreadyAgain: "Responder otra vez",
+  invitation: "Código de invitación",
+  invitationHelp: "20 letras y cifras, de quien le ha invitado.",
+  invitationMissing: "Por favor, escriba el código: 20 letras y cifras.",
+  ledgerTitle: "Lo que este dispositivo ha dicho hasta ahora a este sitio",
+  ledgerNone: "Nada.",
+  ledgerReports: "Informes",
+  ledgerSpent: "Pérdida de privacidad (épsilon)",
+  ledgerAtMost: "{same} si las respuestas fueron las mismas, {most} como mucho",
+  ledgerNote: "Está anotado solo en este dispositivo, sin sus respuestas.",
+  ledgerLost: "Este navegador no guarda nada: la lista desaparece al cerrar la página.",
+  forget: "Olvidarlo en este dispositivo",
+  forgetSure:
+    "¿Olvidar la lista y las decisiones al azar? Si después vuelve a responder, se revela más.",
+  brokenTitle: "No se puede responder a este estudio",
+  brokenLead:
+    "Las preguntas que ha dado el servidor están dañadas o no protegen, así que no se pregunta ni se envía nada. Por favor, avise a quien hace la encuesta.",
+  unreachableTitle: "No se pueden cargar las preguntas",
+  unreachableLead: "Compruebe su conexión y vuelva a cargar la página.",
+  deviceTitle: "Esta página debe abrirse por https",
+  deviceLead:
+    "Los navegadores solo ofrecen azar seguro en páginas recibidas por https. No se pregunta ni se envía nada.",
+  reason: "Motivo",
+};

@@ -1,0 +1,112 @@
+/** French. */
+export const fr = {
+  language: "Langue",
+  protectTitle: "Le hasard cache vos réponses",
+  protectLead:
+    "Avant tout envoi, le hasard décide ici, dans votre navigateur, si c’est une vraie réponse ou une autre qui part. Personne ne peut savoir avec certitude laquelle : ni les responsables de cette enquête, ni quiconque obtiendrait leurs données.",
+  protectDeny: "Quoi qu’il soit envoyé, vous pouvez toujours dire : c’était le hasard.",
+  protectWhy:
+    "Avec beaucoup d’envois, on peut retirer le hasard de l’ensemble, jamais de l’envoi d’une seule personne.",
+  guessTitle: "Ce que l’on pourrait deviner de vous",
+  guess:
+    "C’est « {question} » qui en dit le plus. Quiconque voit ce que vous envoyez et devine votre réponse a raison dans {right} cas sur 100. Sans cela, au hasard, on a raison dans {chance} cas sur 100.",
+  guessPicture:
+    "sur 100 essais, {chance} justes par chance, {more} de plus grâce à l’envoi, {wrong} faux",
+  dotsChance: "justes par chance",
+  dotsMore: "justes grâce à votre envoi",
+  dotsWrong: "faux",
+  all: "Les {count} réponses à la fois sont devinées {right}, au lieu de {chance} par chance.",
+  oftenOf100: "dans {n} cas sur 100",
+  onceIn: "une fois sur {n}",
+  drawnNote:
+    "Le hasard a choisi {asked} questions sur {count} pour cet appareil. Seules celles-ci sont posées, et rien n’est envoyé sur les autres.",
+  more: "Les chiffres exacts, et ce qui n’est pas protégé",
+  epsilon:
+    "Perte de confidentialité (epsilon) : {epsilon} en tout. Ce qui est envoyé change les chances relatives entre deux ensembles de réponses d’un facteur {factor} au plus, quoi que l’on sache par ailleurs.",
+  weak: "Cette protection est faible. En dessous d’un total de 4, on peut nier toute réponse avec de bonnes raisons.",
+  tableQuestion: "Question",
+  tableRight: "Deviné juste avec l’envoi",
+  tableChance: "par chance",
+  of100: "{n} sur 100",
+  notProtected: "Ce que cela ne cache pas",
+  notProtectedItems: [
+    "Que cet appareil a participé. Le serveur voit votre adresse réseau pendant l’envoi, comme tout site web ; le logiciel derrière cette page ne la note pas.",
+    "Ce qui vaut pour tous : si presque toutes les personnes comme vous répondent de même, le résultat le dira.",
+    "Ce que d’autres voient sur cet appareil ou par-dessus votre épaule.",
+  ],
+  again:
+    "Cet appareil se souvient de ses choix au hasard : les mêmes réponses donnent toujours le même envoi. Être interrogé cent fois n’en révèle pas plus qu’une. Des réponses changées en révèlent davantage : leurs propres envois, et le fait qu’elles ont changé, à qui sait que les deux viennent de cet appareil.",
+  noMemory:
+    "Ce navigateur ne laisse pas la page se souvenir. Vos réponses sont protégées quand même, mais si vous fermez la page et répondez de nouveau, le hasard décide à nouveau et davantage est révélé. Merci de ne répondre qu’une fois.",
+  questionsTitle: "Questions",
+  questionNumber: "Question {n} sur {count}",
+  choose: "Choisissez",
+  review: "Montrer ce qui serait envoyé",
+  reviewNote: "Rien n’est encore envoyé.",
+  missingTitle: "Il manque des réponses",
+  missing: "Choisissez une réponse, s’il vous plaît.",
+  reviewTitle: "Voici ce qui quitterait votre appareil",
+  reviewLead: "Rien n’a été envoyé jusqu’ici. Regardez, puis décidez.",
+  columnQuestion: "Question",
+  columnAnswer: "Votre réponse, connue de vous seulement",
+  columnSent: "Ce qui est envoyé",
+  sentSame: "par hasard, la même",
+  sentOther: "choisie par le hasard",
+  sentCode: "Code {code}, qui convient à : {values}",
+  andMore: "et {n} autres",
+  bodyTitle: "Exactement ce texte",
+  bodyLead:
+    "Il va à {url}. Ni nom, ni cookie, ni heure ne l’accompagnent ; seulement ce que votre navigateur dit à tout site, comme son type et vos langues, et cela n’est pas noté.",
+  bodyId: "un nombre au hasard, pour qu’un envoi répété ne compte qu’une fois",
+  bodyStudy: "l’empreinte de cette liste de questions",
+  bodyCodes: "les réponses modifiées par le hasard, comptées à partir de 0",
+  bodyInvitation: "votre invitation ; elle est effacée à l’usage et n’est pas gardée avec l’envoi",
+  cost: "Envoyer ceci vous coûte une perte de confidentialité (epsilon) de {epsilon}.",
+  costAgain:
+    "Si vous avez déjà donné les mêmes réponses, cela ne coûte rien de plus ; avec d’autres réponses, jusqu’à {epsilon}.",
+  send: "Envoyer",
+  back: "Revenir à mes réponses",
+  sending: "Envoi en cours …",
+  sentTitle: "Merci, votre envoi est arrivé",
+  sentLead: "Seul l’envoi modifié par le hasard a quitté cet appareil. Vous pouvez fermer la page.",
+  failedTitle: "Rien n’a été envoyé",
+  failedNetwork:
+    "Le serveur est injoignable. Réessayez : c’est le même envoi, et il ne comptera qu’une fois.",
+  failedChanged: "L’étude a changé entre-temps. Merci de recharger la page.",
+  failedRefused: "Le serveur ne l’a pas accepté : {problem}.",
+  retry: "Réessayer",
+  changedTitle: "Cette étude a changé",
+  changedLead:
+    "Depuis que vous avez ouvert cette page pour la première fois, ses questions ou sa protection ont changé. Ce que vous aviez accepté ne vaut plus. Lisez-la comme une nouvelle étude.",
+  accept: "J’ai compris, montrez-moi l’étude changée",
+  waitingTitle: "Un envoi n’est peut-être pas arrivé",
+  waitingLead:
+    "La dernière fois, aucune confirmation n’est revenue. Vous pouvez renvoyer le même : il ne comptera qu’une fois.",
+  waitingSend: "Le renvoyer",
+  alreadyTitle: "Vous avez déjà participé",
+  alreadyLead:
+    "Cet appareil a déjà fait un envoi pour cette étude. Les mêmes réponses ne révéleraient rien de neuf, mais compteraient comme une autre personne. Ne répondez de nouveau que si vos réponses étaient fausses. Une autre personne devrait utiliser son propre appareil ou une fenêtre privée.",
+  alreadyAgain: "Répondre de nouveau",
+  invitation: "Code d’invitation",
+  invitationHelp: "20 lettres et chiffres, de la personne qui vous a invité.",
+  invitationMissing: "Saisissez le code : 20 lettres et chiffres.",
+  ledgerTitle: "Ce que cet appareil a dit à ce site jusqu’ici",
+  ledgerNone: "Rien.",
+  ledgerReports: "Envois",
+  ledgerSpent: "Perte de confidentialité (epsilon)",
+  ledgerAtMost: "{same} si les réponses étaient les mêmes, {most} au plus",
+  ledgerNote: "C’est noté sur cet appareil seulement, sans vos réponses.",
+  ledgerLost: "Ce navigateur ne garde rien : la liste disparaît quand vous fermez la page.",
+  forget: "L’oublier sur cet appareil",
+  forgetSure:
+    "Oublier la liste et les choix au hasard ? Si vous répondez ensuite de nouveau, davantage est révélé.",
+  brokenTitle: "On ne peut pas répondre à cette étude",
+  brokenLead:
+    "Les questions données par le serveur sont abîmées ou ne protègent pas ; rien n’est donc demandé ni envoyé. Merci de prévenir les responsables de l’enquête.",
+  unreachableTitle: "Les questions ne peuvent pas être chargées",
+  unreachableLead: "Vérifiez votre connexion et rechargez la page.",
+  deviceTitle: "Cette page doit être ouverte par https",
+  deviceLead:
+    "Les navigateurs n’offrent un hasard sûr que sur les pages reçues par https. Rien n’est demandé ni envoyé.",
+  reason: "Raison",
+};

@@ -1,0 +1,138 @@
+"""The page's charts, as Vega-Lite: the library's own where it has one, and some more.
+
+`bars` shows the cells of a table of any width with their intervals; `timeline` how reports came in.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from castell.collector.results.cells import records_of, tooltip
+from castell.collector.results.mosaic import mosaic
+from castell.errors import OptionError
+from castell.estimate import JointEstimate
+from castell.plots import BLUE, INK, MUTED, load_altair, plot, styled
+
+# More rows than this are no longer read, and more tiles no longer seen.
+MOST_BARS = 40
+MOST_TILES = 600
+# An hour's bar is too thin to be seen in a collection longer than this.
+MOST_HOURS = 96
+
+
+def kinds(joint_names: tuple[str, ...]) -> tuple[str, ...]:
+    """The charts that a table of some attributes can be shown as; the first is the usual one."""
+    return {1: ("bars",), 2: ("heat", "bars", "mosaic"), 3: ("heat", "bars", "mosaic")}.get(
+        len(joint_names), ("bars",)
+    )
+
+
+def draw(joint: JointEstimate, level: float, kind: str) -> tuple[str, dict[str, Any]]:
+    """The kind of chart that was drawn, and its description."""
+    possible, size = kinds(joint.names), joint.probabilities.size
+    usual = possible[0] if size <= MOST_TILES else "bars"
+    chosen = usual if kind == "auto" else kind
+    if chosen not in possible:
+        raise OptionError(
+            f"there is no {chosen} chart of {len(joint.names)} attributes",
+            f"take {' or '.join(possible)}",
+        )
+    title = " x ".join(joint.names)
+    if chosen == "mosaic":
+        chart = mosaic(joint, level, title)
+    elif chosen == "bars" and (len(joint.names) > 1 or size > MOST_BARS):
+        chart = _bars(joint, level, title)
+    else:
+        chart = plot(joint, level, title)
+    spec: dict[str, Any] = chart.to_dict()
+    return chosen, spec
+
+
+def _bars(joint: JointEstimate, level: float, title: str) -> Any:
+    alt = load_altair()
+    size = joint.probabilities.size
+    rows = np.arange(size)
+    if size > MOST_BARS:
+        rows = np.argsort(-joint.probabilities.ravel(), kind="stable")[:MOST_BARS]
+        title += f" (the {MOST_BARS} largest of {size:,} cells)"
+    records = records_of(joint, level, rows)
+    base = alt.Chart(alt.Data(values=records)).encode(
+        y=alt.Y(
+            "cell:N",
+            sort=[record["cell"] for record in records],
+            title=" / ".join(joint.names),
+            axis=alt.Axis(labelLimit=280),
+        ),
+        tooltip=tooltip(alt, joint),
+    )
+    share = alt.X("lower:Q", title="share of respondents", axis=alt.Axis(format="%", tickCount=6))
+    interval = base.mark_rule(strokeWidth=3, opacity=0.45, color=BLUE).encode(x=share, x2="upper:Q")
+    dots = base.mark_circle(size=64, opacity=1, color=BLUE).encode(x="probability:Q")
+    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=MUTED, strokeDash=[3, 3])
+    chart = zero.encode(x="zero:Q") + interval + dots
+    return styled(alt, chart.properties(width=440, height=alt.Step(22)), title, joint)
+
+
+def by_day(points: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Hours put together to days.
+
+    >>> by_day([("2026-01-01T08:00:00Z", 2), ("2026-01-01T09:00:00Z", 3)])
+    [('2026-01-01T00:00:00Z', 5)]
+    """
+    days: dict[str, int] = {}
+    for hour, count in points:
+        day = f"{hour[:10]}T00:00:00Z"
+        days[day] = days.get(day, 0) + count
+    return list(days.items())
+
+
+def timeline(points: list[tuple[str, int]]) -> dict[str, Any]:
+    """Bars of the reports of each hour, or of each day where there are many hours."""
+    alt = load_altair()
+    times = [_time(hour) for hour, _ in points]
+    long = times[-1] - times[0] > timedelta(hours=MOST_HOURS)
+    unit, width = ("day", timedelta(days=1)) if long else ("hour", timedelta(hours=1))
+    shown = by_day(points) if long else points
+    records = [
+        {"start": hour, "end": _text(_time(hour) + width), "reports": count}
+        for hour, count in shown
+    ]
+    scale = alt.Scale(type="utc")
+    form = "%b %d" if long else "%b %d %H:%M"
+    chart = (
+        alt.Chart(alt.Data(values=records))
+        .mark_bar(color=BLUE, opacity=0.8, stroke="white", strokeWidth=1)
+        .encode(
+            x=alt.X(
+                "start:T",
+                title=f"{unit} (UTC)",
+                scale=scale,
+                axis=alt.Axis(grid=False, format=form),
+            ),
+            x2="end:T",
+            y=alt.Y("reports:Q", title="reports", axis=alt.Axis(tickCount=4, format="~s")),
+            y2=alt.datum(0),
+            tooltip=[
+                alt.Tooltip("start:T", title=unit, format="%Y-%m-%d %H:%M", formatType="utc"),
+                alt.Tooltip("reports:Q", format=","),
+            ],
+        )
+        .properties(width=440, height=130)
+        .configure(background="white", font="Helvetica, Arial, sans-serif")
+        .configure_view(strokeWidth=0)
+        .configure_axis(labelColor=INK, titleColor=MUTED, titleFontWeight="normal")
+        .configure_axisY(gridColor="#e4e8ec", domain=False)
+    )
+    spec: dict[str, Any] = chart.to_dict()
+    return spec
+
+
+def _time(hour: str) -> datetime:
+    return datetime.fromisoformat(hour)
+
+
+def _text(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,115 @@
+"""Where questions are worked out: beside the event loop, one at a time, each only once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from castell.collector.results.answer import Answer, signals, solve
+from castell.collector.results.moment import Moment, take
+from castell.collector.results.overview import step_of
+from castell.collector.results.question import Question
+from castell.collector.settings import State
+from castell.collector.wire import RefusedError
+from castell.estimate import JointEstimate
+
+# Tables kept for the next who asks; questions that may wait.
+KEPT = 64
+WAITING = 16
+# Reading the store again takes at most this share of the time.
+SHARE = 0.1
+
+T = TypeVar("T")
+Gone = Callable[[], Awaitable[bool]]
+
+
+class Desk:
+    """Reads the store and fits models in two threads of its own, so that reports never wait.
+
+    What it works from is a moment, which is taken anew only when enough new reports are in.
+    """
+
+    def __init__(self, state: State, clock: Callable[[], float] = time.monotonic) -> None:
+        self._state, self._clock = state, clock
+        self._reader = ThreadPoolExecutor(1, "castell-results-read")
+        self._fitter = ThreadPoolExecutor(1, "castell-results-fit")
+        self._joints: OrderedDict[tuple[object, ...], JointEstimate] = OrderedDict()
+        self._moment: Moment | None = None
+        self._not_before = 0.0
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def look(self, make: Callable[[int, Moment | None], T]) -> T:
+        """What `make` makes of the number of reports, and of the moment if they are enough."""
+        return await self._in(self._reader, lambda: make(*self._look()))
+
+    async def moment(self) -> Moment:
+        """The reports, or a refusal while they are too few."""
+        found = await self.look(lambda _, held: held)
+        minimum = self._state.settings.minimum
+        if found is None:
+            raise RefusedError(
+                409,
+                f"there are fewer than {minimum:,} reports",
+                "nothing is shown before that many are in; wait for more",
+            )
+        return found
+
+    async def answer(
+        self, question: Question, make: Callable[[Answer], T], gone: Gone | None = None
+    ) -> T:
+        """What `make` makes of the answer; it too may take its time.
+
+        Whoever asked and is `gone` when it is their turn gets none: people change their minds
+        faster than models are fitted.
+        """
+        if self._waiting >= WAITING:
+            raise RefusedError(503, "too many questions at once", "ask again in a moment")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                if gone is not None and await gone():
+                    raise RefusedError(503, "nobody waits for this answer", "ask again")
+                moment = await self.moment()
+                return await self._in(self._fitter, lambda: make(self._answer(moment, question)))
+        finally:
+            self._waiting -= 1
+
+    def close(self) -> None:
+        """Drop what waits; what is under way ends by itself."""
+        for thread in (self._reader, self._fitter):
+            thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _in(self, thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(thread, work)
+
+    # -- in the threads --------------------------------------------------------------------------
+
+    def _look(self) -> tuple[int, Moment | None]:
+        count, held = self._state.store.count(), self._moment
+        minimum = self._state.settings.minimum
+        if count < minimum:
+            self._moment = None
+            return count, None
+        fresh = held is not None and held.n <= count < held.n + step_of(minimum)
+        early = held is not None and self._clock() < self._not_before
+        if held is not None and (fresh or early):
+            return count, held
+        start = self._clock()
+        self._moment = take(self._state.store)
+        end = self._clock()
+        self._not_before = end + (end - start) / SHARE
+        return count, self._moment
+
+    def _answer(self, moment: Moment, question: Question) -> Answer:
+        # Reports are never taken away, so as many reports are the same reports.
+        key = (moment.n, question.attributes, question.method, question.post)
+        joint = self._joints.pop(key, None) or solve(moment, question)
+        self._joints[key] = joint
+        if len(self._joints) > KEPT:
+            self._joints.popitem(last=False)
+        return Answer(question, moment, joint, signals(moment, joint, question.level))

@@ -1,0 +1,87 @@
+"""An answer to take away: the numbers, the reports, and a program that makes one of the other."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from castell.collector.results.answer import Answer
+from castell.collector.results.recipe import notebook, script
+from castell.reports import Reports
+
+
+@dataclass(frozen=True)
+class File:
+    name: str
+    media_type: str
+    body: bytes
+
+
+def download(given: Answer, kind: str) -> File:
+    """A file of one of the kinds in `FORMATS`."""
+    ending, media_type, make = FORMATS[kind]
+    name = "reports" if kind == "reports" else stem(given)
+    return File(f"{name}{ending}", media_type, make(given))
+
+
+def stem(given: Answer) -> str:
+    """What a file about these attributes is called: letters and digits that any disk takes.
+
+    Attributes in other letters are left out.
+    """
+    words = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") for name in given.joint.names]
+    return "-".join(word for word in words if word)[:80] or "table"
+
+
+def as_csv(given: Answer) -> bytes:
+    from pyarrow import csv
+
+    sink = io.BytesIO()
+    csv.write_csv(given.joint.to_frame("pyarrow", level=given.question.level), sink)
+    return sink.getvalue()
+
+
+def as_json(given: Answer) -> bytes:
+    document = {
+        "study": given.joint.study.name,
+        "digest": given.joint.study.digest,
+        **given.joint.document(given.question.level),
+        "signals": [signal.document() for signal in given.signals],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False).encode()
+
+
+def as_script(given: Answer) -> bytes:
+    return script(given.joint, given.question, stem(given)).encode()
+
+
+def as_notebook(given: Answer) -> bytes:
+    document = notebook(given.joint, given.question, stem(given))
+    return json.dumps(document, indent=1, ensure_ascii=False).encode()
+
+
+def as_reports(given: Answer) -> bytes:
+    """The reports themselves, sorted, so that their order says nothing of when they came."""
+    held = given.moment.reports
+    order = np.lexsort(held.columns[::-1])
+    columns = [column[order] for column in held.columns]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "reports.parquet"
+        Reports(held.study, columns, secure=held.secure).save(path)
+        return path.read_bytes()
+
+
+FORMATS: dict[str, tuple[str, str, Callable[[Answer], bytes]]] = {
+    "csv": (".csv", "text/csv; charset=utf-8", as_csv),
+    "json": (".json", "application/json", as_json),
+    "script": (".py", "text/x-python; charset=utf-8", as_script),
+    "notebook": (".ipynb", "application/x-ipynb+json", as_notebook),
+    "reports": (".parquet", "application/vnd.apache.parquet", as_reports),
+}

@@ -1,0 +1,110 @@
+"""The reports of one moment, in memory: what every answer of the page is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.collector.store.store import Store, hour_text
+from castell.counting import MemoryCounts
+from castell.counting.counts import Integers
+from castell.inversion import parts_of
+from castell.reports import Reports, code_type
+from castell.study import Study
+
+DAY = 86_400
+# A period of fewer reports says too little to be compared with others; nor do very many periods.
+LEAST_IN_PERIOD = 50
+MOST_PERIODS = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Reports in the order of the hour they came; within an hour the order means nothing."""
+
+    reports: Reports
+    hours: NDArray[np.int64]
+
+    @property
+    def n(self) -> int:
+        return len(self.hours)
+
+    @property
+    def study(self) -> Study:
+        return self.reports.study
+
+    @property
+    def counts(self) -> MemoryCounts:
+        return MemoryCounts(self.reports)
+
+    def timeline(self) -> list[tuple[str, int]]:
+        """Reports by the hour they came."""
+        hours, counts = np.unique(self.hours, return_counts=True)
+        pairs = zip(hours.tolist(), counts.tolist(), strict=True)
+        return [(hour_text(hour), count) for hour, count in pairs]
+
+    def between(self, start: int, end: int) -> MemoryCounts:
+        """The reports from one place in time to another."""
+        columns = [column[start:end] for column in self.reports.columns]
+        return MemoryCounts(Reports(self.study, columns, secure=self.reports.secure))
+
+
+@dataclass(frozen=True)
+class Periods:
+    """Consecutive stretches of a collection: their names, and where each begins and ends."""
+
+    unit: str
+    labels: tuple[str, ...]
+    ends: tuple[tuple[int, int], ...]
+
+
+def take(store: Store) -> Moment:
+    """Read a store once, all of one moment."""
+    study, parts = store.study, list(store.dated())
+    hours = np.concatenate([hours for hours, _ in parts] or [np.empty(0, np.int64)])
+    order = np.argsort(hours, kind="stable")
+    columns: Sequence[NDArray[Any]]
+    if parts:
+        every = zip(*(columns for _, columns in parts), strict=True)
+        columns = [np.concatenate(column)[order] for column in every]
+    else:
+        columns = [np.empty(0, code_type(width)) for width in study.design.widths]
+    return Moment(Reports(study, columns, secure=store.secure), hours[order])
+
+
+def periods(hours: NDArray[np.int64]) -> Periods:
+    """Days, or hours where all came on one day; small ones are put together with the next.
+
+    >>> found = periods(np.repeat([0, 3600, 7200], [80, 20, 90]))
+    >>> found.unit, found.labels, found.ends
+    ('hour', ('1970-01-01 00:00', '1970-01-01 01:00'), ((0, 80), (80, 190)))
+    """
+    least = max(LEAST_IN_PERIOD, ceil(len(hours) / MOST_PERIODS))
+    days = hours // DAY * DAY
+    one_day = len(np.unique(days)) < 2
+    starts, counts = np.unique(hours if one_day else days, return_counts=True)
+    groups: list[list[int]] = []
+    for start, count in zip(starts.tolist(), counts.tolist(), strict=True):
+        if groups and groups[-1][1] < least:
+            groups[-1][1] += count
+        else:
+            groups.append([start, count])
+    if len(groups) > 1 and groups[-1][1] < least:
+        groups[-2][1] += groups.pop()[1]
+    limits = np.cumsum([0, *(count for _, count in groups)]).tolist()
+    width = 16 if one_day else 10
+    labels = tuple(hour_text(start).replace("T", " ")[:width] for start, _ in groups)
+    return Periods("hour" if one_day else "day", labels, tuple(pairwise(limits)))
+
+
+def period_tables(moment: Moment, names: Sequence[str], spans: Periods) -> Integers:
+    """How often each report over some attributes came, a row for each period."""
+    axes = [axis for part in parts_of(moment.study, names) for axis in part.axes]
+    rows = [moment.between(*ends).table(axes).ravel() for ends in spans.ends]
+    return np.array(rows)

@@ -1,0 +1,79 @@
+"""What the page shows before anything is asked: the study, how many reports, and how they came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castell.collector.results.charts import timeline
+from castell.collector.results.moment import Moment
+from castell.collector.results.question import CHARTS
+from castell.estimators import describe, methods
+from castell.fitting import DEFAULT_METHOD
+from castell.postprocess import STEPS
+from castell.study import Study
+
+
+def step_of(minimum: int) -> int:
+    """In which steps the number of reports is told, and results move.
+
+    Whoever watches results change with every single report sees that report. So they change only
+    once a good number of new ones are in.
+
+    >>> step_of(100), step_of(5)
+    (10, 1)
+    """
+    return max(1, minimum // 10)
+
+
+def rounded(count: int, minimum: int) -> int:
+    """A number of reports as it may be told.
+
+    >>> rounded(57, 100)
+    50
+    """
+    step = step_of(minimum)
+    return count // step * step
+
+
+def describe_study(study: Study) -> dict[str, Any]:
+    """What is public about a study anyway."""
+    return {
+        "name": study.name,
+        "title": study.text.title or study.name,
+        "description": study.text.description,
+        "digest": study.digest,
+        "epsilon": study.epsilon,
+        "attributes": [
+            {"name": a.name, "question": a.question, "values": list(a.values)} for a in study.schema
+        ],
+    }
+
+
+def overview(
+    study: Study, minimum: int, count: int, moment: Moment | None = None
+) -> dict[str, Any]:
+    """Without a moment there are too few reports: then only their rounded number is told."""
+    told: dict[str, Any] = {
+        "ready": moment is not None,
+        "n": rounded(count, minimum) if moment is None else moment.n,
+        "minimum": minimum,
+        "step": step_of(minimum),
+        "study": describe_study(study),
+        "methods": [{"name": name, "about": describe(name)} for name in methods()],
+        "method": DEFAULT_METHOD,
+        "posts": list(STEPS),
+        "charts": list(CHARTS),
+    }
+    if moment is None:
+        return told
+    points = moment.timeline()
+    try:
+        spec, problem = timeline(points), None
+    except ImportError as error:
+        spec, problem = None, str(error)
+    return told | {
+        "secure": moment.reports.secure,
+        "timeline": [{"hour": hour, "reports": reports} for hour, reports in points],
+        "timeline_spec": spec,
+        "chart_problem": problem,
+    }

@@ -1,0 +1,123 @@
+"""The analysis as a program: a script and a notebook that get the page's numbers from reports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castell import __version__
+from castell.collector.results.question import Question
+from castell.estimate import JointEstimate
+
+
+def steps(joint: JointEstimate, question: Question, stem: str) -> list[tuple[str, str]]:
+    """What is done, in order: a sentence and the code for it."""
+    names, level = list(joint.names), question.level
+    return [
+        (
+            "The study, with the exact weights that devices randomise with, and its reports.",
+            f"""from pathlib import Path
+
+import castell
+from castell import trust
+from castell.inversion import observe
+
+STUDY = castell.Study.from_json({joint.study.to_json()!r})
+reports = castell.scan_reports(PATH, STUDY)
+if reports.n != {joint.n}:
+    print(f"note: the results page had {joint.n:,} reports, this file has {{reports.n:,}}")""",
+        ),
+        (
+            f"The table of {_names(joint)}, by the method {joint.method!r}.",
+            f"""NAMES, LEVEL = {names!r}, {level!r}
+model = castell.fit(reports, {joint.method!r})
+joint = model.estimate(NAMES, post={joint.post!r})
+print(joint.summary(LEVEL))""",
+        ),
+        (
+            "What to think of it. (Drift needs the hours, which an export leaves out.)",
+            """raw = castell.fit(reports, "castell").estimate(NAMES)
+for signal in (
+    trust.standard_errors(joint, LEVEL),
+    trust.below_noise(joint, LEVEL),
+    trust.negative_mass(raw),
+    trust.influence(observe(reports, NAMES), raw),
+):
+    print(f"{signal.title}: {signal.text}")""",
+        ),
+        (
+            "The numbers as a file.",
+            f"""from pyarrow import csv
+
+csv.write_csv(joint.to_frame("pyarrow", level=LEVEL), {f"{stem}.csv"!r})
+print("wrote", Path({f"{stem}.csv"!r}).resolve())""",
+        ),
+    ]
+
+
+def script(joint: JointEstimate, question: Question, stem: str) -> str:
+    """A program that takes the reports' file as its argument."""
+    head = f'''"""{_title(joint)}
+
+Take the reports from the results page, or write them with
+
+    castell export STORE reports.parquet
+
+and run
+
+    python {stem}.py reports.parquet
+
+Made by castell {__version__}.
+"""
+
+import sys
+
+PATH = sys.argv[1] if len(sys.argv) > 1 else "reports.parquet"
+'''
+    parts = [f"# {sentence}\n{code}\n" for sentence, code in steps(joint, question, stem)]
+    return "\n".join([head, *parts])
+
+
+def notebook(joint: JointEstimate, question: Question, stem: str) -> dict[str, Any]:
+    """The same as a notebook, with the picture."""
+    intro = (
+        f"# {_title(joint)}\n\nPut the reports beside this notebook as `reports.parquet`: take "
+        "them from the results page, or write them with `castell export`.\n\n"
+        f"Made by castell {__version__}; `pip install 'castell[plot]'`."
+    )
+    cells = [_cell("markdown", intro, 0), _cell("code", 'PATH = "reports.parquet"', 1)]
+    for sentence, code in steps(joint, question, stem):
+        cells += [_cell("markdown", sentence, len(cells)), _cell("code", code, len(cells) + 1)]
+    if len(joint.names) <= 3:
+        cells.append(_cell("code", "joint.plot(level=LEVEL)", len(cells)))
+    return {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "cells": cells,
+    }
+
+
+def _title(joint: JointEstimate) -> str:
+    return f"{_names(joint)}: an analysis of the study '{_plain(joint.study.name)}', repeated."
+
+
+def _names(joint: JointEstimate) -> str:
+    return _plain(" x ".join(joint.names))
+
+
+def _plain(text: str) -> str:
+    """Any text as one line that stays inside a comment or a docstring: names may hold anything."""
+    return " ".join(text.replace("\\", " ").replace('"', "'").split())
+
+
+def _cell(kind: str, text: str, number: int) -> dict[str, Any]:
+    cell: dict[str, Any] = {
+        "id": f"cell-{number}",
+        "cell_type": kind,
+        "metadata": {},
+        "source": text.splitlines(keepends=True),
+    }
+    return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})

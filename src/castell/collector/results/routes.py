@@ -1,0 +1,106 @@
+"""What the results page asks over HTTP. The token was looked at before anything gets here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from castell.collector.answers import json_answer, refusal
+from castell.collector.results.answer import document
+from castell.collector.results.bundle import Bundle
+from castell.collector.results.desk import Desk
+from castell.collector.results.downloads import FORMATS, File, download
+from castell.collector.results.overview import overview
+from castell.collector.results.question import parse
+from castell.collector.settings import State
+from castell.collector.store.store import StoreError
+from castell.collector.wire import RefusedError
+from castell.errors import CastellError, MissingExtraError, OptionError
+from castell.schema import suggest
+
+PAGE = Path(__file__).parent.parent / "pages" / "results" / "index.html"
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def routes(state: State) -> list[Route]:
+    """The page, its one large script, and what it asks for."""
+    desk, bundle, schema = Desk(state), Bundle(), state.study.schema
+
+    async def page(request: Request) -> Response:
+        del request
+        return FileResponse(PAGE, headers={"cache-control": "no-cache"})
+
+    async def vega(request: Request) -> Response:
+        script = await bundle.script()
+        headers = {"etag": script.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == script.tag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["content-encoding"] = "gzip"
+            return Response(script.packed, headers=headers, media_type="text/javascript")
+        return Response(script.text, headers=headers, media_type="text/javascript")
+
+    async def look(request: Request) -> Response:
+        _no_parameters(request)
+        return json_answer(await desk.look(partial(overview, state.study, state.settings.minimum)))
+
+    async def estimate(request: Request) -> Response:
+        question = parse(schema, _asked(request))
+        return json_answer(await desk.answer(question, document, request.is_disconnected))
+
+    async def file(request: Request) -> Response:
+        asked = _asked(request)
+        formats = asked.pop("format", [""])
+        if len(formats) != 1 or formats[0] not in FORMATS:
+            raise OptionError(
+                f"there is no format {', '.join(formats)!r}", suggest(formats[0], FORMATS)
+            )
+        question = parse(schema, asked)
+        made: File = await desk.answer(
+            question, lambda given: download(given, formats[0]), request.is_disconnected
+        )
+        headers = {"content-disposition": f'attachment; filename="{made.name}"'}
+        return Response(made.body, headers=headers, media_type=made.media_type)
+
+    handlers: dict[str, Handler] = {
+        "/results": page,
+        "/results/vega.js": vega,
+        "/results/api/overview": look,
+        "/results/api/estimate": estimate,
+        "/results/api/download": file,
+    }
+    return [Route(path, _honest(handler)) for path, handler in handlers.items()]
+
+
+def _asked(request: Request) -> dict[str, list[str]]:
+    names = dict.fromkeys(request.query_params.keys())
+    return {name: request.query_params.getlist(name) for name in names}
+
+
+def _no_parameters(request: Request) -> None:
+    for name in request.query_params:
+        raise OptionError(f"there is no parameter {name!r}", "this takes none")
+
+
+def _honest(handler: Handler) -> Handler:
+    """Errors of the package as answers: the problem and what to do about it."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except RefusedError as error:
+            return refusal(error)
+        except StoreError as error:
+            return refusal(RefusedError(503, error.problem, error.remedy))
+        except MissingExtraError as error:
+            return refusal(RefusedError(501, error.problem, error.remedy))
+        except CastellError as error:
+            return refusal(RefusedError(400, error.problem, error.remedy))
+
+    return answered

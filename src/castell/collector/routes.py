@@ -1,0 +1,90 @@
+"""The routes every collector has: the study out, health and counts, pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from castell.collector.answers import json_answer
+from castell.collector.intake import Intake
+from castell.collector.metrics import prometheus
+from castell.collector.openapi import openapi
+from castell.collector.settings import State
+from castell.collector.wire import Wire
+from castell.collector.writer import Writer
+
+HERE = Path(__file__).parent
+PAGES = HERE / "pages"
+# In the wheel the client lies beside this file, in a clone at the top.
+CLIENT = next(
+    (p for p in (HERE / "client", HERE.parents[2] / "client") if p.is_dir()), HERE / "client"
+)
+
+
+def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> list[BaseRoute]:
+    published = state.study.to_json().encode()
+    tag = f'"{state.study.digest}"'
+    description = openapi(state.study, invitations=wire.invitations, most=wire.most)
+
+    async def study(request: Request) -> Response:
+        headers = {"etag": tag, "cache-control": "no-cache"}
+        if tag in [t.strip() for t in request.headers.get("if-none-match", "").split(",")]:
+            return Response(status_code=304, headers=headers)
+        return Response(published, headers=headers, media_type="application/json")
+
+    async def collector(request: Request) -> Response:
+        del request
+        return json_answer(
+            {"study": state.study.digest, "invitations": wire.invitations, "bulk": wire.most}
+        )
+
+    async def health(request: Request) -> Response:
+        del request
+        if writer.failing:
+            return json_answer({"status": "the store fails"}, 503)
+        return json_answer({"status": "ok"})
+
+    async def metrics(request: Request) -> Response:
+        del request
+        text = prometheus(intake.counter, writer.commits, max(1, state.settings.minimum // 10))
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def api(request: Request) -> Response:
+        del request
+        return json_answer(description)
+
+    async def survey(request: Request) -> Response:
+        del request
+        return FileResponse(PAGES / "survey" / "index.html", headers={"cache-control": "no-cache"})
+
+    routes: list[BaseRoute] = [
+        # For the other methods only: a POST never gets as far as this (see Intake).
+        Route("/reports", intake, methods=["POST"]),
+        Route("/reports/bulk", intake, methods=["POST"]),
+        Route("/study.json", study),
+        Route("/collector.json", collector),
+        Route("/healthz", health),
+        Route("/metrics", metrics),
+        Route("/openapi.json", api),
+    ]
+    if (PAGES / "survey" / "index.html").is_file():
+        routes.append(Route("/", survey))
+    folders = {"client": CLIENT, "survey": PAGES / "survey", "results": PAGES / "results"}
+    for name, folder in folders.items():
+        if folder.is_dir():
+            routes.append(Mount(f"/static/{name}", _Files(directory=folder)))
+    return routes
+
+
+class _Files(StaticFiles):
+    """Files that a browser asks about each time: a new version is in use at once."""
+
+    def file_response(self, *arguments: Any, **options: Any) -> Response:
+        response = super().file_response(*arguments, **options)
+        response.headers["cache-control"] = "no-cache"
+        return response

@@ -1,0 +1,1 @@
+"""What stands between the network and the store: limits, lists, tokens and headers."""

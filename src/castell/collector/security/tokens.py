@@ -1,0 +1,49 @@
+"""The analysts' token: asked for before anything about the results is answered."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from castell.collector.answers import refusal
+from castell.collector.security.limits import RateLimit
+from castell.collector.wire import RefusedError
+
+GUARDED = ("/results/api", "/metrics")
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+class TokenGuard:
+    """Lets through what is not guarded, or comes with `Authorization: Bearer TOKEN`."""
+
+    def __init__(self, app: ASGIApp, token: str, limit: RateLimit) -> None:
+        self.app, self.limit = app, limit
+        self._expected = hashlib.sha256(token.encode()).digest()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        guarded = scope["type"] == "http" and scope["path"].startswith(GUARDED)
+        if guarded and not self._holds(scope):
+            try:
+                self.limit.charge(scope)
+                answer = refusal(
+                    RefusedError(401, "this needs the collector's token", "give the token"),
+                    {"www-authenticate": "Bearer"},
+                )
+            except RefusedError as error:
+                answer = refusal(error)
+            await answer(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _holds(self, scope: Scope) -> bool:
+        given = dict(scope["headers"]).get(b"authorization", b"")
+        kind, _, token = given.partition(b" ")
+        # Of hashes, so that neither content nor length of the token shows in the time it takes.
+        same = hmac.compare_digest(hashlib.sha256(token.strip()).digest(), self._expected)
+        return same and kind.lower() == b"bearer"

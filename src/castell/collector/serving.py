@@ -1,0 +1,60 @@
+"""Running a collector: one process, no access log, nothing of a respondent in any other."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+from castell.collector.app import make_app
+from castell.collector.settings import State
+from castell.errors import OptionError
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens already, so that its port can be told before the server runs."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise OptionError(
+            f"cannot listen at {host}:{port} ({error})", "take another port"
+        ) from None
+    listening.listen(2048)
+    return listening
+
+
+def run(
+    state: State,
+    listening: socket.socket,
+    *,
+    proxies: str = "",
+    started: Callable[[], None] | None = None,
+) -> None:
+    """Serve until interrupted.
+
+    `proxies` are the addresses of reverse proxies whose X-Forwarded-For is believed, for the rate
+    limit only.
+    """
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if started is not None:
+                started()
+
+    config = uvicorn.Config(
+        make_app(state),
+        access_log=False,
+        log_level="warning",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies or None,
+        server_header=False,
+        ws="none",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=10,
+    )
+    Server(config).run(sockets=[listening])

@@ -1,0 +1,59 @@
+"""How a collector is run, and what its parts are handed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from castell.collector.store.store import Store
+from castell.errors import OptionError
+from castell.study import Study
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the person who runs a collector can choose.
+
+    `minimum` reports must be there before results are shown. `origins` are the web pages of other
+    hosts that may send reports. `rate` is how many reports a second one address may send, and
+    `burst` how many at once; a rate of 0 does not limit.
+    """
+
+    token: str
+    minimum: int = 100
+    origins: tuple[str, ...] = ()
+    rate: float = 50.0
+    burst: int = 1000
+    bulk: int = 1000
+    # Reports that wait for the disk; beyond, requests are told to come back.
+    queue: int = 50_000
+
+    def __post_init__(self) -> None:
+        if len(self.token) < 16:
+            raise OptionError("the token is short", "take 16 characters or more, or leave it out")
+        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
+            raise OptionError("the token has odd characters", "take letters and digits")
+        if self.minimum < 1:
+            raise OptionError("the minimum is below 1", "take at least 1; 100 is the default")
+        if not 1 <= self.bulk <= 100_000:
+            raise OptionError(f"bulk is {self.bulk}", "take a number from 1 to 100000")
+        if self.rate < 0 or self.burst < 1 or self.queue < self.bulk:
+            raise OptionError(
+                "a limit is too low", "take a rate of 0 or more, a burst of 1 or more"
+            )
+        for origin in self.origins:
+            parts = urlsplit(origin)
+            plain = f"{parts.scheme}://{parts.netloc}"
+            if parts.scheme not in ("http", "https") or not parts.netloc or origin != plain:
+                raise OptionError(
+                    f"{origin!r} is not an origin", "write it as https://example.org, nothing more"
+                )
+
+
+@dataclass(frozen=True)
+class State:
+    """A running collector: the study, its store and the settings."""
+
+    study: Study
+    store: Store
+    settings: Settings

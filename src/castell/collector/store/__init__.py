@@ -1,0 +1,91 @@
+"""Stores: where reports are kept. A file by default, PostgreSQL by its address."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from castell.collector.store.packing import Packing
+from castell.collector.store.store import (
+    Outcome,
+    Refusal,
+    Snapshot,
+    Store,
+    StoreError,
+    Submission,
+)
+from castell.counting import Counts, MemoryCounts
+from castell.errors import MissingExtraError
+from castell.reports import Reports, code_type
+from castell.study import Study
+
+__all__ = [
+    "Outcome",
+    "Packing",
+    "Refusal",
+    "Snapshot",
+    "Store",
+    "StoreError",
+    "Submission",
+    "counts_of",
+    "is_server",
+    "is_store",
+    "open_store",
+    "reports_of",
+]
+
+_SERVERS = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+def open_store(place: str | Path, study: Study | None = None, *, secure: bool = True) -> Store:
+    """The store at a path or an address; with a study it is made where there is none.
+
+    `secure=False` marks a new store as one of simulated respondents with a seed.
+    """
+    if is_server(place):
+        try:
+            from castell.collector.store.postgresql import PostgresqlStore
+
+            return PostgresqlStore(str(place), study, secure=secure)
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"PostgreSQL needs {error.name}", "pip install 'castell[serve]'"
+            ) from None
+    from castell.collector.store.sqlite import SqliteStore
+
+    return SqliteStore(place, study, secure=secure)
+
+
+def is_server(place: str | Path) -> bool:
+    """Whether this is the address of a database, not a path."""
+    return str(place).startswith(_SERVERS)
+
+
+def is_store(place: str | Path) -> bool:
+    """Whether this names a store rather than a file of reports."""
+    if is_server(place):
+        return True
+    path = Path(place)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\x00"
+
+
+def reports_of(store: Store) -> Reports:
+    """All reports of one moment, in memory: a few bytes each."""
+    study = store.study
+    parts = list(store.batches())
+    if parts:
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    else:
+        columns = [np.empty(0, code_type(width)) for width in study.design.widths]
+    return Reports(study, columns, secure=store.secure)
+
+
+def counts_of(store: Store, study: Study | None = None) -> Counts:
+    """The store's reports of this moment, as estimators count them."""
+    if study is not None and study.digest != store.study.digest:
+        raise StoreError("the store holds reports of another study", "give its own study file")
+    return MemoryCounts(reports_of(store))

@@ -1,0 +1,45 @@
+"""What becomes of submissions among reports that are there already: the rules, without a database.
+
+A report that is there counts as repeated. An id that stands for other codes refuses its whole
+submission. An invitation is used up only for a submission that brings something new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from castell.collector.store.store import Outcome, Refusal, Submission
+
+
+def settle(
+    submissions: Sequence[Submission],
+    known: Mapping[bytes, bytes],
+    spend: Callable[[str | None], bool] | None,
+) -> tuple[list[Outcome], dict[bytes, bytes]]:
+    """The outcomes, and the reports to be written, by id.
+
+    `known` are the codes of those ids that are there; `spend` uses an invitation, if reports need
+    one.
+
+    >>> one = Submission(((b"id", b"codes"),))
+    >>> settle([one, one], {}, None)
+    ([Outcome(stored=1, repeated=0, refusal=None, at=0),
+      Outcome(stored=0, repeated=1, refusal=None, at=0)], {b'id': b'codes'})
+    """
+    outcomes: list[Outcome] = []
+    written: dict[bytes, bytes] = {}
+    for submission in submissions:
+        new: dict[bytes, bytes] = {}
+        outcome = None
+        for i, (id, codes) in enumerate(submission.reports):
+            there = known.get(id) or written.get(id) or new.setdefault(id, codes)
+            if there != codes:
+                outcome = Outcome(0, 0, Refusal.CONFLICT, i)
+                break
+        if outcome is None and new and spend is not None and not spend(submission.invitation):
+            outcome = Outcome(0, 0, Refusal.INVITATION)
+        if outcome is None:
+            written |= new
+            outcome = Outcome(len(new), len(submission.reports) - len(new))
+        outcomes.append(outcome)
+    return outcomes, written

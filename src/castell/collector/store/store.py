@@ -1,0 +1,139 @@
+"""What every store answers: keep reports durably and once, and give them back without an order.
+
+Kept per report: the random id, the codes and the hour. There is no column for anything else.
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.errors import CastellError
+from castell.study import Study
+
+HOUR = 3600
+
+
+class StoreError(CastellError):
+    """The store cannot be opened, or cannot keep what it is given."""
+
+
+class Refusal(enum.Enum):
+    """Why a submission was not kept."""
+
+    CONFLICT = "an id that stands for other codes"
+    INVITATION = "an invitation that is not known, or used"
+
+
+class Submission(NamedTuple):
+    """What one request brings, ids with packed codes: it is kept whole or not at all."""
+
+    reports: tuple[tuple[bytes, bytes], ...]
+    invitation: str | None = None
+
+
+class Outcome(NamedTuple):
+    """How many of a submission's reports are new and how many were there already."""
+
+    stored: int
+    repeated: int = 0
+    refusal: Refusal | None = None
+    at: int = 0
+
+
+Row = tuple[bytes, bytes, int]
+
+
+class Snapshot(NamedTuple):
+    """All that a store holds at one moment, to be copied: rows of id, codes and hour."""
+
+    rows: Iterator[list[Row]]
+    unspent: list[bytes]
+    invitations: bool
+
+
+class Store(Protocol):
+    """Reports of one study. Every method may be called from any thread."""
+
+    @property
+    def study(self) -> Study: ...
+
+    @property
+    def secure(self) -> bool:
+        """False when the reports were made with a seed."""
+        ...
+
+    @property
+    def invitations(self) -> bool:
+        """Whether a report needs an invitation."""
+        ...
+
+    def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        """Keep some submissions in one transaction. On return they are durable."""
+        ...
+
+    def invite(self, codes: Sequence[str]) -> None:
+        """Let each of these codes bring one report; from now on every report needs one."""
+        ...
+
+    def count(self) -> int: ...
+
+    def batches(self, step: int = 1 << 16) -> Iterator[list[NDArray[Any]]]:
+        """All codes of one moment, one array per column, in an order without meaning."""
+        ...
+
+    def dated(self, step: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
+        """The same with the hour each report came, in seconds since 1970."""
+        ...
+
+    def timeline(self) -> list[tuple[str, int]]:
+        """Reports by the hour they came, as ISO 8601 in UTC."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Everything of one moment, for a copy."""
+        ...
+
+    def load(self, snapshot: Snapshot) -> int:
+        """Fill an empty store with another's content, in one transaction."""
+        ...
+
+    def rest(self) -> None:
+        """Called when nothing has come for a moment: put the files in order."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def this_hour() -> int:
+    """Seconds since 1970, rounded down to the hour."""
+    return int(time.time()) // HOUR * HOUR
+
+
+def hour_text(hour: int) -> str:
+    """
+    >>> hour_text(3600)
+    '1970-01-01T01:00:00Z'
+    """
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(hour))
+
+
+def same_study(held: Study, wanted: Study | None, place: str) -> Study:
+    """The study a store holds reports of; refused if another one was meant."""
+    if wanted is not None and wanted.digest != held.digest:
+        raise StoreError(
+            f"{place} holds reports of another study "
+            f"({held.digest[:12]}, this is {wanted.digest[:12]})",
+            "any change makes another study: give it a store of its own with --store",
+        )
+    return held
+
+
+def not_empty(place: str) -> StoreError:
+    return StoreError(f"{place} holds reports already", "restore into a new store")

@@ -1,0 +1,30 @@
+"""Invitations: codes that let one report in, each once.
+
+The store keeps a hash of every code that is not used yet. Using it deletes the hash in the same
+transaction that keeps the report, so no row, time or order ever says which code brought which
+report, or which codes were used at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from castell.study import Study
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+LENGTH = 20  # of 5 bits each: 100 bits cannot be guessed
+
+
+def new_invitation() -> str:
+    """
+    >>> len(new_invitation())
+    20
+    """
+    return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+
+
+def invitation_key(study: Study, code: str) -> bytes:
+    """What the store keeps of a code: a hash bound to the study."""
+    text = f"castell invitation {study.digest} {code}"
+    return hashlib.sha256(text.encode()).digest()[:16]

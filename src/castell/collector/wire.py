@@ -1,0 +1,135 @@
+"""What goes over the wire: the shapes of a report, decoded strictly, and nothing else.
+
+The decoder is made for one study: a code that no report of it can hold, a field that has no
+place, a number in quotes or an id that is not written the one canonical way never gets past it.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+
+from castell.collector.store.packing import Packing
+from castell.collector.store.store import Submission
+from castell.errors import CastellError
+from castell.study import Study
+
+# 16 bytes are 22 characters, the last of which carries two bits: one way to write each id.
+ID_PATTERN = "^[A-Za-z0-9_-]{21}[AQgw]$"
+DIGEST_PATTERN = "^[0-9a-f]{64}$"
+INVITATION_PATTERN = "^[a-z2-7]{20}$"
+
+# Exact length beside the pattern: "$" alone would let a line feed follow.
+Id = Annotated[str, msgspec.Meta(pattern=ID_PATTERN, min_length=22, max_length=22)]
+Digest = Annotated[str, msgspec.Meta(pattern=DIGEST_PATTERN, min_length=64, max_length=64)]
+Invitation = Annotated[str, msgspec.Meta(pattern=INVITATION_PATTERN, min_length=20, max_length=20)]
+
+
+class RefusedError(CastellError):
+    """A request that is answered with a 4xx, and never stored."""
+
+    def __init__(self, status: int, problem: str, remedy: str) -> None:
+        super().__init__(problem, remedy)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Wire:
+    """The two kinds of body a study's collector takes, ready to decode."""
+
+    study: Study
+    packing: Packing
+    one: msgspec.json.Decoder[Any]
+    bulk: msgspec.json.Decoder[Any]
+    invitations: bool
+    most: int
+
+    def decode_one(self, body: bytes) -> Submission:
+        report = _decode(self.one, body)
+        self._same_study(report.study)
+        made = (id_bytes(report.id), self.packing.pack(report.codes))
+        if not self.invitations:
+            return Submission((made,))
+        return Submission((made,), report.invitation)
+
+    def decode_bulk(self, body: bytes) -> Submission:
+        sent = _decode(self.bulk, body)
+        self._same_study(sent.study)
+        pack = self.packing.pack
+        return Submission(tuple((id_bytes(r.id), pack(r.codes)) for r in sent.reports))
+
+    def _same_study(self, digest: str) -> None:
+        if digest != self.study.digest:
+            raise RefusedError(
+                409,
+                "study changed: the report belongs to another study than the one collected here",
+                "take /study.json again and ask the respondent again",
+            )
+
+
+def wire_of(study: Study, *, invitations: bool = False, most: int = 1000) -> Wire:
+    """The decoders of a study: every code's limits are part of the type."""
+    one, bulk = structs_of(study, invitations=invitations, most=most)
+    return Wire(
+        study,
+        Packing(study.design.widths),
+        msgspec.json.Decoder(one),
+        msgspec.json.Decoder(bulk),
+        invitations,
+        most,
+    )
+
+
+def structs_of(study: Study, *, invitations: bool, most: int) -> tuple[Any, Any]:
+    """The types of a report and of a bulk of them."""
+    limits: Any = tuple(
+        Annotated[int, msgspec.Meta(ge=0, le=width - 1)] for width in study.design.widths
+    )
+    codes: Any = tuple[limits]
+    fields: list[Any] = [("id", Id), ("study", Digest), ("codes", codes)]
+    if invitations:
+        fields.append(("invitation", Invitation))
+    # Without cycles there is nothing for the garbage collector to look at, a thousand at a time.
+    options: dict[str, Any] = {"forbid_unknown_fields": True, "frozen": True, "gc": False}
+    one = msgspec.defstruct("Report", fields, **options)
+    item = msgspec.defstruct("BulkReport", [("id", Id), ("codes", codes)], **options)
+    several: Any = Annotated[list[item], msgspec.Meta(min_length=1, max_length=most)]  # type: ignore[valid-type]
+    bulk = msgspec.defstruct("Bulk", [("study", Digest), ("reports", several)], **options)
+    return one, bulk
+
+
+def _decode(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
+    try:
+        return decoder.decode(body)
+    except msgspec.ValidationError as error:
+        raise RefusedError(
+            422, f"not a report of this study: {error}", "send what the client makes"
+        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RefusedError(400, f"not JSON in UTF-8: {error}", "send a JSON object") from None
+
+
+def new_id() -> str:
+    """A random report id, as it is written on the wire.
+
+    >>> len(new_id())
+    22
+    """
+    return id_text(secrets.token_bytes(16))
+
+
+def id_text(raw: bytes) -> str:
+    """
+    >>> id_text(bytes(16))
+    'AAAAAAAAAAAAAAAAAAAAAA'
+    """
+    return base64.urlsafe_b64encode(raw)[:22].decode()
+
+
+def id_bytes(text: str) -> bytes:
+    """The 16 bytes of an id that the decoder let through."""
+    return base64.urlsafe_b64decode(text + "==")

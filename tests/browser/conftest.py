@@ -1,0 +1,72 @@
+"""Collectors and browsers for the tests of the pages: both real, both started here."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.browser import chromium
+from tests.browser.studies import SURVEY
+from tests.collecting import Collector, collecting
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Iterator[Callable[..., Collector]]:
+    """Starts collectors, each in a folder of its own."""
+    with contextlib.ExitStack() as stack:
+
+        def start(study: str, *options: str) -> Collector:
+            folder = tmp_path / f"collector{len(list(tmp_path.glob('collector*')))}"
+            folder.mkdir()
+            return stack.enter_context(collecting(study, folder, *options))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
+    """A collector of the test survey that tests share: what is in its store means nothing."""
+    with collecting(SURVEY, tmp_path_factory.mktemp("surveyed")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A chromium of this machine's. Without one the tests that need it are skipped, loudly."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    program = chromium.find()
+    if program is None:
+        pytest.skip("NO BROWSER: install chromium, or name one by CASTELL_CHROMIUM")
+    with sync_api.sync_playwright() as playwright:
+        # Tests may run as root in a container, where the sandbox cannot.
+        launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser without a past."""
+    made = browser.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def screens(tmp_path: Path) -> Path:
+    """Where pictures go: docs/screens if CASTELL_SCREENS is set, else nowhere lasting."""
+    folder = (
+        ROOT / "docs" / "screens" if os.environ.get("CASTELL_SCREENS") else tmp_path / "screens"
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,97 @@
+"""An analyst with a real browser, and collectors with reports for them to look at."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell import Reports
+from castell.population import SCHEMA
+from castell.studyfile import to_toml
+from tests.collecting import TOKEN, Collector, collecting
+from tests.results.stores import filled, spread
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+PEOPLE = 20_000
+PAIR = ("smokes", "health")
+TEXT = 'title = "Health and habits"\n' + to_toml(SCHEMA, name="health", epsilon=9.0)
+
+
+def waking(n: int, days: int) -> NDArray[np.int64]:
+    """Hours of reports of people who sleep at night."""
+    hours = spread(days * 24, days)
+    weights = 1.1 - np.cos(np.arange(len(hours)) % 24 * np.pi / 12)
+    ends = np.cumsum(weights) / weights.sum() * n
+    places = np.searchsorted(ends, np.arange(n), side="right")
+    return np.asarray(hours[np.minimum(places, len(hours) - 1)])
+
+
+@contextlib.contextmanager
+def serving(folder: Path, text: str, reports: Reports, days: int = 3) -> Iterator[Collector]:
+    """A collector whose reports came over some days."""
+    store = folder / "reports.sqlite"
+    filled(store, reports, waking(len(reports), days)).close()
+    with collecting(text, folder, "--store", str(store)) as collector:
+        yield collector
+
+
+@dataclass
+class Analyst:
+    """A browser whose every request and complaint is looked at when it is closed."""
+
+    browser: Browser
+    pages: list[Page] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)
+
+    def open(self, address: str, width: int = 1280, height: int = 900) -> Page:
+        page = self.browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(60_000)
+        page.on("console", lambda line: self.complaints.append(f"{line.type}: {line.text}"))
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.goto(address)
+        self.pages.append(page)
+        return page
+
+    def look(
+        self, collector: Collector, names: tuple[str, ...] = PAIR, width: int = 1280, **more: str
+    ) -> Page:
+        """Open results by a link, as the demo makes it, and wait for the charts."""
+        page = self.open(link(collector, names, **more), width)
+        page.locator("#chart svg").wait_for()
+        page.locator("#timeline svg").wait_for()
+        settled(page)
+        return page
+
+
+def link(collector: Collector, names: tuple[str, ...] = PAIR, **more: str) -> str:
+    asked = [("token", TOKEN), *(("attributes", name) for name in names), *more.items()]
+    return f"{collector.url}/results#{urlencode(asked)}"
+
+
+def settled(page: Page) -> None:
+    page.locator("#answer:not([aria-busy])").wait_for()
+
+
+def numbers(page: Page) -> list[str]:
+    return page.locator("#table tbody tr").all_inner_texts()
+
+
+def attribute(page: Page, name: str) -> Locator:
+    return page.get_by_role("checkbox", name=name, exact=True)
+
+
+def words(page: Page) -> str:
+    """All text in the chart."""
+    return " ".join(page.locator("#chart svg text").all_text_contents())

@@ -1,0 +1,47 @@
+"""A person at the survey page: the steps that the tests take."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext, Page
+
+ANSWERS = {"age": 1, "smokes": 2, "exercise": 0, "region": 5}
+OTHERS = {"age": 3, "smokes": 0, "exercise": 2, "region": 8}
+
+
+def opened(context: BrowserContext, url: str, screen: str = "form#questions") -> Page:
+    """The survey in a page that takes any error or breach of its policy as a failure."""
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    problems: list[str] = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console",
+        lambda line: problems.append(line.text) if "Content Security Policy" in line.text else None,
+    )
+    page.goto(url)
+    page.wait_for_selector(screen)
+    assert problems == []
+    return page
+
+
+def answer(page: Page, answers: dict[str, int]) -> None:
+    for place, code in enumerate(answers.values()):
+        field = page.locator(f"#q{place}")
+        if field.locator("select").count():
+            field.locator("select").select_option(str(code))
+        else:
+            field.locator("label.choice").nth(code).click()
+
+
+def review(page: Page) -> str:
+    """Go to what would be sent; the exact text shown there."""
+    page.locator("#questions button[type=submit]").click()
+    return page.locator("#body").inner_text()
+
+
+def send(page: Page) -> None:
+    page.locator("#send").click()
+    page.wait_for_selector(".done")

@@ -1,0 +1,266 @@
+"""The survey page for everybody: by keyboard, by screen reader, on a phone; and its pictures."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from castell import Attribute, Schema, Study
+from tests.browser.conftest import ROOT
+from tests.browser.taking_part import ANSWERS, answer, opened, review, send
+from tests.collecting import Collector
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+DESKTOP = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+def published(name: str) -> str:
+    """The published text of one of the studies in vectors/."""
+    studies = json.loads((ROOT / "vectors" / "studies.json").read_text())
+    text: str = next(study["text"] for study in studies if study["name"] == name)
+    return text
+
+
+def with_study(page: Page, text: str) -> list[str]:
+    """Put another study in the collector's place; the bodies that are sent."""
+    bodies: list[str] = []
+
+    def store(route: Any) -> None:
+        bodies.append(route.request.post_data)
+        route.fulfill(status=201, body='{"status":"stored"}', content_type="application/json")
+
+    page.route("**/study.json", lambda route: route.fulfill(body=text))
+    page.route("**/reports", store)
+    return bodies
+
+
+# -- by keyboard -----------------------------------------------------------------------------------
+
+
+def press_until(page: Page, key: str, condition: str) -> None:
+    for _ in range(60):
+        page.keyboard.press(key)
+        if page.evaluate(f"(() => {{ const at = document.activeElement; return {condition}; }})()"):
+            return
+    raise AssertionError(f"{key} never reached {condition}")
+
+
+def test_the_whole_survey_by_keyboard(browser: Browser, surveyed: Collector) -> None:
+    context = browser.new_context(locale="en-US")
+    page = opened(context, surveyed.url)
+    before = len(surveyed.codes())
+    wanted = {"age": 2, "smokes": 1, "exercise": 0}
+    for place, code in enumerate(wanted.values()):
+        press_until(page, "Tab", f"at.name === 'q{place}'")
+        page.keyboard.press("Space")
+        for _ in range(code):
+            page.keyboard.press("ArrowDown")
+        # What has the focus can be seen.
+        assert (
+            page.evaluate(
+                "getComputedStyle(document.activeElement.closest('.choice')).outlineWidth"
+            )
+            == "3px"
+        )
+    press_until(page, "Tab", "at.name === 'q3'")
+    page.keyboard.type("south-e")
+    press_until(page, "Tab", "at.type === 'submit'")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#body")
+    assert page.evaluate("document.activeElement.textContent") == "This would leave your device"
+    answers = page.locator(".review tbody td:nth-child(2) > span:last-child").all_inner_texts()
+    assert answers == ["45-59", "before", "rarely", "south-east"]
+    press_until(page, "Tab", "at.id === 'send'")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".done")
+    assert page.evaluate("document.activeElement.tagName") == "H2"
+    assert page.locator("#status").inner_text().startswith("Thank you")
+    assert len(surveyed.codes()) == before + 1
+    context.close()
+
+
+# -- by screen reader ------------------------------------------------------------------------------
+
+
+def test_what_a_screen_reader_hears(browser: Browser, surveyed: Collector) -> None:
+    context = browser.new_context(locale="en-US")
+    page = opened(context, surveyed.url)
+    group = page.get_by_role("group", name="Do you smoke?")
+    assert group.get_by_role("radio").count() == 3
+    assert group.get_by_role("radio", name="before").count() == 1
+    assert page.get_by_role("combobox", name="Where do you live?").count() == 1
+    picture = page.get_by_role("img").get_attribute("aria-label")
+    assert picture is not None
+    assert "of 100 guesses right by luck" in picture
+    assert [page.get_by_role(role).count() for role in ("banner", "main", "contentinfo")] == [1] * 3
+    levels = page.eval_on_selector_all("h1, h2, h3", "all => all.map(h => Number(h.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b <= a + 1 for a, b in pairwise(levels))
+    context.close()
+
+
+def to_review(page: Page) -> None:
+    answer(page, ANSWERS)
+    review(page)
+
+
+def to_sent(page: Page) -> None:
+    to_review(page)
+    send(page)
+
+
+SHOWN: dict[str, Callable[[Page], None]] = {
+    "ask": lambda page: page.locator("summary").click(),
+    "missing": lambda page: page.locator("#questions button[type=submit]").click(),
+    "review": to_review,
+    "sent": to_sent,
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", SHOWN)
+def test_accessibility_rules_hold(
+    browser: Browser, surveyed: Collector, screen: str, scheme: Any
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    for size in (DESKTOP, PHONE) if scheme == "light" else (PHONE,):
+        context = browser.new_context(locale="en-US", viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+        page = opened(context, surveyed.url)
+        SHOWN[screen](page)
+        found = axe.Axe().run(page).response
+        assert len(found["passes"]) > 20
+        broken = [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]]
+        assert broken == []
+        context.close()
+
+
+def test_the_check_of_accessibility_sees_what_it_should(
+    browser: Browser, surveyed: Collector
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    context = browser.new_context()
+    page = opened(context, surveyed.url)
+    page.evaluate("document.documentElement.style.setProperty('--soft', '#bbb')")
+    page.evaluate("document.querySelector('#q3 select').removeAttribute('aria-labelledby')")
+    found = {rule["id"] for rule in axe.Axe().run(page).response["violations"]}
+    assert {"color-contrast", "select-name"} <= found
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_need_not_scroll_sideways(
+    browser: Browser, surveyed: Collector, width: int
+) -> None:
+    context = browser.new_context(locale="en-US", viewport={"width": width, "height": 700})
+    for show in SHOWN.values():
+        page = opened(context, surveyed.url, "main button")
+        if page.get_by_role("button", name="Answer again").count():
+            page.get_by_role("button", name="Answer again").click()
+        show(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        small = page.eval_on_selector_all(
+            "button, .choice, select",
+            "all => all.map(e => e.getBoundingClientRect().height).filter(h => h && h < 40)",
+        )
+        assert small == []
+        page.close()
+    context.close()
+
+
+# -- other designs ---------------------------------------------------------------------------------
+
+
+def test_a_drawn_design_asks_only_what_was_drawn(browser: Browser, surveyed: Collector) -> None:
+    text = published("drawn, with overlaps")
+    study = json.loads(text)
+    for _ in range(4):  # that all are drawn alike is tested in test_modules.py
+        context = browser.new_context(locale="en-US")
+        page = context.new_page()
+        bodies = with_study(page, text)
+        page.goto(surveyed.url)
+        page.wait_for_selector("#questions")
+        asked = tuple(page.locator(".asked").all_inner_texts())
+        blocks = [
+            tuple(a["question"] for a in study["attributes"] if a["name"] in block["attributes"])
+            for block in study["blocks"]
+        ]
+        index = blocks.index(asked)
+        assert "Chance has picked 2 of 3 questions" in page.locator(".protect").inner_text()
+        for field in page.locator("fieldset").all():
+            field.locator("label").first.click()
+        shown = review(page)
+        send(page)
+        assert bodies == [shown]
+        (code,) = json.loads(shown)["codes"]
+        starts = [0, 6, 19, 27]
+        assert starts[index] <= code < starts[index + 1]
+        context.close()
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 12.0])
+def test_weak_protection_is_called_weak(
+    browser: Browser, surveyed: Collector, epsilon: float
+) -> None:
+    study = Study(Schema([Attribute("a", ["x", "y"]), Attribute("b", ["x", "y"])]), epsilon)
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    with_study(page, study.to_json())
+    page.goto(surveyed.url)
+    page.wait_for_selector("#questions")
+    told = page.locator(".protect").inner_text()
+    assert ("This is weak protection" in told) == (epsilon > 8)
+    assert ("you can always say" in told) == (epsilon <= 8)
+    exposure = study.statement().exposures[0]
+    assert f"right in {math.ceil(100 * exposure.best_guess)} of 100 cases" in told
+    page.locator("summary").click()
+    numbers = page.locator("details").inner_text()
+    assert f"Privacy loss (epsilon): {epsilon:.2f} in all" in numbers
+    assert f"{100 * exposure.best_guess:.1f} of 100" in numbers
+    context.close()
+
+
+def test_codes_that_are_no_answers_are_explained(browser: Browser, surveyed: Collector) -> None:
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    with_study(page, published("a circle"))
+    page.goto(surveyed.url)
+    page.wait_for_selector("#questions")
+    page.locator("fieldset label").nth(1).click()
+    (code,) = json.loads(review(page))["codes"]
+    values = ["poor", "fair", "good", "excellent"]
+    fits = [value for x, value in enumerate(values) if (code - x) % 7 in {0, 1, 3}]
+    told = page.locator(".review td:last-child").inner_text()
+    assert f"Code {code}, which fits: {', '.join(fits or values)}" in told
+    context.close()
+
+
+# -- pictures for the documents --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "size"), [("1280", DESKTOP), ("390", PHONE)])
+def test_pictures(
+    browser: Browser, surveyed: Collector, screens: Path, name: str, size: Any
+) -> None:
+    context = browser.new_context(locale="en-US", viewport=size, device_scale_factor=1)
+    page = opened(context, surveyed.url)
+    answer(page, ANSWERS)
+    page.locator("h1").click()  # nothing has the focus or the mouse
+    for screen in ("ask", "review", "sent"):
+        if screen == "review":
+            review(page)
+        if screen == "sent":
+            send(page)
+        path = screens / f"survey-{screen}-{name}.png"
+        page.screenshot(path=path, full_page=True)
+        assert path.stat().st_size > 10_000
+    context.close()

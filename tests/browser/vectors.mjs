@@ -1,0 +1,113 @@
+// The client against vectors/, in node and in a browser alike.
+
+/**
+ * @param {string} client where the modules are: a URL that ends in a slash
+ * @param {{[name: string]: any[]}} vectors
+ * @returns {Promise<{checked: number, failures: string[]}>}
+ */
+export async function checkVectors(client, vectors) {
+  const load = (name) => import(`${client}${name}.js`);
+  const { canonical, sha256 } = await load("canonical");
+  const { channelOf } = await load("channel");
+  const { drawBelow, numberBelow, randomize } = await load("sampler");
+  const { parseStudy } = await load("study");
+  const { labelledWords } = await load("memo");
+  const { blocksAsked, bodyOf, makeReport, readCodes } = await load("report");
+  const { Refusal } = await load("refusal");
+
+  let checked = 0;
+  const failures = [];
+  const same = (what, found, wanted) => {
+    checked += 1;
+    const [left, right] = [JSON.stringify(found), JSON.stringify(wanted)];
+    if (left !== right) failures.push(`${what}: ${left} instead of ${right}`);
+  };
+  // Never below the true loss, and above it by next to nothing.
+  const loss = (what, found, wanted) => {
+    const fits = found >= wanted && found < wanted + 1e-12;
+    same(what, fits || `${found} for ${wanted}`, true);
+  };
+  const refused = async (what, work) => {
+    try {
+      await work();
+      same(what, "taken", "refused");
+    } catch (error) {
+      same(what, error instanceof Refusal ? "refused" : String(error), "refused");
+    }
+  };
+  const bytes = (hex) => Uint8Array.from(hex.match(/../g), (pair) => parseInt(pair, 16));
+  const kind = { name: "HMAC", hash: "SHA-256" };
+  const keyOf = (hex) => crypto.subtle.importKey("raw", bytes(hex), kind, false, ["sign"]);
+
+  for (const { value, text, sha256: digest } of vectors.canonical) {
+    same("canonical", canonical(value), text);
+    same("sha256", await sha256(text), digest);
+  }
+  for (const {
+    name,
+    channel: document,
+    inputs,
+    outputs,
+    total,
+    epsilon,
+    cases,
+  } of vectors.channels) {
+    const channel = channelOf(document);
+    same(name, [channel.inputs, channel.outputs, channel.total], [inputs, outputs, total]);
+    loss(`${name}: epsilon`, channel.epsilon, epsilon);
+    for (const [answer, words, report] of cases) {
+      const what = `${name}: ${answer} ${words}`;
+      const given = words.map(BigInt);
+      same(
+        what,
+        randomize(channel, answer, () => given.shift()),
+        report,
+      );
+      same(`${what}: words left`, given.length, 0);
+      const numbers = words.map((word) => numberBelow(total, BigInt(word)));
+      same(
+        `${what}: thrown away`,
+        numbers.map((n) => n === undefined),
+        words.map((_, i) => i + 1 < words.length),
+      );
+      const again = words.map(BigInt);
+      same(
+        `${what}: number`,
+        drawBelow(total, () => again.shift()),
+        numbers.at(-1),
+      );
+    }
+  }
+  for (const { name, channel } of vectors.broken_channels) {
+    await refused(name, () => channelOf(channel));
+  }
+  for (const { name, text, digest, widths, epsilon } of vectors.studies) {
+    const study = await parseStudy(text);
+    same(name, [study.digest, study.widths], [digest, widths]);
+    loss(`${name}: epsilon`, study.epsilon, epsilon);
+  }
+  for (const { name, text } of vectors.broken_studies) {
+    await refused(name, () => parseStudy(text));
+  }
+  for (const { key, label, words } of vectors.words) {
+    const next = labelledWords(await keyOf(key), label);
+    for (const word of words) same(`words of ${label}`, `0x${(await next()).toString(16)}`, word);
+  }
+  for (const vector of vectors.reports) {
+    const study = await parseStudy(vector.study);
+    const memo = { persistent: false, key: await keyOf(vector.key) };
+    same(`${vector.name}: asked`, await blocksAsked(study, memo), vector.asked);
+    const report = await makeReport(study, vector.answers, memo);
+    same(vector.name, [report.study, report.codes], [study.digest, vector.codes]);
+    same(`${vector.name}: body`, bodyOf({ ...report, id: vector.id }), vector.body);
+    same(
+      `${vector.name}: read`,
+      readCodes(study, report.codes).map(({ block }) => block),
+      vector.asked,
+    );
+    await refused(`${vector.name}: an answer missing`, () => makeReport(study, {}, memo));
+    await refused(`${vector.name}: codes too large`, () => readCodes(study, study.widths));
+    await refused(`${vector.name}: a code too many`, () => readCodes(study, [...report.codes, 0]));
+  }
+  return { checked, failures };
+}

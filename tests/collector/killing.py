@@ -1,0 +1,177 @@
+"""kill -9 under load: clients that send, are cut off, try again and replay, and keep account.
+
+Each client knows which of its reports were acknowledged. When the killing is over the store must
+hold every one of them, with its codes, and nothing more often than once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from castell.collector.store import open_store
+from castell.collector.wire import id_bytes, new_id
+from castell.study import Study
+from tests.collector.process import Collector
+
+AGENT = "KillingAgent/7.7"
+
+
+@dataclass
+class Account:
+    """What the clients of a run sent and were promised: codes by id."""
+
+    sent: dict[str, list[int]] = field(default_factory=dict)
+    promised: dict[str, list[int]] = field(default_factory=dict)
+    answers: Counter[int] = field(default_factory=Counter)
+    cut_off: int = 0
+
+
+@dataclass
+class Load:
+    """Clients that go on until they are told to stop, whatever happens to the server."""
+
+    study: Study
+    port: int
+    account: Account
+    seed: int
+    stopped: bool = False
+
+    async def client(self, number: int) -> None:
+        choose = random.Random(self.seed * 1000 + number)  # noqa: S311
+        widths, mine = self.study.design.widths, list[str]()
+        waiting: list[str] = []  # sent, but the answer never came
+        while not self.stopped:
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            except OSError:
+                await asyncio.sleep(0.02)
+                continue
+            try:
+                while not self.stopped:
+                    if waiting and choose.random() < 0.7:
+                        batch = [waiting.pop()]
+                    elif mine and choose.random() < 0.3:
+                        batch = [choose.choice(mine)]
+                    else:
+                        batch = [new_id() for _ in range(choose.choice([1, 1, 1, 5]))]
+                    for id in batch:
+                        codes = [choose.randrange(width) for width in widths]
+                        self.account.sent.setdefault(id, codes)
+                        if id not in mine:
+                            mine.append(id)
+                    waiting += batch
+                    status = await self._post(reader, writer, batch)
+                    self.account.answers[status] += 1
+                    assert status in (200, 201), status
+                    for id in batch:
+                        self.account.promised[id] = self.account.sent[id]
+                        waiting.remove(id)
+            except (OSError, asyncio.IncompleteReadError):
+                self.account.cut_off += 1
+            finally:
+                writer.close()
+
+    async def _post(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, batch: list[str]
+    ) -> int:
+        reports = [{"id": id, "codes": self.account.sent[id]} for id in batch]
+        path, document = "/reports", {**reports[0], "study": self.study.digest}
+        if len(batch) > 1:
+            path, document = "/reports/bulk", {"study": self.study.digest, "reports": reports}
+        body = json.dumps(document).encode()
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: x\r\nUser-Agent: {AGENT}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        writer.write(head.encode() + body)
+        await writer.drain()
+        answer = await reader.readuntil(b"\r\n\r\n")
+        length = int(answer.partition(b"content-length: ")[2].partition(b"\r")[0])
+        await reader.readexactly(length)
+        return int(answer[9:12])
+
+
+async def _load_and_kill(
+    folder: Path, options: Sequence[str], how: dict[str, Any], kills: int, clients: int, seed: int
+) -> Account:
+    study = Study.load(folder / "study.json")
+    choose = random.Random(seed)  # noqa: S311
+    server = Collector(folder, "--port", "0", "--rate", "0", *options, **how)
+    load = Load(study, server.port, Account(), seed)
+    running = [asyncio.create_task(load.client(i)) for i in range(clients)]
+    try:
+        for _ in range(kills):
+            # By what was answered, not by the clock: every life of the server does some work.
+            wanted = load.account.answers.total() + choose.randrange(50, 400)
+            while load.account.answers.total() < wanted:
+                await asyncio.sleep(0.005)
+                for task in running:
+                    if task.done():
+                        task.result()
+            server.kill()
+            server = await asyncio.to_thread(
+                Collector, folder, "--port", str(load.port), "--rate", "0", *options, **how
+            )
+        wanted = load.account.answers.total() + 100
+        while load.account.answers.total() < wanted:
+            await asyncio.sleep(0.005)
+    finally:
+        load.stopped = True
+        server.kill()
+    await asyncio.gather(*running)
+    return load.account
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run left in the store, against what was promised."""
+
+    promised: int
+    held: int
+    lost: int
+    changed: int
+    unasked: int
+    cut_off: int
+    repeats: int
+
+
+def run(
+    folder: Path,
+    study: Study,
+    *options: str,
+    kills: int,
+    clients: int = 32,
+    seed: int = 1,
+    store: str | None = None,
+    **how: Any,
+) -> Verdict:
+    """Kill a collector again and again under load, then look at what its store holds."""
+    (folder / "study.json").write_text(study.to_json(), encoding="utf-8")
+    place = store or str(folder / "study.sqlite")
+    account = asyncio.run(
+        _load_and_kill(folder, ["--store", place, *options], how, kills, clients, seed)
+    )
+    with closing(open_store(place)) as opened, opened.snapshot() as snapshot:
+        rows = {bytes(id): bytes(codes) for part in snapshot.rows for id, codes, _ in part}
+        count = opened.count()
+        assert count == len(rows)
+        pack = opened._packing.pack  # type: ignore[attr-defined]
+    sent = {id_bytes(id): pack(codes) for id, codes in account.sent.items()}
+    promised = {id_bytes(id): pack(codes) for id, codes in account.promised.items()}
+    return Verdict(
+        promised=len(promised),
+        held=count,
+        lost=sum(1 for id in promised if id not in rows),
+        changed=sum(1 for id, codes in rows.items() if id in sent and sent[id] != codes),
+        unasked=sum(1 for id in rows if id not in sent),
+        cut_off=account.cut_off,
+        repeats=account.answers[200],
+    )

@@ -1,0 +1,129 @@
+"""A PostgreSQL server of our own: made in a temporary folder, on loopback, stopped by its own pid.
+
+PostgreSQL does not run as root, so a root test run starts it as another user.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def tools() -> Path | None:
+    """The folder of initdb and postgres; Debian keeps it out of the path."""
+    found = [Path(path).resolve().parent for path in [shutil.which("initdb")] if path]
+    found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    found += sorted(Path("/usr/local").glob("pgsql*/bin"))
+    return next((f for f in found if (f / "initdb").exists() and (f / "postgres").exists()), None)
+
+
+def _unprivileged() -> dict[str, Any]:
+    if os.getuid() != 0:
+        return {}
+    for name in ("postgres", "nobody"):
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+    raise RuntimeError("there is no user to run PostgreSQL as")
+
+
+@contextmanager
+def running(*settings: str) -> Iterator[str]:
+    """The address of a fresh server's database; `settings` as in postgresql.conf."""
+    bin = tools()
+    assert bin is not None
+    folder = Path(tempfile.mkdtemp(prefix="castell-pg-"))
+    who = _unprivileged()
+    if who:
+        os.chown(folder, who["user"], who["group"])
+    data, password = folder / "data", secrets.token_hex(8)
+    secret = folder / "password"
+    secret.write_text(password, encoding="utf-8")
+    secret.chmod(0o644)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = None
+    try:
+        make = [str(bin / "initdb"), "-D", str(data), "-U", "castell", "-A", "scram-sha-256"]
+        make += [f"--pwfile={secret}", "-E", "UTF8", "--no-locale", "--no-instructions"]
+        subprocess.run(make, check=True, capture_output=True, cwd="/", **who)
+        options = [
+            f"port={port}",
+            "listen_addresses=127.0.0.1",
+            f"unix_socket_directories={folder}",
+        ]
+        options += ["shared_buffers=64MB", "log_destination=stderr", *settings]
+        with (folder / "log").open("wb") as log:
+            server = subprocess.Popen(
+                [bin / "postgres", "-D", data, *(f"--{option}" for option in options)],
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                **who,
+            )
+        address = f"postgresql://castell:{password}@127.0.0.1:{port}/postgres"
+        try:
+            _wait(address, server)
+        except RuntimeError as error:
+            said = (folder / "log").read_text(encoding="utf-8")
+            raise RuntimeError(f"{error}:\n{said}") from None
+        yield address
+    finally:
+        if server is not None:
+            server.send_signal(signal.SIGINT)  # does not wait for clients to leave
+            server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def crash(address: str) -> None:
+    """kill -9 of one server process: PostgreSQL throws its memory away and replays its WAL."""
+    import psycopg
+
+    with psycopg.connect(address) as link:
+        os.kill(link.info.backend_pid, signal.SIGKILL)
+        with contextlib.suppress(psycopg.OperationalError):
+            link.execute("SELECT 1")
+            link.execute("SELECT 1")
+    _wait(address)
+
+
+def _wait(address: str, server: subprocess.Popen[bytes] | None = None) -> None:
+    import psycopg
+
+    for _ in range(300):
+        try:
+            psycopg.connect(address, connect_timeout=2).close()
+            return
+        except psycopg.OperationalError:
+            if server is not None and server.poll() is not None:
+                break
+            time.sleep(0.1)
+    raise RuntimeError("PostgreSQL did not start")
+
+
+@contextmanager
+def database(address: str) -> Iterator[str]:
+    """An empty database of its own on a running server."""
+    import psycopg
+
+    name = f"t{secrets.token_hex(6)}"
+    with psycopg.connect(address, autocommit=True) as link:
+        link.execute(f"CREATE DATABASE {name}")
+    yield address.rpartition("/")[0] + f"/{name}"
+    with psycopg.connect(address, autocommit=True) as link:
+        link.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -1,0 +1,187 @@
+"""The command line's verbs of collecting, as an operator types them."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from castell.cli import app
+from castell.collector.commands import _shown
+from castell.collector.store import Submission, open_store
+from castell.errors import CastellError
+from tests.collector.process import Collector, collecting
+from tests.collector.respondents import STUDY, pair, report
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "study.json").write_text(STUDY.to_json(), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def filled(folder: Path) -> Path:
+    path = folder / "study.sqlite"
+    with closing(open_store(path, STUDY)) as store:
+        store.add([Submission(tuple(pair() for _ in range(300)))])
+    return path
+
+
+def castell(*arguments: str | Path) -> str:
+    ran = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert ran.exit_code == 0, ran.output
+    return ran.stdout
+
+
+def fails(*arguments: str | Path) -> str:
+    with pytest.raises(CastellError) as caught:
+        CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    return str(caught.value)
+
+
+def call(url: str, document: Any = None, **headers: str) -> tuple[int, Any]:
+    body = None if document is None else json.dumps(document).encode()
+    asked = urllib.request.Request(url, body, {"content-type": "application/json", **headers})  # noqa: S310
+    try:
+        with urllib.request.urlopen(asked) as answer:  # noqa: S310
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+def test_serve(folder: Path) -> None:
+    with collecting(folder, "--port", "0") as made:
+        address, token = made.told["address"], made.told["token"]
+        assert made.told["study"] == STUDY.digest
+        assert call(f"{address}/study.json") == (200, STUDY.to_json().encode())
+        assert call(f"{address}/reports", report())[0] == 201
+        assert call(f"{address}/metrics")[0] == 401
+        assert call(f"{address}/metrics", authorization=f"Bearer {token}")[0] == 200
+    # Beside the study, whole, with nothing left over.
+    assert sorted(p.name for p in folder.iterdir()) == ["log", "study.json", "study.sqlite"]
+    with closing(open_store(folder / "study.sqlite")) as store:
+        assert store.count() == 1
+    assert (folder / "log").read_text(encoding="utf-8") == ""
+
+
+def test_a_token_of_ones_own_is_not_printed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = "my-own-token-0123456789"  # noqa: S105
+    monkeypatch.setenv("CASTELL_TOKEN", token)
+    with collecting(folder, "--port", "0") as made:
+        assert "token" not in made.told
+        url = f"{made.told['address']}/metrics"
+        assert call(url, authorization=f"Bearer {token}")[0] == 200
+        assert call(url)[0] == 401
+
+
+def test_serve_from_postgresql(folder: Path, database: str) -> None:
+    with collecting(folder, "--port", "0", "--store", database) as made:
+        assert call(f"{made.told['address']}/reports", report())[0] == 201
+        assert "castell:" not in json.dumps(made.told)
+    assert castell("export", database, folder / "r.parquet") == (
+        f"wrote {folder / 'r.parquet'}: 1 reports\n"
+    )
+    shown = json.loads(castell("estimate", folder / "study.json", database, "health", "--json"))
+    assert shown["n"] == 1
+
+
+def test_what_keeps_a_collector_from_starting(folder: Path) -> None:
+    study = folder / "study.json"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        said = fails("serve", study, "--port", str(taken.getsockname()[1]))
+        assert "take another port" in said
+    assert "the token is short" in fails("serve", study, "--token", "short")
+    assert "is not an origin" in fails("serve", study, "--origin", "*")
+    (folder / "study.sqlite").write_text("dear diary", encoding="utf-8")
+    assert "is no store" in fails("serve", study, "--port", "0")
+    assert "there is no folder" in fails("serve", study, "--store", folder / "no" / "s.sqlite")
+    with pytest.raises(RuntimeError, match=r"castell: .* is no store"):
+        Collector(folder, "--port", "0")
+
+
+def test_estimate_reads_a_store(folder: Path, filled: Path) -> None:
+    study = folder / "study.json"
+    from_store = json.loads(castell("estimate", study, filled, "sex", "smokes", "--json"))
+    castell("export", filled, folder / "r.parquet")
+    from_file = json.loads(
+        castell("estimate", study, folder / "r.parquet", "sex", "smokes", "--json")
+    )
+    assert from_store == from_file
+    assert from_store["n"] == 300
+
+
+def test_export(folder: Path, filled: Path) -> None:
+    out = folder / "r.parquet"
+    assert json.loads(castell("export", filled, out, "--json")) == {
+        "file": str(out),
+        "reports": 300,
+    }
+    assert "--force" in fails("export", filled, out)
+    castell("export", filled, out, "--force")
+    assert ".parquet" in fails("export", filled, folder / "r.csv")
+    assert "there is no store" in fails("export", folder / "no.sqlite", folder / "s.parquet")
+
+
+def test_backup_and_restore(folder: Path, filled: Path) -> None:
+    backup, new = folder / "backup.sqlite", folder / "new.sqlite"
+    assert castell("backup", filled, backup) == f"wrote {backup}: 300 reports\n"
+    assert json.loads(castell("restore", backup, new, "--json"))["reports"] == 300
+    assert "there already" in fails("restore", backup, filled)
+
+
+def test_backup_of_a_running_collector(folder: Path) -> None:
+    with collecting(folder, "--port", "0") as made:
+        call(f"{made.told['address']}/reports", report())
+        assert "1 reports" in castell("backup", folder / "study.sqlite", folder / "b.sqlite")
+        assert call(f"{made.told['address']}/reports", report())[0] == 201
+
+
+def test_invite(folder: Path) -> None:
+    study = folder / "study.json"
+    codes = castell("invite", study, "3").split()
+    assert len(set(codes)) == 3
+    more = json.loads(castell("invite", study, "2", "--json"))["invitations"]
+    with collecting(folder, "--port", "0") as made:
+        url = f"{made.told['address']}/reports"
+        for code in [*codes, *more]:
+            assert call(url, report(invitation=code))[0] == 201
+        assert call(url, report(invitation=codes[0]))[0] == 403
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments"),
+    [
+        ("starlette", ["serve", "study.json"]),
+        ("msgspec", ["serve", "study.json"]),
+        ("sqlalchemy", ["export", "postgresql://x/y", "r.parquet"]),
+        ("psycopg", ["serve", "study.json", "--store", "postgresql://x/y", "--port", "0"]),
+        ("psycopg", ["estimate", "study.json", "postgresql://x/y", "sex"]),
+    ],
+)
+def test_a_missing_extra_is_named(folder: Path, missing: str, arguments: list[str]) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from castell.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
+    )
+    assert ran.returncode == 1
+    assert f"needs {missing}" in ran.stderr
+    assert ran.stderr.endswith("pip install 'castell[serve]'\n")
+
+
+def test_passwords_are_not_shown() -> None:
+    assert _shown("postgresql://me:p@ss@host/db") == "postgresql://...@host/db"
+    assert _shown("study.sqlite") == "study.sqlite"
+    assert _shown("odd@name.sqlite") == "odd@name.sqlite"

@@ -1,0 +1,49 @@
+"""An acknowledged report survives kill -9 and is counted once. `make soak` runs more of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.collector import killing
+from tests.collector.respondents import STUDY
+
+SOAK = int(os.environ.get("CASTELL_SOAK", "1"))
+
+
+def check(verdict: killing.Verdict) -> None:
+    assert verdict.lost == 0
+    assert verdict.changed == 0
+    assert verdict.unasked == 0
+    # Reports whose answer was cut off may be there or not; nothing else may.
+    assert verdict.held >= verdict.promised
+    # The run was worth its name.
+    assert verdict.cut_off > 0
+    assert verdict.repeats > 0
+
+
+@pytest.mark.parametrize("seed", range(SOAK))
+def test_twenty_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path, seed: int) -> None:
+    check(killing.run(tmp_path, STUDY, kills=20, clients=32, seed=seed))
+    for path in tmp_path.iterdir():
+        assert killing.AGENT.encode() not in path.read_bytes(), path
+
+
+def test_kills_with_postgresql(tmp_path: Path, database: str) -> None:
+    kills = 3 if SOAK == 1 else 20
+    check(killing.run(tmp_path, STUDY, kills=kills, clients=32, store=database))
+
+
+def test_a_store_that_answers_early_is_caught(tmp_path: Path) -> None:
+    broken = (sys.executable, "-m", "tests.collector.broken", "early")
+    assert killing.run(tmp_path, STUDY, kills=3, clients=32, run=broken).lost > 0
+
+
+def test_a_store_that_counts_twice_is_caught(tmp_path: Path) -> None:
+    broken = (sys.executable, "-m", "tests.collector.broken", "twice")
+    verdict = killing.run(tmp_path, STUDY, kills=1, clients=8, run=broken)
+    assert verdict.unasked > 0
+    assert verdict.held > verdict.promised

@@ -1,0 +1,524 @@
+"""Write vectors/: what Python, JavaScript and any other client must agree on.
+
+Nothing here imports castell. The expectations are computed from the definitions, slowly and
+plainly, so that they check both implementations instead of repeating one. Run it from the clone:
+python tests/make_vectors.py
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent.parent / "vectors"
+WORDS = 2**64
+Json = dict[str, Any]
+
+
+def canonical(document: Any) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+# -- channels, from their definitions --------------------------------------------------------------
+
+
+def kary(size: int, same: int, other: int) -> Json:
+    return {"kind": "kary", "size": size, "same": same, "other": other}
+
+
+def matrix(*rows: list[int]) -> Json:
+    return {"kind": "matrix", "weights": list(rows)}
+
+
+def cyclic(size: int, outputs: int, chosen: list[int], same: int, other: int) -> Json:
+    return {
+        "kind": "cyclic",
+        "size": size,
+        "outputs": outputs,
+        "set": chosen,
+        "same": same,
+        "other": other,
+    }
+
+
+def shape(channel: Json) -> tuple[int, int]:
+    if channel["kind"] == "matrix":
+        return len(channel["weights"]), len(channel["weights"][0])
+    return channel["size"], channel["outputs" if channel["kind"] == "cyclic" else "size"]
+
+
+def weight(channel: Json, answer: int, report: int) -> int:
+    if channel["kind"] == "matrix":
+        return int(channel["weights"][answer][report])
+    if channel["kind"] == "kary":
+        return int(channel["same"] if answer == report else channel["other"])
+    near = (report - answer) % channel["outputs"] in channel["set"]
+    return int(channel["same"] if near else channel["other"])
+
+
+def total_of(channel: Json) -> int:
+    if channel["kind"] == "kary":  # too many reports in some vectors to add them up one by one
+        return int(channel["same"] + (channel["size"] - 1) * channel["other"])
+    return sum(weight(channel, 0, report) for report in range(shape(channel)[1]))
+
+
+def respond(channel: Json, answer: int, number: int) -> int:
+    """The report that owns a number: which of its `weight` numbers each report owns is the rule."""
+    outputs = shape(channel)[1]
+    if channel["kind"] == "matrix":
+        for report in range(outputs):
+            number -= weight(channel, answer, report)
+            if number < 0:
+                return report
+        raise AssertionError("the number is not below the total")
+    if number < outputs * channel["other"]:
+        return int(number // channel["other"])
+    if channel["kind"] == "kary":
+        return answer
+    turn = (number - outputs * channel["other"]) // (channel["same"] - channel["other"])
+    return int((answer + channel["set"][turn]) % outputs)
+
+
+def loss(channel: Json) -> float:
+    if channel["kind"] != "matrix":
+        return math.log(channel["same"] / channel["other"])
+    return max(
+        math.log(max(column) / min(column)) for column in zip(*channel["weights"], strict=True)
+    )
+
+
+def number_from(total: int, words: Iterator[int]) -> int:
+    """A uniform number below a total: words above the largest multiple are thrown away."""
+    while (word := next(words)) >= WORDS - WORDS % total:
+        pass
+    return word % total
+
+
+CHANNELS = {
+    "the paper's coin": kary(2, 3, 1),
+    "three values, epsilon 1": kary(3, 2918732888, 1073741824),
+    "total is a power of two: no word is thrown away": kary(5, 4, 1),
+    "the largest total, 2^53": kary(2, 2**53 - 2**20, 2**20),
+    "many values": kary(1_000_003, 2**40 + 7, 2**12),
+    "asymmetric": matrix([8, 2], [3, 7]),
+    "more reports than answers": matrix([7, 2, 1], [1, 2, 7]),
+    "three by three": matrix([90, 7, 3], [5, 80, 15], [11, 19, 70]),
+    "five reports, sums near 2^53": matrix(
+        [2**52, 2**51, 2**50, 2**49, 2**49], [2**49, 2**49, 2**50, 2**51, 2**52]
+    ),
+    "a circle of seven": cyclic(5, 7, [0, 1, 3], 11, 4),
+    "a circle that is all values": cyclic(7, 7, [1, 2, 4], 3, 1),
+    "quotients just below whole numbers": cyclic(8, 13, [0, 1, 3, 9], 2**50 + 3, 2**8),
+    "a wide circle, epsilon 1": cyclic(21, 21, [3, 6, 7, 12, 14], 2918732888, 2**30),
+}
+
+
+def edge_words(channel: Json) -> list[int]:
+    """Words at the ends of everything: the range, the multiple, and each report's own numbers."""
+    total = total_of(channel)
+    last = WORDS - WORDS % total - 1
+    words = {0, 1, total - 1, total, last - 1, last, WORDS // 2, 0x0123456789ABCDEF % last}
+    inputs, outputs = shape(channel)
+    bounds = [outputs * channel["other"]] if channel["kind"] != "matrix" else []
+    for report in range(min(outputs, 8)):
+        if channel["kind"] != "matrix":
+            bounds.append(report * channel["other"])
+        else:
+            bounds += [sum(channel["weights"][answer][: report + 1]) for answer in range(inputs)]
+    if channel["kind"] == "cyclic":
+        gap, base = channel["same"] - channel["other"], outputs * channel["other"]
+        bounds += [base + turn * gap for turn in range(len(channel["set"]) + 1)]
+    for bound in bounds:
+        # The same numbers from words low and high in the range.
+        for number in (bound - 1, bound, bound + 1):
+            if 0 <= number < total:
+                words |= {number, (last + 1 - total) + number}
+    return sorted(words)
+
+
+def channel_vectors() -> list[Json]:
+    vectors = []
+    for name, channel in CHANNELS.items():
+        total, (inputs, outputs) = total_of(channel), shape(channel)
+        answers = sorted({0, 1, inputs // 2, inputs - 1})
+        cases = [
+            [answer, [hex(word)], respond(channel, answer, word % total)]
+            for word in edge_words(channel)
+            for answer in answers
+        ]
+        if WORDS % total:
+            thrown = [WORDS - WORDS % total, WORDS - 1]
+            cases += [
+                [answer, [*map(hex, thrown), hex(word)], respond(channel, answer, word % total)]
+                for word in (0, total - 1, 12345 % total)
+                for answer in answers
+            ]
+        vectors.append(
+            {
+                "name": name,
+                "channel": channel,
+                "inputs": inputs,
+                "outputs": outputs,
+                "total": total,
+                "epsilon": loss(channel),
+                "cases": cases,
+            }
+        )
+    return vectors
+
+
+BROKEN_CHANNELS: dict[str, Any] = {
+    "no channel": None,
+    "a list": [],
+    "no kind": {"size": 2, "same": 3, "other": 1},
+    "unknown kind": {"kind": "laplace", "size": 2, "same": 3, "other": 1},
+    "an entry too many": {**kary(2, 3, 1), "note": 1},
+    "an entry too few": {"kind": "kary", "size": 2, "same": 3},
+    "one value": kary(1, 3, 1),
+    "the answer weighs no more than others": kary(2, 4, 4),
+    "the answer weighs less": kary(2, 1, 4),
+    "others weigh nothing: the report is the answer": kary(2, 3, 0),
+    "a negative weight": kary(2, 3, -1),
+    "not a power of two": kary(2, 7, 3),
+    "a total above 2^53": kary(2, 2**53 - 2**20 + 1, 2**20),
+    "a weight as text": {**kary(2, 3, 1), "same": "3"},
+    "a weight that is true": {**kary(2, 3, 1), "other": True},
+    "a broken number": {**kary(2, 3, 1), "same": 3.5},
+    "an empty matrix": matrix(),
+    "one row": matrix([1, 2]),
+    "rows of two lengths": matrix([1, 2], [1, 1, 1]),
+    "rows of two totals": matrix([1, 2], [2, 2]),
+    "an impossible report": matrix([3, 0], [1, 2]),
+    "negative weights in a row": matrix([4, -1], [1, 2]),
+    "fewer reports than answers": matrix([5], [5]),
+    "a matrix that reports the answer as it is": matrix([2**50, 1], [1, 2**50]),
+    "rows that are no lists": {"kind": "matrix", "weights": 3},
+    "a circle smaller than the values": cyclic(5, 4, [0], 3, 1),
+    "an empty set": cyclic(5, 5, [], 3, 1),
+    "a set that is everything": cyclic(3, 3, [0, 1, 2], 3, 1),
+    "a set out of order": cyclic(5, 5, [1, 0], 3, 1),
+    "a set with a distance twice": cyclic(5, 5, [1, 1], 3, 1),
+    "a set beyond the circle": cyclic(5, 5, [5], 3, 1),
+    "a negative distance": cyclic(5, 5, [-1, 1], 3, 1),
+    "near weighs no more": cyclic(5, 5, [0], 2, 2),
+    "far is not a power of two": cyclic(5, 5, [0], 7, 3),
+    "far weighs nothing": cyclic(5, 5, [0], 7, 0),
+    "a circle's total above 2^53": cyclic(5, 5, [0, 1, 2, 3], 2**51 + 2**12, 2**10),
+}
+
+
+# -- studies ---------------------------------------------------------------------------------------
+
+
+def attribute(name: str, *values: str, question: str = "", **more: Any) -> Json:
+    return {"name": name, "question": question, "values": list(values), **more}
+
+
+def block(channel: Json, *names: str) -> Json:
+    return {"attributes": list(names), "channel": channel}
+
+
+def study(name: str, attributes: list[Json], blocks: list[Json], **more: Any) -> Json:
+    return {"castell": 1, "name": name, "attributes": attributes, "blocks": blocks, **more}
+
+
+def digest_of(content: Json) -> str:
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def published(content: Json) -> str:
+    return canonical({**content, "digest": digest_of(content)})
+
+
+YES = attribute("yes", "no", "yes", question="Yes?")
+SMOKES = attribute(
+    "smokes",
+    "never",
+    "before",
+    "now",
+    question="Do you smoke?",
+    translations={
+        "de": {"question": "Rauchen Sie?", "values": ["nie", "früher", "jetzt"]},
+        "ca": {"question": "Fumeu?"},
+    },
+)
+HEALTH = attribute("health", "poor", "fair", "good", "excellent", question="Health?")
+ODD = attribute("\U0001d4d0 \ue000", "\x00\u2028\x7f", '"\\/', "é", "e\u0301", question="\t\n")
+
+STUDIES = {
+    "one question": study("tiny", [YES], [block(kary(2, 3, 1), "yes")]),
+    "texts in three languages": study(
+        "health",
+        [SMOKES, HEALTH],
+        [block(kary(3, 2918732888, 2**30), "smokes"), block(kary(4, 2918732888, 2**30), "health")],
+        title="How are you?",
+        description="Six questions.\nThree minutes.",
+        language="en",
+        translations={
+            "de": {"title": "Wie geht es Ihnen?"},
+            "ca": {"title": "Com esteu?", "description": "Sis preguntes."},
+        },
+    ),
+    "a cluster, and a matrix": study(
+        "café",
+        [YES, SMOKES, HEALTH],
+        [
+            block(kary(12, 2**30 + 5, 2**28), "health", "smokes"),
+            block(matrix([8, 2], [3, 7]), "yes"),
+        ],
+    ),
+    "odd texts": study("\u00fc\U0001f512", [ODD], [block(kary(4, 9, 2), ODD["name"])]),
+    "a circle": study("circle", [HEALTH], [block(cyclic(4, 7, [0, 1, 3], 11, 4), "health")]),
+    "drawn, with overlaps": study(
+        "drawn",
+        [YES, SMOKES, HEALTH],
+        [
+            block(kary(6, 90, 8), "yes", "smokes"),
+            block(cyclic(12, 13, [0, 1, 3, 9], 30, 4), "smokes", "health"),
+            block(kary(8, 41, 16), "health", "yes"),
+        ],
+        draw=1,
+    ),
+}
+
+
+def widths_of(content: Json) -> list[int]:
+    outputs = [shape(one["channel"])[1] for one in content["blocks"]]
+    return [sum(outputs)] if "draw" in content else outputs
+
+
+def epsilon_of(content: Json) -> float:
+    losses = [loss(one["channel"]) for one in content["blocks"]]
+    return max(losses) if "draw" in content else sum(losses)
+
+
+def study_vectors() -> list[Json]:
+    return [
+        {
+            "name": name,
+            "text": published(content),
+            "digest": digest_of(content),
+            "widths": widths_of(content),
+            "epsilon": epsilon_of(content),
+        }
+        for name, content in STUDIES.items()
+    ]
+
+
+def broken_studies() -> list[Json]:
+    good = STUDIES["texts in three languages"]
+    drawn = STUDIES["drawn, with overlaps"]
+
+    def changed(change: Callable[[Json], object], base: Json = good) -> str:
+        """A study with something wrong in it and a digest that fits nevertheless."""
+        copy: Json = json.loads(canonical(base))
+        change(copy)
+        return published(copy)
+
+    def put(*path: Any, value: Any, base: Json = good) -> str:
+        def change(document: Any) -> None:
+            for key in path[:-1]:
+                document = document[key]
+            document[path[-1]] = value
+
+        return changed(change, base)
+
+    text = published(good)
+    other = digest_of(STUDIES["one question"])
+    broken = {
+        "nothing": "",
+        "not JSON": text[:-1],
+        "a list": "[]",
+        "null": "null",
+        "no digest": canonical(good),
+        "another digest": text.replace(digest_of(good), other),
+        "a digest in capitals": text.replace(digest_of(good), digest_of(good).upper()),
+        "changed after it was published": text.replace("Do you smoke?", "Do you drink?"),
+        "a weight changed after it was published": text.replace("2918732888", "2918732889"),
+        "an entry of its own": put("note", value="x"),
+        "another format": put("castell", value=2),
+        "a format that is text": put("castell", value="1"),
+        "a title that is no text": put("title", value=3),
+        "an empty title": put("title", value=""),
+        "a language that is none": put("language", value="English"),
+        "translations without a language": put("translations", value={}),
+        "an empty translation": put("translations", value={"de": {}}),
+        "a translation with an entry of its own": put("translations", "de", "note", value="x"),
+        "a translation with too few values": put(
+            "attributes", 0, "translations", "de", "values", value=["nie", "jetzt"]
+        ),
+        "a translation with equal values": put(
+            "attributes", 0, "translations", "de", "values", value=["nie", "nie", "jetzt"]
+        ),
+        "no attributes": put("attributes", value=[]),
+        "an attribute without a question": changed(lambda s: s["attributes"][0].pop("question")),
+        "an attribute with an entry of its own": put("attributes", 0, "note", value=1),
+        "an attribute with one value": put("attributes", 0, "values", value=["never"]),
+        "a value twice": put("attributes", 1, "values", value=["a", "b", "a", "c"]),
+        "an empty value": put("attributes", 1, "values", value=["a", "b", " ", "c"]),
+        "a value that is a number": put("attributes", 1, "values", value=["a", "b", 3, "c"]),
+        "a name with a space at its end": changed(
+            lambda s: [
+                s["attributes"][1].update(name="health "),
+                s["blocks"][1].update(attributes=["health "]),
+            ]
+        ),
+        "two attributes of one name": put("attributes", 1, "name", value="smokes"),
+        "no blocks": put("blocks", value=[]),
+        "a block too few": changed(lambda s: s["blocks"].pop()),
+        "an attribute in two blocks": changed(lambda s: s["blocks"].append(s["blocks"][0])),
+        "a block of an unknown attribute": put("blocks", 1, "attributes", value=["wealth"]),
+        "a block without attributes": put("blocks", 1, "attributes", value=[]),
+        "a block with an entry of its own": put("blocks", 1, "note", value=1),
+        "a channel that does not fit": put("blocks", 1, "channel", value=kary(5, 3, 1)),
+        "a channel without noise": put("blocks", 1, "channel", "other", value=0),
+        "a matrix for two attributes": changed(
+            lambda s: s.update(
+                attributes=[YES, attribute("no", "a", "b")],
+                blocks=[
+                    block(
+                        matrix([4, 1, 1, 1], [1, 4, 1, 1], [1, 1, 4, 1], [1, 1, 1, 4]), "yes", "no"
+                    )
+                ],
+            )
+        ),
+        "a weight with a point": text.replace("1073741824", "1073741824.0", 1),
+        "half a character": text.replace("How are you?", "How are you\\ud83d"),
+        "draws two blocks": put("draw", value=2, base=drawn),
+        "draws true": put("draw", value=True, base=drawn),
+        "draws nothing": put("draw", value=0, base=drawn),
+        "drawn, an attribute in no block": changed(
+            lambda s: s.update(blocks=s["blocks"][:1]), drawn
+        ),
+        "drawn, an attribute twice in a block": put(
+            "blocks", 0, "attributes", value=["yes", "yes"], base=drawn
+        ),
+    }
+    return [{"name": name, "text": text} for name, text in broken.items()]
+
+
+# -- reports ---------------------------------------------------------------------------------------
+
+
+def labelled_words(key: bytes, *label: Any) -> Iterator[int]:
+    """Words that belong to a label: HMAC-SHA256 under the device's key, four in each."""
+    round_ = 0
+    while True:
+        message = canonical(["castell-1", *label, round_]).encode()
+        code = hmac.digest(key, message, "sha256")
+        for at in range(0, 32, 8):
+            yield int.from_bytes(code[at : at + 8], "little")
+        round_ += 1
+
+
+def remembered_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
+    digest, blocks = digest_of(content), content["blocks"]
+    values = {a["name"]: a["values"] for a in content["attributes"]}
+    asked = list(range(len(blocks)))
+    if "draw" in content:
+        asked = [number_from(len(blocks), labelled_words(key, "draw", digest))]
+    packed, codes = [], []
+    for index in asked:
+        answer = 0
+        for name in blocks[index]["attributes"]:
+            answer = answer * len(values[name]) + values[name].index(answers[name])
+        channel = blocks[index]["channel"]
+        words = labelled_words(key, "report", digest, index, answer)
+        code = respond(channel, answer, number_from(total_of(channel), words))
+        if "draw" in content:
+            code += sum(shape(one["channel"])[1] for one in blocks[:index])
+        packed.append(answer)
+        codes.append(code)
+    return {"asked": asked, "packed": packed, "codes": codes}
+
+
+def report_vectors() -> list[Json]:
+    vectors = []
+    for name, content in STUDIES.items():
+        text = published(content)
+        for number in range(4):
+            key = hashlib.sha256(f"{name} {number}".encode()).digest()
+            answers = {
+                a["name"]: a["values"][(number + 2 * i) % len(a["values"])]
+                for i, a in enumerate(content["attributes"])
+            }
+            made = remembered_report(key, content, answers)
+            identifier = "AAAAAAAAAAAAAAAAAAAAA" + "AQgw"[number]
+            body = json.dumps(
+                {"id": identifier, "study": digest_of(content), "codes": made["codes"]},
+                separators=(",", ":"),
+            )
+            vectors.append(
+                {
+                    "name": f"{name}, {number}",
+                    "study": text,
+                    "key": key.hex(),
+                    "answers": answers,
+                    **made,
+                    "id": identifier,
+                    "body": body,
+                }
+            )
+    return vectors
+
+
+def word_vectors() -> list[Json]:
+    key = bytes(range(32))
+    labels: list[list[Any]] = [
+        ["report", "ab" * 32, 0, 0],
+        ["report", "ab" * 32, 1, 41],
+        ["draw", "é\U0001f512"],
+    ]
+    return [
+        {"key": key.hex(), "label": label, "words": [hex(next(words)) for _ in range(9)]}
+        for label in labels
+        for words in [labelled_words(key, *label)]
+    ]
+
+
+CANONICAL = [
+    {"b": 1, "a": [], "c": {}},
+    {"\U0001f512": 1, "\ue000": 2, "z": 3, "é": 4, "": 5},
+    ["\u0000\u001f\u007f\u0080\u2028\ufeff", '"\\/\b\f\n\r\t', True, False, None],
+    {"aa": {"b": {"c": [1, [2, [3]]]}}, "a": 9007199254740991, "ab": -1},
+]
+
+
+def canonical_vectors() -> list[Json]:
+    return [
+        {
+            "value": value,
+            "text": canonical(value),
+            "sha256": hashlib.sha256(canonical(value).encode()).hexdigest(),
+        }
+        for value in CANONICAL
+    ]
+
+
+def vectors() -> dict[str, list[Json]]:
+    return {
+        "canonical": canonical_vectors(),
+        "channels": channel_vectors(),
+        "broken_channels": [{"name": n, "channel": c} for n, c in BROKEN_CHANNELS.items()],
+        "studies": study_vectors(),
+        "broken_studies": broken_studies(),
+        "words": word_vectors(),
+        "reports": report_vectors(),
+    }
+
+
+def text_of(entries: list[Json]) -> str:
+    """A file of vectors: one on each line, so that a change shows where it is."""
+    lines = ",\n".join(json.dumps(entry) for entry in entries)
+    return f"[\n{lines}\n]\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, entries in vectors().items():
+        (FOLDER / f"{name}.json").write_text(text_of(entries), encoding="utf-8")

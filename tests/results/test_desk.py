@@ -1,0 +1,234 @@
+"""Questions never hold up reports, are worked out once, and move in steps."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from castell import JointEstimate
+from castell.collector.results import desk as desk_module
+from castell.collector.results.answer import Answer, solve
+from castell.collector.results.desk import WAITING, Desk
+from castell.collector.results.moment import Moment, take
+from castell.collector.results.question import Question
+from castell.collector.store import Packing, Store, Submission
+from castell.collector.wire import RefusedError
+from tests.results.stores import STUDY, filled, reports_of, spread, state_of
+
+ASKED = Question(("smokes", "health"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    made = filled(tmp_path / "s.sqlite", reports_of(200), spread(200, 2))
+    yield made
+    made.close()
+
+
+def _add(store: Store, many: int, seed: int) -> None:
+    pack = Packing(STUDY.design.widths).pack
+    rows = zip(*(c.tolist() for c in reports_of(many, seed).columns), strict=True)
+    pairs = ((bytes([seed]) * 15 + bytes([k]), pack(codes)) for k, codes in enumerate(rows))
+    store.add([Submission(tuple(pairs))])
+
+
+def _n(given: Answer) -> int:
+    return given.joint.n
+
+
+def _both(count: int, moment: Moment | None) -> tuple[int, Moment | None]:
+    return count, moment
+
+
+class Solver:
+    """Counts what is really worked out."""
+
+    def __init__(self) -> None:
+        self.asked: list[Question] = []
+
+    def __call__(self, moment: Moment, question: Question) -> JointEstimate:
+        self.asked.append(question)
+        return solve(moment, question)
+
+
+def test_results_move_in_steps_so_that_no_single_report_shows(store: Store) -> None:
+    async def run() -> list[int]:
+        desk = Desk(state_of(store), clock=lambda: 0.0)
+        seen = [await desk.answer(ASKED, _n)]
+        _add(store, 9, seed=2)
+        seen.append(await desk.answer(ASKED, _n))
+        _add(store, 1, seed=3)
+        seen.append(await desk.answer(ASKED, _n))
+        desk.close()
+        return seen
+
+    # Steps of a tenth of the minimum of 100.
+    assert asyncio.run(run()) == [200, 200, 210]
+
+
+def test_a_store_that_takes_long_to_read_is_read_seldom(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+
+    def slow(taken: Store) -> Moment:
+        nonlocal now
+        now += 2.0
+        return take(taken)
+
+    monkeypatch.setattr(desk_module, "take", slow)
+
+    async def run() -> list[int]:
+        nonlocal now
+        desk = Desk(state_of(store), clock=lambda: now)
+        seen = [await desk.answer(ASKED, _n)]
+        _add(store, 50, seed=2)
+        now += 19.0
+        seen.append(await desk.answer(ASKED, _n))
+        now += 1.0
+        seen.append(await desk.answer(ASKED, _n))
+        desk.close()
+        return seen
+
+    assert asyncio.run(run()) == [200, 200, 250]
+
+
+def test_a_table_is_worked_out_once_for_all_levels_and_charts(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solver = Solver()
+    monkeypatch.setattr(desk_module, "solve", solver)
+    other = [
+        Question(ASKED.attributes, level=0.9),
+        Question(ASKED.attributes, chart="bars"),
+        Question(ASKED.attributes, post="clip"),
+        Question(ASKED.attributes[::-1]),
+    ]
+
+    async def run() -> None:
+        desk = Desk(state_of(store))
+        for question in (ASKED, *other, ASKED):
+            await desk.answer(question, _n)
+        desk.close()
+
+    asyncio.run(run())
+    assert solver.asked == [ASKED, *other[2:]]
+
+
+def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(moment: Moment, question: Question) -> JointEstimate:
+        begun.set()
+        assert go_on.wait(30)
+        return solve(moment, question)
+
+    monkeypatch.setattr(desk_module, "solve", slow)
+
+    async def run() -> int:
+        desk = Desk(state_of(store))
+        asked = asyncio.create_task(desk.answer(ASKED, _n))
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        # Were the loop or the reader held up, this would wait for what only this lets go on.
+        count = await desk.look(lambda count, _: count)
+        assert not asked.done()
+        go_on.set()
+        assert await asked == 200
+        desk.close()
+        return count
+
+    assert asyncio.run(run()) == 200
+
+
+def test_too_many_questions_at_once_are_told_to_come_back(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(moment: Moment, question: Question) -> JointEstimate:
+        begun.set()
+        assert go_on.wait(30)
+        return solve(moment, question)
+
+    monkeypatch.setattr(desk_module, "solve", slow)
+
+    async def run() -> list[int | BaseException]:
+        desk = Desk(state_of(store))
+        first = asyncio.create_task(desk.answer(ASKED, _n))
+        while not begun.is_set():
+            await asyncio.sleep(0.001)
+        rest = [asyncio.create_task(desk.answer(ASKED, _n)) for _ in range(WAITING + 4)]
+        while sum(task.done() for task in rest) < 5:
+            await asyncio.sleep(0.001)
+        go_on.set()
+        found = await asyncio.gather(first, *rest, return_exceptions=True)
+        desk.close()
+        return found
+
+    found = asyncio.run(run())
+    refused = [error for error in found if isinstance(error, RefusedError)]
+    assert len(refused) == 5
+    assert {error.status for error in refused} == {503}
+    assert [n for n in found if n == 200] == [200] * WAITING
+
+
+def test_who_is_gone_when_it_is_their_turn_gets_no_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solver = Solver()
+    monkeypatch.setattr(desk_module, "solve", solver)
+
+    async def left() -> bool:
+        return True
+
+    async def stays() -> bool:
+        return False
+
+    async def run() -> None:
+        desk = Desk(state_of(store))
+        with pytest.raises(RefusedError, match="nobody waits"):
+            await desk.answer(Question(("age",)), _n, left)
+        assert await desk.answer(ASKED, _n, stays) == 200
+        desk.close()
+
+    asyncio.run(run())
+    assert solver.asked == [ASKED]
+
+
+def test_nothing_of_a_look_or_an_answer_is_made_in_the_loop_itself(store: Store) -> None:
+    loop = threading.get_ident()
+
+    async def run() -> set[int]:
+        desk = Desk(state_of(store))
+        return {
+            await desk.look(lambda *_: threading.get_ident()),
+            await desk.answer(ASKED, lambda _: threading.get_ident()),
+        }
+
+    assert loop not in asyncio.run(run())
+
+
+def test_below_the_minimum_it_forgets_what_it_knew(tmp_path: Path) -> None:
+    few = filled(tmp_path / "few.sqlite", reports_of(99), spread(99, 1))
+
+    async def run() -> None:
+        desk = Desk(state_of(few))
+        assert await desk.look(_both) == (99, None)
+        with pytest.raises(RefusedError) as refused:
+            await desk.answer(ASKED, _n)
+        assert refused.value.status == 409
+        _add(few, 1, seed=2)
+        count, moment = await desk.look(_both)
+        assert count == 100
+        assert moment is not None
+        desk.close()
+
+    asyncio.run(run())
+    few.close()

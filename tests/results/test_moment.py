@@ -1,0 +1,75 @@
+"""One moment of a store: everything in it once, in the order of the hours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from castell.collector.results.moment import Moment, period_tables, periods, take
+from castell.collector.store import open_store
+from castell.inversion import observe
+from tests.results.stores import DAY, HOUR, MIDNIGHT, STUDY, filled, reports_of, spread
+
+
+@pytest.fixture(scope="module")
+def moment(tmp_path_factory: pytest.TempPathFactory) -> Moment:
+    reports = reports_of(600)
+    store = filled(tmp_path_factory.mktemp("m") / "s.sqlite", reports, spread(600, 3))
+    try:
+        return take(store)
+    finally:
+        store.close()
+
+
+def test_everything_is_there_once_and_in_the_order_of_the_hours(moment: Moment) -> None:
+    reports = reports_of(600)
+    hours = spread(600, 3)
+    given = sorted(zip(hours.tolist(), *(c.tolist() for c in reports.columns), strict=True))
+    kept = zip(moment.hours.tolist(), *(c.tolist() for c in moment.reports.columns), strict=True)
+    assert sorted(kept) == given
+    assert (np.diff(moment.hours) >= 0).all()
+    assert moment.reports.secure is False
+
+
+def test_the_timeline_is_the_stores(tmp_path: Path) -> None:
+    store = filled(tmp_path / "s.sqlite", reports_of(200), spread(200, 2))
+    assert take(store).timeline() == store.timeline()
+    store.close()
+
+
+def test_an_empty_store_has_a_moment_too(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "s.sqlite", STUDY)
+    empty = take(store)
+    store.close()
+    assert empty.n == 0
+    assert empty.timeline() == []
+    assert len(empty.reports.columns) == 6
+
+
+def test_periods_are_days_or_the_hours_of_one_day() -> None:
+    days = periods(spread(900, 3))
+    assert (days.unit, len(days.labels)) == ("day", 3)
+    assert days.labels[0] == "2026-01-01"
+    assert days.ends == ((0, 300), (300, 600), (600, 900))
+    hours = periods(np.repeat(MIDNIGHT + HOUR * np.arange(4), 60))
+    assert (hours.unit, len(hours.labels)) == ("hour", 4)
+    assert hours.labels[3] == "2026-01-01 03:00"
+
+
+def test_small_periods_are_put_together() -> None:
+    counts = [10, 80, 30, 90, 5]
+    found = periods(np.repeat(MIDNIGHT + DAY * np.arange(5), counts))
+    # 10 joins the next day, 30 the one after it, and 5 the one before.
+    assert found.ends == ((0, 90), (90, 215))
+    assert found.labels == ("2026-01-01", "2026-01-03")
+    assert periods(np.repeat([MIDNIGHT], 7)).ends == ((0, 7),)
+    assert len(periods(spread(90_000, 90)).labels) == 30
+
+
+def test_the_periods_tables_add_up_to_the_whole(moment: Moment) -> None:
+    names = ["health", "age"]
+    tables = period_tables(moment, names, periods(moment.hours))
+    assert tables.shape[0] == 3
+    assert (tables.sum(axis=0) == observe(moment.counts, names).table.ravel()).all()

@@ -1,0 +1,198 @@
+"""The estimator `auto`: never far from the best, and it says what it did."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import inf
+
+import numpy as np
+import pytest
+
+import castell
+from castell import Reports, Study
+from castell.counting import MemoryCounts
+from castell.counting.folds import dealt
+from castell.errors import ReportError
+from castell.estimators import auto
+from castell.inversion import Observed, observe
+from castell.operators import Floats
+from tests.populations import Population, collect, population, product, schema
+
+PEOPLE = population((3, 4, 2), seed=2, sharpness=2.0)
+APART = product({"a": [0.3, 0.5, 0.2], "b": [0.4, 0.3, 0.2, 0.1], "c": [0.35, 0.65]})
+NAMES = ("a", "b", "c")
+
+
+def _error(people: Population, study: Study, n: int, method: str, seeds: int) -> float:
+    """The mean squared error of the whole table over several collections."""
+    squares = []
+    for seed in range(seeds):
+        reports = collect(study, people.table, n, np.random.default_rng(seed))
+        table = castell.estimate(reports, NAMES, method).probabilities
+        squares.append(float(((table - people.table) ** 2).sum()))
+    return float(np.mean(squares))
+
+
+@pytest.mark.parametrize("people", [PEOPLE, APART], ids=["classes", "apart"])
+@pytest.mark.parametrize(("design", "epsilon"), [("independent", 1.0), ("pairs", 0.5)])
+def test_with_much_noise_it_is_no_worse_than_independence(
+    people: Population, design: str, epsilon: float
+) -> None:
+    study = Study(people.schema, epsilon, design)
+    ours, theirs = (_error(people, study, 3000, m, 5) for m in ("auto", "independent"))
+    print("RATIO", ours / theirs)
+    assert ours < 1.5 * theirs
+
+
+@pytest.mark.parametrize(("design", "method"), [("independent", "castell"), ("joint", "castell")])
+def test_with_little_noise_it_is_as_good_as_inversion(design: str, method: str) -> None:
+    study = Study(PEOPLE.schema, 21.0, design)
+    ours, theirs = (_error(PEOPLE, study, 20_000, m, 4) for m in ("auto", method))
+    print("RATIO", ours / theirs)
+    assert ours < 1.3 * theirs
+    assert ours < 0.2 * _error(PEOPLE, study, 20_000, "independent", 4)
+
+
+def test_between_the_two_it_beats_both() -> None:
+    study = Study(PEOPLE.schema, 4.5)
+    error = {m: _error(PEOPLE, study, 4000, m, 5) for m in ("auto", "castell", "independent")}
+    print("RATIO", error)
+    assert error["auto"] < 0.5 * error["castell"]
+    assert error["auto"] < error["independent"]
+
+
+# -- how strongly the model is believed ------------------------------------------------------------
+
+
+def _folds(study: Study, truth: Floats, n: int, seed: int) -> tuple[Observed, Observed]:
+    reports = collect(study, truth, n, np.random.default_rng(seed))
+    # They come sorted; in a file they do not.
+    order = np.random.default_rng(seed).permutation(n)
+    mixed = Reports(study, [column[order] for column in reports.columns], secure=True)
+    train, test = dealt(MemoryCounts(mixed))
+    return observe(train, study.names), observe(test, study.names)
+
+
+def test_the_truth_is_believed_against_noise() -> None:
+    study = Study(PEOPLE.schema, 1.0)
+    chosen = [
+        auto.choose(*_folds(study, PEOPLE.table, 2000, seed), PEOPLE.table) for seed in range(8)
+    ]
+    # By chance something else may look a little better to the reports held out, but seldom.
+    assert sum(strength == inf for strength in chosen) >= 6
+    assert min(chosen) >= 100.0
+
+
+def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
+    study = Study(schema((3, 3)), 8.0)
+    truth = np.diag([0.3, 0.3, 0.4]) * 0.7 + 0.3 / 9
+    for seed in range(4):
+        train, test = _folds(study, truth, 50_000, seed)
+        assert auto.choose(train, test, np.full((3, 3), 1 / 9)) <= 30.0
+
+
+def test_belief_leads_from_the_table_to_the_most_likely() -> None:
+    study = Study(PEOPLE.schema, 9.0)
+    reports = collect(study, PEOPLE.table, 3000, np.random.default_rng(0))
+    observed = observe(MemoryCounts(reports), ("c", "a", "b"))
+    base = APART.margin(("c", "a", "b"))
+    likely = castell.estimate(reports, ("c", "a", "b"), "em", strength=0.0).probabilities
+    tables = [auto.drawn_towards(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)]
+    np.testing.assert_allclose(tables[0], base, atol=1e-5)
+    np.testing.assert_allclose(tables[-1], likely, atol=2e-3)
+    gaps = [float(np.abs(np.log(np.maximum(t, 1e-9) / base)).sum()) for t in tables]
+    assert gaps == sorted(gaps)
+
+
+def test_how_much_of_the_direct_table_in_closed_form() -> None:
+    generator = np.random.default_rng(0)
+    for _ in range(50):
+        direct, model, unseen = generator.dirichlet(np.ones(8), 3)
+        nothing = np.zeros(8)
+        share = auto._share(direct, model, unseen, nothing)
+        # Without noise: the point of the way from the one to the other that is nearest.
+        way = np.linspace(0.0, 1.0, 2001)[:, None]
+        squares = ((model + way * (direct - model) - unseen) ** 2).sum(axis=1)
+        assert share == pytest.approx(way[squares.argmin(), 0], abs=1e-3)
+        # With noise, less; with much, none at all.
+        noisy = auto._share(direct, model, unseen, np.full(8, 1e-4))
+        assert 0.0 <= noisy <= share <= 1.0
+        assert auto._share(direct, model, unseen, np.full(8, 10.0)) == 0.0
+
+
+def test_and_what_noise_takes_off_is_two_of_its_deviations() -> None:
+    generator = np.random.default_rng(1)
+    direct, model = generator.dirichlet(np.ones(6), 2)
+    truth, variance = 0.6 * direct + 0.4 * model, generator.uniform(1e-5, 2e-4, 6)
+    drawn = truth + np.sqrt(variance) * generator.standard_normal((20_000, 6))
+    gap = direct - model
+    found = (drawn - model) @ gap / (gap @ gap)
+    wanted = 0.6 - 2.0 * found.std()
+    assert 0.05 < wanted < 0.55
+    assert auto._share(direct, model, truth, variance) == pytest.approx(wanted, abs=0.01)
+    assert auto._share(direct, direct, truth, variance) == 0.0
+    assert auto._share(direct, model, direct + 5 * gap, variance) == 1.0
+
+
+# -- what it says ----------------------------------------------------------------------------------
+
+
+@cache
+def _reports(design: str, epsilon: float, n: int, seed: int = 0) -> Reports:
+    study = Study(PEOPLE.schema, epsilon, design)
+    return collect(study, PEOPLE.table, n, np.random.default_rng(seed))
+
+
+def test_notes_say_what_was_chosen_and_why() -> None:
+    (note,) = castell.estimate(_reports("independent", 21.0, 20_000), NAMES).notes
+    assert note.startswith("auto: maximum likelihood, with the latent-class model counting as")
+    assert "by held-out reports" in note
+    notes = castell.estimate(_reports("independent", 0.5, 500), NAMES).notes
+    assert notes[0] == "auto: held-out reports ask for nothing beyond the model"
+    assert len(notes) > 1  # and what the model is
+    notes = castell.estimate(_reports("pairs", 3.0, 2000), NAMES).notes
+    assert notes[0] == "auto: no block holds them all with reports enough"
+    (note,) = castell.estimate(_reports("pairs", 8.0, 60_000), NAMES[:2]).notes
+    assert "the blocks' unbiased table" in note
+    assert "% the latent-class model" in note
+
+
+def test_a_table_too_large_to_be_likely_is_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports = _reports("independent", 21.0, 20_000)
+    monkeypatch.setattr(auto, "MOST_CELLS", 8)
+    model = castell.fit(reports)
+    notes = model.estimate(NAMES).notes
+    assert notes[0] == "auto: a table this large is left to the model of all attributes"
+    np.testing.assert_array_equal(
+        model.estimate(NAMES).probabilities,
+        castell.estimate(reports, NAMES, "latent").probabilities,
+    )
+    assert castell.fit(reports).probability(a="a0", c="c1").value > 0.0
+
+
+def test_one_report_is_enough_and_none_is_not() -> None:
+    study = Study(PEOPLE.schema, 3.0)
+    one = Reports(study, [np.zeros(1, dtype=np.uint8)] * 3, secure=True)
+    joint = castell.estimate(one, ["a", "b"])
+    assert joint.probabilities.sum() == pytest.approx(1.0)
+    nothing = Reports(study, [np.zeros(0, dtype=np.uint8)] * 3, secure=True)
+    with pytest.raises(ReportError, match="there are no reports"):
+        castell.fit(nothing)
+
+
+# -- how far it may be off -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("design", "epsilon"), [("independent", 6.0), ("independent", 15.0), ("pairs", 4.0)]
+)
+def test_errors_are_of_the_right_order(design: str, epsilon: float) -> None:
+    squares, claimed = [], []
+    for seed in range(6):
+        joint = castell.estimate(_reports(design, epsilon, 4000, seed + 50), ["a", "b"])
+        squares.append((joint.probabilities - PEOPLE.margin(["a", "b"])) ** 2)
+        claimed.append(joint.standard_errors**2)
+        assert joint.standard_errors.min() > 0.0
+    ratio = np.sqrt(np.mean(claimed) / np.mean(squares))
+    print("RATIO", ratio)
+    assert 0.5 < ratio < 2.0

@@ -1,0 +1,108 @@
+"""Python against vectors/, which JavaScript is held to as well (tests/browser)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from castell import CastellError, Study
+from castell.channel import Channel, Words, channel_of
+from castell.client import Memo, Report, labelled_words, make_report
+from castell.randomize import numbers_below
+from castell.study import _canonical
+from tests.make_vectors import text_of, vectors
+
+FOLDER = Path(__file__).parent.parent / "vectors"
+
+
+def load(name: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = json.loads((FOLDER / f"{name}.json").read_text())
+    return entries
+
+
+def named(name: str) -> Any:
+    return [pytest.param(vector, id=vector["name"]) for vector in load(name)]
+
+
+def test_the_files_are_what_the_generator_writes() -> None:
+    for name, entries in vectors().items():
+        written = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
+        assert written == text_of(entries), f"run python tests/make_vectors.py ({name})"
+    assert sorted(path.stem for path in FOLDER.iterdir()) == sorted(vectors())
+
+
+@pytest.mark.parametrize("vector", load("canonical"))
+def test_canonical_json(vector: dict[str, Any]) -> None:
+    text = _canonical(vector["value"])
+    assert text == vector["text"]
+    assert hashlib.sha256(text.encode()).hexdigest() == vector["sha256"]
+
+
+class Script:
+    """Words in a given order; asking for more than there are is an error."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.words = [int(word, 16) for word in words]
+
+    def __call__(self, count: int) -> Words:
+        given, self.words = self.words[:count], self.words[count:]
+        assert len(given) == count
+        return np.array(given, dtype=np.uint64)
+
+
+def report_of(channel: Channel, answer: int, script: Script) -> int:
+    return int(channel.respond(np.array([answer]), numbers_below(channel.total, 1, script))[0])
+
+
+@pytest.mark.parametrize("vector", named("channels"))
+def test_channels(vector: dict[str, Any]) -> None:
+    channel: Channel = channel_of(vector["channel"])
+    found = (channel.inputs, channel.outputs, channel.total)
+    assert found == (vector["inputs"], vector["outputs"], vector["total"])
+    assert math.isclose(float(channel.exact_epsilon), vector["epsilon"], rel_tol=1e-12)
+    for answer, words, report in vector["cases"]:
+        script = Script(words)
+        assert report_of(channel, answer, script) == report, (answer, words)
+        assert script.words == []
+
+
+@pytest.mark.parametrize("vector", named("broken_channels"))
+def test_broken_channels_are_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(CastellError):
+        channel_of(vector["channel"])
+
+
+@pytest.mark.parametrize("vector", named("studies"))
+def test_studies(vector: dict[str, Any]) -> None:
+    study = Study.from_json(vector["text"])
+    assert study.digest == vector["digest"]
+    assert study.to_json() == vector["text"]
+    assert math.isclose(study.epsilon, vector["epsilon"], rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("vector", named("broken_studies"))
+def test_broken_studies_are_refused(vector: dict[str, Any]) -> None:
+    with pytest.raises(CastellError):
+        Study.from_json(vector["text"])
+
+
+@pytest.mark.parametrize("vector", load("words"))
+def test_words_that_belong_to_a_label(vector: dict[str, Any]) -> None:
+    words = labelled_words(bytes.fromhex(vector["key"]), *vector["label"])
+    assert [hex(int(word)) for word in words(len(vector["words"]))] == vector["words"]
+    one_by_one = labelled_words(bytes.fromhex(vector["key"]), *vector["label"])
+    assert [hex(int(one_by_one(1)[0])) for _ in vector["words"]] == vector["words"]
+
+
+@pytest.mark.parametrize("vector", named("reports"))
+def test_reports(vector: dict[str, Any]) -> None:
+    study = Study.from_json(vector["study"])
+    report = make_report(study, vector["answers"], Memo(bytes.fromhex(vector["key"])))
+    assert list(report.codes) == vector["codes"]
+    assert Report(vector["id"], report.study, report.codes).body() == vector["body"]
