@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell import Study
 from castell.counting import Factor, Moments
@@ -32,6 +34,9 @@ class DrawnCounts:
         return self.drawn.reshape([axis.size for axis in axes])
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
+        raise NotImplementedError("a drawn table has no reports to go through")
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         raise NotImplementedError("a drawn table has no reports to go through")
 
 

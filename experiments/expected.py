@@ -9,12 +9,14 @@ of the truncated scheme. So the paper's schemes are written out here; any other 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import castell
 from castell import Study
@@ -46,8 +48,16 @@ def rounded(study: Study, people: Population, names: Sequence[str]) -> Observed:
     return Observed(study, study.schema.select(names), parts, table, people.n)
 
 
-def estimate(study: Study, people: Population, names: tuple[str, ...], method: str) -> Floats:
+def estimate(
+    study: Study,
+    people: Population,
+    names: tuple[str, ...],
+    method: str,
+    options: Mapping[str, Any] | None = None,
+) -> Floats:
     """The table a method makes of it."""
+    if getattr(study.design, "draw", None):
+        raise QueryError("the paper's model has everybody answer everything", "use --noise real")
     alone: Groups = [(name,) for name in names]
     if method == "castell":
         return rounded(study, people, names).invert()
@@ -63,7 +73,7 @@ def estimate(study: Study, people: Population, names: tuple[str, ...], method: s
     if method == "clusters":
         groups = restrict(_clusters(study, people), names)
         return _product(study, people, names, groups)
-    return castell.fit(counts, method).estimate(names).probabilities
+    return castell.fit(counts, method, **(options or {})).estimate(names).probabilities
 
 
 @lru_cache(maxsize=4)
@@ -114,4 +124,12 @@ class RoundedCounts:
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
         del queries
-        raise QueryError("the paper's model has no reports to go through", "use --noise real")
+        raise _nothing_to_read()
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        del blocks
+        raise _nothing_to_read()
+
+
+def _nothing_to_read() -> QueryError:
+    return QueryError("the paper's model has no reports to go through", "use --noise real")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import castell.counting.memory
 import castell.reports
 from castell import Attribute, MatrixResponse, Reports, Schema, Study
 from castell.counting import Counts, Factor, MemoryCounts, scan_reports
@@ -198,6 +199,34 @@ def test_moments_of_more_reports_than_one_step_holds(tmp_path: Path) -> None:
         assert moments.n == 150_001
         np.testing.assert_allclose(moments.mean, [per_report.mean()], rtol=1e-10)
         np.testing.assert_allclose(moments.product, [[(per_report**2).mean()]], rtol=1e-10)
+
+
+# -- the reports themselves ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [0, 1, 50])
+@pytest.mark.usefixtures("group")
+def test_batches_hold_the_columns_asked_for_in_the_order_asked(rows: int, tmp_path: Path) -> None:
+    study = random_study(4)
+    reports = random_reports(study, rows, 4)
+    last = len(study.design.blocks) - 1
+    assert last > 0
+    for counts in engines(reports, tmp_path):
+        for blocks in ([0], [last, 0], list(range(last + 1))):
+            found = list(counts.batches(blocks))
+            assert all(len(columns) == len(blocks) for columns in found)
+            assert sum(len(columns[0]) for columns in found) == rows
+            for place, block in enumerate(blocks):
+                column = [int(code) for columns in found for code in columns[place]]
+                assert column == reports.columns[block].tolist()
+
+
+def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (castell.reports, castell.counting.memory):
+        monkeypatch.setattr(module, "ROW_GROUP", 7)
+    reports = random_reports(random_study(4), 50, 4)
+    for counts in engines(reports, tmp_path):
+        assert max(len(columns[0]) for columns in counts.batches([0])) == 7
 
 
 # -- files -----------------------------------------------------------------------------------------

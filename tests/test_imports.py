@@ -20,6 +20,7 @@ LAYERS = [
     ("counting", "postprocess", "kronecker", "inversion"),
     ("spread", "estimate", "summary", "model"),
     ("metrics", "bounds", "grouped", "bootstrap", "likelihood"),
+    ("sampled", "filters", "junction", "copula"),
     ("estimators", "fitting", "castell"),
     ("progress", "population", "statement", "studyfile"),
     ("plots", "demo", "tables", "cli", "__main__"),
@@ -35,7 +36,18 @@ LAZY = {
 }
 
 # What is loaded only when it is asked for.
-HEAVY = ["pandas", "polars", "pyarrow", "narwhals", "altair", "xarray", "rich", "typer", "scipy"]
+HEAVY = [
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "altair",
+    "xarray",
+    "rich",
+    "typer",
+    "scipy",
+    "jax",
+]
 
 ROOT = Path(castell.__file__).parent
 

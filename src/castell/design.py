@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from castell.budget import EXACT, as_decimal, rounded_up, total_of
-from castell.channel import Channel, KaryResponse, Lens, MatrixResponse
+from castell.channel import (
+    BloomResponse,
+    Channel,
+    KaryResponse,
+    Lens,
+    MatrixResponse,
+    bloom_filters,
+)
 from castell.errors import StudyError
 from castell.schema import Schema, suggest
 
@@ -117,20 +124,24 @@ def build(
         else:
             what = f"the share of {' x '.join(names)}"
             share = total_of(spent[name] for name in names)
-            channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
+            if design == "bloom":
+                filters = bloom_filters(names[0], schema[names[0]].values)
+                channel = BloomResponse.with_epsilon(filters, share, what)
+            else:
+                channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
         blocks.append(Block(names, sizes, channel))
     return Design(tuple(blocks))
 
 
 def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
-    if design == "independent":
+    if design in ("independent", "bloom"):
         return [(name,) for name in schema.names]
     if design == "joint":
         return [schema.names]
     if isinstance(design, str) or not isinstance(design, Sequence):
         raise StudyError(
             f"{design!r} is not a design",
-            "use 'independent', 'joint' or clusters, a list of lists of attribute names",
+            "use 'independent', 'joint', 'bloom' or clusters, a list of lists of attribute names",
         )
     groups: list[tuple[str, ...]] = []
     seen: set[str] = set()

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from castell.budget import rounded_up
-from castell.design import lens_on
+from castell.channel import BloomResponse
+from castell.design import Block, lens_on
 from castell.operators import Uniform
 from castell.study import Study
 
@@ -110,13 +111,7 @@ def state(study: Study) -> Statement:
     for attribute in study.schema:
         (index,) = study.design.holders(attribute.name)
         block = study.design.blocks[index]
-        lens = lens_on(block, [attribute.name])
-        inverse = lens.inverse
-        largest = (
-            max(abs(inverse.diagonal), abs(inverse.rest))
-            if isinstance(inverse, Uniform)
-            else float(np.abs(inverse.dense()).max())
-        )
+        guess, largest = _exposed(block, attribute.name)
         exposures.append(
             Exposure(
                 attribute.name,
@@ -124,11 +119,22 @@ def state(study: Study) -> Statement:
                 rounded_up(block.channel.exact_epsilon),
                 block.names,
                 1.0 / attribute.size,
-                lens.best_guess,
+                guess,
                 largest,
             )
         )
     return Statement(study, tuple(exposures))
+
+
+def _exposed(block: Block, name: str) -> tuple[float, float]:
+    """The best guess at an attribute, and how much a forged report counts."""
+    if isinstance(block.channel, BloomResponse):
+        return block.channel.best_guess, block.channel.influence
+    lens = lens_on(block, [name])
+    inverse = lens.inverse
+    if isinstance(inverse, Uniform):
+        return lens.best_guess, max(abs(inverse.diagonal), abs(inverse.rest))
+    return lens.best_guess, float(np.abs(inverse.dense()).max())
 
 
 def _times(factor: float) -> str:

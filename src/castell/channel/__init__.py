@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from castell.channel.bloom import BloomResponse, bloom_filters
 from castell.channel.kary import CoarseResponse, KaryResponse
 from castell.channel.matrix import MatrixResponse
 from castell.channel.protocol import MAX_TOTAL, Channel, Lens, Words
@@ -20,17 +21,19 @@ from castell.errors import ChannelError
 
 __all__ = [
     "MAX_TOTAL",
+    "BloomResponse",
     "Channel",
     "CoarseResponse",
     "KaryResponse",
     "Lens",
     "MatrixResponse",
     "Words",
+    "bloom_filters",
     "channel_of",
 ]
 
 
-def channel_of(document: Any) -> KaryResponse | MatrixResponse:
+def channel_of(document: Any) -> KaryResponse | MatrixResponse | BloomResponse:
     """The channel a published study describes."""
     kind = document.get("kind") if isinstance(document, dict) else None
     keys = set(document) - {"kind"} if isinstance(document, dict) else set()
@@ -38,6 +41,9 @@ def channel_of(document: Any) -> KaryResponse | MatrixResponse:
         return KaryResponse(document["size"], document["same"], document["other"])
     if kind == "matrix" and keys == {"weights"}:
         return MatrixResponse(document["weights"])
+    if kind == "bloom" and keys == {"filters", "same", "other"}:
+        return BloomResponse(document["filters"], document["same"], document["other"])
     raise ChannelError(
-        f"a channel of kind {kind!r} is unknown here", "use a newer castell, or a kary or matrix"
+        f"a channel of kind {kind!r} is unknown here",
+        "use a newer castell, or a kary, matrix or bloom",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
@@ -61,6 +61,13 @@ class Counts(Protocol):
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
         """Moments of numbers that are, for each report, a product of factors."""
+        ...
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        """The reports themselves, some at a time: the codes of each column asked for, in order.
+
+        For estimators that no table serves. What comes is to be read, not written to.
+        """
         ...
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from castell.counting.counts import Factor, Integers, Moments, MomentSum, count
 from castell.design import Axis
-from castell.reports import Reports
+from castell.reports import ROW_GROUP, Reports
 from castell.study import Study
 
 
@@ -40,3 +43,7 @@ class MemoryCounts:
         total = MomentSum(queries)
         total.add(dict(enumerate(self.reports.columns)), self.n)
         return total.result()
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        for start in range(0, self.n, ROW_GROUP):
+            yield [self.reports.columns[i][start : start + ROW_GROUP] for i in blocks]

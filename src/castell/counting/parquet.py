@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from castell.counting.counts import (
     Columns,
@@ -33,17 +36,20 @@ class ParquetCounts:
     backend: str | None = None
     progress: Progress | None = field(default=None, repr=False)
 
-    def _batches(self, blocks: Sequence[int]) -> Iterator[tuple[Columns, int]]:
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         done = 0
         with ReportFile(self.path, self.study) as file:
             if (file.rows, file.secure) != (self.n, self.secure):
                 raise ReportError(f"{self.path} was changed since it was opened", "scan it again")
             for columns in file.batches(blocks):
-                rows = len(columns[0])
-                yield dict(zip(blocks, columns, strict=True)), rows
-                done += rows
+                yield columns
+                done += len(columns[0])
                 if self.progress:
                     self.progress(done / self.n)
+
+    def _batches(self, blocks: Sequence[int]) -> Iterator[tuple[Columns, int]]:
+        for columns in self.batches(blocks):
+            yield dict(zip(blocks, columns, strict=True)), len(columns[0])
 
     def table(self, axes: Sequence[Axis]) -> Integers:
         total = count({}, axes, 0)
