@@ -17,6 +17,7 @@ ORDER = (
     "table_adult",
     "table_comp",
     "fig_lopub",
+    "table_lopub",
     "fig_omega",
     "table_crossover",
     "fig_adw",

@@ -9,7 +9,7 @@ of the truncated scheme. So the paper's schemes are written out here; any other 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -48,8 +48,16 @@ def rounded(study: Study, people: Population, names: Sequence[str]) -> Observed:
     return Observed(study, study.schema.select(names), parts, table, people.n)
 
 
-def estimate(study: Study, people: Population, names: tuple[str, ...], method: str) -> Floats:
+def estimate(
+    study: Study,
+    people: Population,
+    names: tuple[str, ...],
+    method: str,
+    options: Mapping[str, Any] | None = None,
+) -> Floats:
     """The table a method makes of it."""
+    if getattr(study.design, "draw", None):
+        raise QueryError("the paper's model has everybody answer everything", "use --noise real")
     alone: Groups = [(name,) for name in names]
     if method == "castell":
         return rounded(study, people, names).invert()
@@ -65,7 +73,7 @@ def estimate(study: Study, people: Population, names: tuple[str, ...], method: s
     if method == "clusters":
         groups = restrict(_clusters(study, people), names)
         return _product(study, people, names, groups)
-    return castell.fit(counts, method).estimate(names).probabilities
+    return castell.fit(counts, method, **(options or {})).estimate(names).probabilities
 
 
 @lru_cache(maxsize=4)

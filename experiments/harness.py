@@ -1,7 +1,11 @@
 """How far every scheme is off: populations in, errors by attribute set and repeat out.
 
-A scheme is a method of castell on a design. A new estimator file is a new scheme everywhere; if it
-needs a design of its own it says so with a module constant `DESIGN`.
+A scheme is a method of castell on a design, or a system that collects for itself. A new estimator
+file, or a new file in `systems/`, is a new scheme everywhere. Module constants say what it needs:
+
+- `DESIGN`, a design of its own (estimators only);
+- `REPEATS`, how often an experiment may repeat it at most, if it takes long;
+- `VARIANTS`, options under which it is shown besides, by label (estimators only).
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb, prod
 from typing import Any
 
@@ -16,6 +21,7 @@ import numpy as np
 
 import castell
 from castell import CastellError, Study
+from castell.errors import QueryError
 from castell.estimators import estimator
 from castell.metrics import METRICS, attribute_sets
 from castell.operators import Floats
@@ -23,6 +29,7 @@ from castell.progress import progress_bar
 from experiments import expected
 from experiments.datasets.population import Population
 from experiments.settings import Settings
+from experiments.systems import Answer, system, systems
 
 # With more attributes than this each attribute set is asked on its own: a study of 68 questions
 # says no more about two of them than a study of the two with the same epsilon for each.
@@ -42,17 +49,28 @@ class Scheme:
     design: str = "independent"
     alone: bool = False
     finish: Callable[[Floats], Floats] | None = None
+    options: tuple[tuple[str, Any], ...] = ()
+    repeats: int | None = None  # at most
+    system: bool = False  # a file in systems/, not an estimator
 
 
 JOINT = Scheme("RR-Joint", "castell", "joint", alone=True)
 
 
 def schemes() -> tuple[Scheme, ...]:
-    """Every method there is, and RR-Joint, which is castell on one joint block."""
-    found = [
-        Scheme(m, m, getattr(estimator(m), "DESIGN", "independent")) for m in castell.methods()
-    ]
-    return (*found, JOINT)
+    """Every method there is, RR-Joint, which is castell on one joint block, and every system."""
+    found: list[Scheme] = []
+    for method in castell.methods():
+        module = estimator(method)
+        design, most = getattr(module, "DESIGN", "independent"), getattr(module, "REPEATS", None)
+        for label, options in {method: {}, **getattr(module, "VARIANTS", {})}.items():
+            chosen = tuple(options.items())
+            found.append(Scheme(label, method, design, options=chosen, repeats=most))
+    found.append(JOINT)
+    for name in systems():
+        most = getattr(system(name), "REPEATS", None)
+        found.append(Scheme(name, name, repeats=most, system=True))
+    return tuple(found)
 
 
 def named(*labels: str) -> tuple[Scheme, ...]:
@@ -60,25 +78,39 @@ def named(*labels: str) -> tuple[Scheme, ...]:
     return tuple(scheme for scheme in schemes() if scheme.label in labels)
 
 
-Answer = Callable[[tuple[str, ...]], Floats]
+def ask(
+    people: Population, each: float, scheme: Scheme, noise: str, seed: int, *, part: bool = False
+) -> Answer:
+    """A study of a population, its reports, and what a scheme answers from them.
 
-
-def ask(people: Population, each: float, scheme: Scheme, noise: str, seed: int) -> Answer:
-    """A study of a population, its reports, and what a scheme answers from them."""
+    `part` says that these are some of the questions of a study, asked as if they were all.
+    """
+    if scheme.system:
+        if noise == "rounding":
+            raise QueryError(f"{scheme.label} collects for itself", "use --noise real")
+        answer: Answer = system(scheme.method).answers(people, each * len(people.schema), seed)
+        return answer
     study = study_of(people, each, scheme)
+    if part and getattr(study.design, "draw", None):
+        # With fewer questions every respondent would answer each of them more often.
+        raise QueryError("a drawn design cannot be asked in part", "ask all of it")
     if noise == "rounding":
 
         def answer(names: tuple[str, ...]) -> Floats:
-            return expected.estimate(study, people, names, scheme.method)
+            return expected.estimate(study, people, names, scheme.method, dict(scheme.options))
     else:
         reports = study.randomize(people.frame(), seed=seed)
-        model = castell.fit(reports, scheme.method)
+        model = castell.fit(reports, scheme.method, **dict(scheme.options))
 
         def answer(names: tuple[str, ...]) -> Floats:
             return model.estimate(names).probabilities
 
     finish = scheme.finish
     return answer if finish is None else lambda names: finish(answer(names))
+
+
+# What takes long is asked once for all that is evaluated on the same people.
+_kept = lru_cache(maxsize=32)(ask)
 
 
 def study_of(people: Population, each: float, scheme: Scheme) -> Study:
@@ -122,7 +154,7 @@ def evaluate(
 ) -> dict[str, Floats]:
     """The error of each scheme on each set in each repeat, and of floor and ceilings.
 
-    A set that a scheme cannot answer is NaN.
+    A set that a scheme cannot answer is NaN, and so is a repeat it took no part in.
     """
     chosen = schemes() if chosen is None else chosen
     errors = {s.label: np.full((repeats, len(sets)), np.nan) for s in chosen}
@@ -131,17 +163,20 @@ def evaluate(
     with progress_bar(f"{people.name}, epsilon {each:g} each") as tell:
         for repeat in range(repeats):
             seed = _seed(settings.seed, repeat, people.name)
-            answers = _answers(people, each, chosen, settings.noise, seed)
+            now = [s for s in chosen if s.repeats is None or repeat < most(s, settings, people)]
+            answers = _answers(people, each, now, settings.noise, seed)
             again = people.take(np.random.default_rng(seed).integers(0, people.n, people.n))
             for k, names in enumerate(sets):
                 truth, some = people.table(names), people.select(names)
                 guesses = references(truth, again.table(names))
-                for scheme in chosen:
+                for scheme in now:
                     try:
                         answer = (
                             answers[scheme.label]
                             if scheme.label in answers
-                            else ask(some, each, scheme, settings.noise, seed + k)
+                            else ask(
+                                some, each, scheme, settings.noise, seed + k, part=not scheme.alone
+                            )
                         )
                         guesses[scheme.label] = answer(names) if answer else None
                     except CastellError:
@@ -151,6 +186,12 @@ def evaluate(
                         errors[label][repeat, k] = far(truth, guess)
                 tell((repeat * len(sets) + k + 1) / (repeats * len(sets)))
     return errors
+
+
+def most(scheme: Scheme, settings: Settings, people: Population) -> int:
+    """How often what takes long is repeated: once, if it must be quick or is asked set by set."""
+    apart = len(people.schema) > WHOLE and not scheme.system
+    return 1 if settings.quick or apart else scheme.repeats or 1
 
 
 def references(truth: Floats, again: Floats) -> dict[str, Floats | None]:
@@ -173,14 +214,16 @@ def _seed(seed: int, repeat: int, name: str) -> int:
 def _answers(
     people: Population, each: float, chosen: Sequence[Scheme], noise: str, seed: int
 ) -> dict[str, Answer | None]:
-    """What answers for the whole study, where all of it is asked at once."""
-    if len(people.schema) > WHOLE:
-        return {}
+    """What answers for the whole study: all of it is asked at once, unless it is too wide.
+
+    A system learns one model, so it is always asked all.
+    """
     found: dict[str, Answer | None] = {}
     for scheme in chosen:
-        if not scheme.alone:
+        if scheme.system or not (scheme.alone or len(people.schema) > WHOLE):
+            call = ask if scheme.repeats is None else _kept
             try:
-                found[scheme.label] = ask(people, each, scheme, noise, seed)
+                found[scheme.label] = call(people, each, scheme, noise, seed)
             except CastellError:
                 found[scheme.label] = None
     return found
@@ -190,8 +233,11 @@ def summarise(values: Floats) -> dict[str, Any]:
     """Errors by repeat and set as numbers for people.
 
     `mean` over both, `error` its standard error over repeats, `sigma` the spread over sets. None
-    stands for what is not known: a scheme that failed, or a single repeat.
+    stands for what is not known: a scheme that failed, or a single repeat. Repeats that a scheme
+    took no part in do not count.
     """
+    asked = values[~np.isnan(values).all(axis=1)]
+    values = asked if len(asked) else values
     if np.isnan(values).any():
         return {"mean": None, "error": None, "sigma": None}
     means = values.mean(axis=1)

@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any
 
 import castell
-from experiments import datasets, expected, harness, sweep
+from experiments import datasets, expected, harness, sweep, systems
+from experiments.datasets import census1990
 from experiments.datasets.source import cache_folder
 from experiments.settings import Settings
 
@@ -38,9 +39,9 @@ def run(module: ModuleType, settings: Settings, *, fresh: bool = False) -> dict[
 
 
 def key(module: ModuleType, settings: Settings) -> str:
-    """Everything a result depends on: the question, and the code that answers it."""
+    """Everything a result depends on: the question, the data, and the code that answers it."""
     question = json.dumps(asdict(settings), sort_keys=True)
-    parts = [module.__name__, question, _code(), _own(module)]
+    parts = [module.__name__, question, census1990.which(), _code(), _own(module)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -55,6 +56,7 @@ def _own(module: ModuleType) -> str:
 def _code() -> str:
     digest = hashlib.sha256()
     folders = [Path(castell.__file__).parent, Path(datasets.__file__).parent]
+    folders.append(Path(systems.__file__).parent)
     files = [file for folder in folders for file in folder.rglob("*.py")]
     files += [Path(inspect.getfile(module)) for module in (harness, expected, sweep)]
     for file in sorted(files):

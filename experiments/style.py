@@ -19,8 +19,12 @@ _KNOWN = {
     "hybrid": PLUM,
     "truncated": GOLD,
     "RR-Joint": TEAL,
+    "lopub": "#be185d",
+    "lopub, Lasso only": "#f08bb4",
+    "locop": "#4d7c0f",
+    "dpfedwae": "#92400e",
 }
-_SPARE = ["#be185d", "#4d7c0f", "#7c3aed", "#0369a1", "#92400e", "#64748b"]
+_SPARE = ["#7c3aed", "#0369a1", "#64748b", "#d946ef", "#65a30d", "#0d9488", "#a16207"]
 _REFERENCE = {FLOOR: "#22303c", UNIFORM: "#9aa5b1", PRODUCT: "#6b7785"}
 DASH = {FLOOR: [6, 3], UNIFORM: [2, 3], PRODUCT: [8, 3, 2, 3]}
 

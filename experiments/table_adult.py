@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from castell.metrics import cramers_v
 from experiments import datasets
 from experiments.harness import FLOOR, evaluate, summarise
@@ -40,7 +42,9 @@ def run(settings: Settings) -> dict[str, Any]:
         found = evaluate(some, each, [names], settings, repeats, metric="mse")
         for scheme, values in found.items():
             numbers = summarise(values)
-            numbers["sigma"] = float(values.std()) if repeats > 1 else None
+            # Repeats that a scheme took no part in are NaN; a scheme that failed has no mean.
+            known = repeats > 1 and numbers["mean"] is not None
+            numbers["sigma"] = float(np.nanstd(values)) if known else None
             records.append({"pair": pair, "scheme": scheme, **numbers})
     about = describe(
         settings, data=people.note, n=people.n, each=each, total=2 * each, repeats=repeats

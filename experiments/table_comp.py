@@ -25,7 +25,7 @@ PRINT = {
     "hybrid": (0.0004, 0.0023, 0.0129, 0.0405, 0.0215),
     "truncated": (0.0004, 0.0019, 0.0068, 0.0182, 0.0223),
     "RR-Joint": (0.0001, 0.0004),
-    "LoPub": (0.1262, 0.2832, 0.3560, 0.3891, 0.4576),
+    "lopub": (0.1262, 0.2832, 0.3560, 0.3891, 0.4576),
 }
 GOLDEN = {
     "castell": (0.0005, 0.0026, 0.0141, 0.0695, 0.3003),
@@ -91,7 +91,7 @@ def table(results: Sequence[Result]) -> Table:
 
 def draw(result: Result) -> Any:
     shown = {**result, "records": [r for r in result["records"] if r["x"] != "mean"]}
-    printed = {s: dict(zip(WIDTHS, v, strict=False)) for s, v in PRINT.items() if s != "LoPub"}
+    printed = {s: dict(zip(WIDTHS, v, strict=False)) for s, v in PRINT.items() if s != "lopub"}
     return lines(
         shown, "Adult: AVD by the number of attributes", x="attributes w", whole=True,
         printed=printed if result["about"]["noise"] == "rounding" else None,

@@ -49,12 +49,12 @@ def table(results: Sequence[Result]) -> Table:
             [
                 record["data"],
                 record["note"],
-                f"{known.get('n', 0):,}",
+                f"{known['n']:,}" if known else "-",
                 f"{record['n']:,}",
-                f"{known.get('attributes', 0)}",
+                f"{known['attributes']}" if known else "-",
                 f"{record['attributes']}",
                 f"{record['smallest']} to {record['largest']}",
-                f"{known.get('cells', 0):.7g}",
+                f"{known['cells']:.7g}" if known else "-",
                 f"{record['cells']:.7g}",
             ]
         )

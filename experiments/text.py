@@ -14,6 +14,9 @@ PAPER_NAMES = {
     "castell": "RR-Ind-Joint",
     "independent": "RR-Independent",
     "clusters": "RR-Clusters",
+    "lopub": "LoPub",
+    "locop": "LoCop",
+    "dpfedwae": "DP-FED-WAE",
 }
 
 

@@ -257,6 +257,16 @@ def flat_codes(reports: Reports) -> NDArray[np.intp]:
 
 def collect(study: Study, table: Floats, n: int, generator: np.random.Generator) -> Reports:
     """The reports of n respondents drawn from a population."""
+    if max(report_shape(study)) > 1 << 20:
+        # No table holds reports such as Bloom filters: the respondents are asked one by one.
+        flat = generator.choice(table.size, n, p=table.ravel())
+        columns = np.unravel_index(flat, table.shape)
+        answers = {
+            a.name: [a.values[code] for code in codes]
+            for a, codes in zip(study.schema, columns, strict=True)
+        }
+        reports = study.randomize(answers, seed=int(generator.integers(1 << 32)))
+        return Reports(study, reports.columns, secure=True)
     chances = report_distribution(study, table).ravel()
     counts = generator.multinomial(n, chances / chances.sum())
     return reports_of(study, counts.reshape(report_shape(study)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import subprocess
 import zipfile
 from pathlib import Path
@@ -15,7 +16,15 @@ import pytest
 from castell import CastellError
 from castell.metrics import cramers_v
 from experiments import datasets
-from experiments.datasets import adult, census1990, german, nursery, source, synthetic
+from experiments.datasets import (
+    adult,
+    census1990,
+    census_standin,
+    german,
+    nursery,
+    source,
+    synthetic,
+)
 from experiments.datasets.population import check_cells, from_labels
 from experiments.datasets.source import File, Wheel, cache_folder, local, obtain
 
@@ -147,7 +156,8 @@ def test_the_cache_is_where_the_platform_keeps_caches(
 
 
 def test_every_data_set_has_a_name_and_an_unknown_one_is_told_apart() -> None:
-    assert datasets.names() == ("adult", "census1990", "german", "nursery")
+    assert datasets.names() == (*datasets.PAPER, "census_standin")
+    assert datasets.PAPER == ("adult", "census1990", "german", "nursery")
     with pytest.raises(CastellError, match="did you mean 'adult'"):
         datasets.load("adlut")
 
@@ -238,6 +248,69 @@ def test_census_is_read_by_domain_and_a_part_is_named_as_one(
     monkeypatch.setattr(census1990, "WHOLE", whole)
     monkeypatch.setattr(census1990, "N", 20)
     assert census1990.load().note == "US Census 1990, all rows"
+
+
+def _known(rows: int) -> dict[str, Any]:
+    """Counts in the form of exact_counts.json: a star, every attribute a child of the first."""
+    domains = census1990.domains()
+    root = "dAge"
+    ages = np.bincount(np.arange(rows) % len(domains[root]), minlength=len(domains[root]))
+    known: dict[str, Any] = {"rows": rows, "tree": dict.fromkeys(domains, root), "counts2": {}}
+    known["tree"][root] = None
+    known["counts1"] = {root: dict(zip(map(str, domains[root]), ages.tolist(), strict=True))}
+    for name, values in domains.items():
+        if name != root:
+            table = [[int(a) if k == i % len(values) else 0 for k in range(len(values))]
+                     for i, a in enumerate(ages)]  # fmt: skip
+            known["counts2"][f"{root}|{name}"] = {
+                "parent_values": domains[root], "child_values": values, "table": table,
+            }  # fmt: skip
+    return known
+
+
+def test_a_stand_in_has_the_tables_it_was_given_and_says_what_it_is(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = json.dumps(_known(100)).encode()
+    (places / "data/census1990").mkdir(parents=True)
+    (places / "data" / census_standin.COUNTS.path).write_bytes(content)
+    file = File(census_standin.COUNTS.path, hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(census_standin, "COUNTS", file)
+    monkeypatch.setenv("CASTELL_CENSUS", "stand-in")
+    people = census1990.load()
+    assert people.n == 100
+    assert "stand-in" in people.name
+    assert "STAND-IN" in people.note
+    assert "not the real file" in people.note
+    # Every two-way table with the root was: one value of the child for each of its own.
+    ages = people.codes["dAge"].astype(int)
+    assert np.bincount(ages).tolist() == [13] * 4 + [12] * 4
+    for name, values in census1990.domains().items():
+        if name != "dAge":
+            np.testing.assert_array_equal(people.codes[name], ages % len(values))
+    np.testing.assert_array_equal(census_standin.load().codes["dAge"], people.codes["dAge"])
+
+
+def test_without_counts_a_stand_in_repeats_real_rows(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert places
+    some = census1990.read(_census(30), "few")
+    monkeypatch.setattr(census1990, "first_rows", lambda: some)
+    monkeypatch.setattr(census1990, "N", 500)
+    people = census_standin.load()
+    assert people.n == 500
+    assert "STAND-IN" in people.note
+    rows = {tuple(row) for row in np.stack(list(some.codes.values()), axis=1).tolist()}
+    made = np.stack([people.codes[name] for name in some.schema.names], axis=1).tolist()
+    assert {tuple(row) for row in made} <= rows
+
+
+def test_counts_that_form_no_tree_are_refused() -> None:
+    known = _known(10)
+    known["tree"]["dAge"] = "iSex"
+    with pytest.raises(CastellError, match="form no tree"):
+        census_standin.drawn_by_tree(known, census1990.domains())
 
 
 def test_a_value_the_census_does_not_have_is_refused() -> None:

@@ -25,6 +25,7 @@ from experiments import (
     page,
     store,
     style,
+    systems,
     table_adult,
     table_comp,
     text,
@@ -66,6 +67,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     codes = {"age": ages.codes["education"], "sex": ages.codes["sex"]}
     monkeypatch.setattr(adult, "age_and_sex", lambda: Population("adult", schema, codes, "made up"))
     monkeypatch.setattr(castell, "methods", lambda: FEW)
+    monkeypatch.setattr(harness, "systems", lambda: ())
     monkeypatch.setenv("CASTELL_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("CASTELL_DATA", raising=False)
     return tmp_path
@@ -135,8 +137,47 @@ def test_a_new_method_is_in_the_figure_with_its_design(newcomer: str) -> None:
 
 def test_every_method_there_is_becomes_a_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(castell, "methods", estimators.methods)
-    labels = [scheme.label for scheme in harness.schemes()]
-    assert labels == [*estimators.methods(), "RR-Joint"]
+    monkeypatch.setattr(harness, "systems", systems.systems)
+    found = harness.schemes()
+    plain = [s.label for s in found if not s.options and not s.system and s != harness.JOINT]
+    assert plain == list(estimators.methods())
+    assert [s.label for s in found if s.system] == list(systems.systems())
+    assert {s.method for s in found if s.options} <= set(estimators.methods())
+    assert len({s.label for s in found}) == len(found)
+
+
+def test_a_methods_variants_and_limits_are_shown(
+    newcomer: str, stand_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newcomer's own constants: another design, options under another label, few repeats."""
+    more = 'REPEATS = 1\nVARIANTS = {"newcomer, loud": {"target": "respondents"}}\n'
+    signature = "def fit(study, counts, *, target='population'):"
+    changed = NEWCOMER.replace("def fit(study, counts):", more + signature)
+    (stand_in / "newcomer.py").write_text(changed, encoding="utf-8")
+    sys.modules.pop("castell.estimators.newcomer", None)
+    monkeypatch.setattr(castell, "methods", lambda: (newcomer,))
+    plain, loud = harness.named(newcomer, "newcomer, loud")
+    assert plain.options == ()
+    assert loud.options == (("target", "respondents"),)
+    assert {s.repeats for s in (plain, loud)} == {1}
+    people = _people("adult").select(["sex", "income"])
+    found = evaluate(people, 2.0, [("sex", "income")], Settings(), 3, chosen=[plain, loud])
+    for label in (plain.label, loud.label):
+        assert np.isfinite(found[label][0]).all()
+        assert np.isnan(found[label][1:]).all()
+
+
+def test_drawn_designs_have_no_part_in_the_papers_model_nor_in_parts() -> None:
+    """Where each respondent draws one block: neither rounded, nor asked as if few were asked."""
+    people = _people("adult").select(["sex", "income"])
+    study = study_of(people, 1.0, Scheme("castell", "castell"))
+    object.__setattr__(study.design, "draw", 1)
+    with pytest.raises(CastellError, match="--noise real"):
+        expected.estimate(study, people, ("sex", "income"), "castell")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(harness, "study_of", lambda *_: study)
+        with pytest.raises(CastellError, match="cannot be asked in part"):
+            harness.ask(people, 1.0, Scheme("castell", "castell"), "real", 0, part=True)
 
 
 @pytest.fixture
@@ -251,6 +292,11 @@ def test_the_model_knows_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
     people = _people("adult").select(["sex", "race", "income"])
     for scheme in harness.schemes():
         study = study_of(people, 4.0, scheme)
+        if estimators.exclusive(scheme.method):
+            # Reports that are no table cannot be rounded to whole counts.
+            with pytest.raises(CastellError, match="--noise real"):
+                expected.estimate(study, people, people.schema.names, scheme.method)
+            continue
         table = expected.estimate(study, people, people.schema.names, scheme.method)
         assert table.sum() == pytest.approx(1.0, abs=0.1)
 
@@ -261,6 +307,8 @@ def test_the_model_has_no_reports_to_go_through() -> None:
     assert counts.n == people.n
     with pytest.raises(CastellError, match="--noise real"):
         counts.moments([])
+    with pytest.raises(CastellError, match="--noise real"):
+        counts.batches([0])
 
 
 # -- settings, words, the page -------------------------------------------------------------------
@@ -303,6 +351,11 @@ def test_results_are_kept_by_their_parameters(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(module, "run", lambda _: {"about": {}})
     assert store.run(module, Settings()) == first
     assert store.run(module, Settings(seed=1)) == {"name": "fig_3d", "about": {}}
+    # What was found on the real rows is not shown for made-up ones.
+    monkeypatch.setenv("CASTELL_CENSUS", "stand-in")
+    assert store.run(module, Settings()) == {"name": "fig_3d", "about": {}}
+    monkeypatch.delenv("CASTELL_CENSUS")
+    assert store.run(module, Settings()) == first
     assert store.run(module, Settings(), fresh=True) == {"name": "fig_3d", "about": {}}
 
 

@@ -9,22 +9,24 @@ import numpy as np
 import pytest
 
 import castell
-from castell import Reports
+from castell import Reports, Study
 from castell.errors import OptionError, ReportError, TableTooLargeError
+from castell.estimators import estimator, exclusive
 from castell.fitting import DEFAULT_METHOD
-from tests.populations import collect, population, studies
+from tests.populations import collect, population, schema, studies
 
 PEOPLE = population((2, 3, 4), seed=4)
 STUDIES = studies()
 
 
 def _reports(design: str = "mixed", n: int = 500) -> Reports:
-    return collect(STUDIES[design], PEOPLE.table, n, np.random.default_rng(6))
+    study = STUDIES[design] if design in STUDIES else Study(schema((2, 3, 4)), 6.0, design)
+    return collect(study, PEOPLE.table, n, np.random.default_rng(6))
 
 
 @pytest.mark.parametrize("method", castell.methods())
 def test_a_file_gives_what_memory_gives(method: str, tmp_path: Path) -> None:
-    reports = _reports()
+    reports = _reports(estimator(method).DESIGN if exclusive(method) else "mixed")
     reports.save(tmp_path / "reports.parquet")
     counts = castell.scan_reports(tmp_path / "reports.parquet", reports.study)
     held, read = castell.fit(reports, method), castell.fit(counts, method)

@@ -21,6 +21,7 @@ LAYERS = [
     ("spread", "estimate", "summary", "model"),
     ("metrics", "bounds", "grouped", "drawn", "product"),
     ("bootstrap", "consistency", "likelihood", "mixture", "evidence", "resampling", "trust"),
+    ("sampled", "filters", "junction", "copula"),
     ("estimators", "fitting", "castell"),
     ("progress", "population", "statement", "studyfile"),
     ("plots", "collector", "demo", "tables", "sending", "cli", "__main__"),
@@ -36,7 +37,18 @@ LAZY = {
 }
 
 # What is loaded only when it is asked for.
-HEAVY = ["pandas", "polars", "pyarrow", "narwhals", "altair", "xarray", "rich", "typer", "scipy"]
+HEAVY = [
+    "pandas",
+    "polars",
+    "pyarrow",
+    "narwhals",
+    "altair",
+    "xarray",
+    "rich",
+    "typer",
+    "scipy",
+    "jax",
+]
 
 ROOT = Path(castell.__file__).parent
 

@@ -16,12 +16,14 @@ from itertools import accumulate
 
 from castell.budget import EXACT, as_decimal, rounded_up, total_of
 from castell.channel import (
+    BloomResponse,
     Channel,
     CyclicResponse,
     KaryResponse,
     Lens,
     MatrixResponse,
     best_channel,
+    bloom_filters,
 )
 from castell.errors import StudyError
 from castell.schema import Schema, suggest
@@ -158,7 +160,11 @@ def build(
         else:
             what = f"the share of {' x '.join(names)}"
             share = total_of(spent[name] for name in names)
-            channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
+            if design == "bloom":
+                filters = bloom_filters(names[0], schema[names[0]].values)
+                channel = BloomResponse.with_epsilon(filters, share, what)
+            else:
+                channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
         blocks.append(Block(names, sizes, channel))
     return Design(tuple(blocks))
 
@@ -190,7 +196,7 @@ def _drawn(
 
 
 def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
-    if design == "independent":
+    if design in ("independent", "bloom"):
         return [(name,) for name in schema.names]
     if design == "joint":
         return [schema.names]

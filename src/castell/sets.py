@@ -33,7 +33,7 @@ def sets_to_draw_from(
         return list(combinations(names, width))
     if design == "cover":
         return _cover(schema, epsilon)
-    if design in ("independent", "joint"):
+    if design in ("independent", "joint", "bloom"):
         raise StudyError(f"design {design!r} with a draw", "name the sets to draw from as clusters")
     sets = clusters(schema, design)
     if len({frozenset(s) for s in sets}) < len(sets):
@@ -99,8 +99,8 @@ def clusters(schema: Schema, design: object) -> list[tuple[str, ...]]:
     if isinstance(design, str) or not isinstance(design, Sequence):
         raise StudyError(
             f"{design!r} is not a design",
-            f"use 'independent', 'joint', {', '.join(map(repr, DRAWN))} or clusters, a list of "
-            "lists of attribute names",
+            f"use 'independent', 'joint', {', '.join(map(repr, DRAWN))}, 'bloom' or clusters, "
+            "a list of lists of attribute names",
         )
     listed: list[tuple[str, ...]] = []
     for cluster in design:

@@ -13,6 +13,7 @@ from statistics import mean
 from typing import Any
 
 from castell.budget import rounded_up
+from castell.channel import BloomResponse
 from castell.design import Design, lens_on
 from castell.pooling import predicted, shares
 from castell.schema import Attribute
@@ -127,6 +128,8 @@ def _exposure(design: Design, attribute: Attribute) -> Exposure:
     """
     chance = 1.0 / attribute.size
     blocks = [design.blocks[i] for i in design.holders(attribute.name)]
+    if isinstance(blocks[0].channel, BloomResponse):
+        return _filtered(blocks[0].channel, attribute)
     lenses = [lens_on(block, [attribute.name]) for block in blocks]
     drawn = len(design.blocks) if design.draw else 1
     missed = drawn - len(blocks)
@@ -142,6 +145,21 @@ def _exposure(design: Design, attribute: Attribute) -> Exposure:
             float(drawn * w) * lens.inverse.extreme()
             for w, lens in zip(weights, lenses, strict=True)
         ),
+    )
+
+
+def _filtered(channel: BloomResponse, attribute: Attribute) -> Exposure:
+    """What a filter tells; it has no inverse to read that from."""
+    epsilon, alone = rounded_up(channel.exact_epsilon), (attribute.name,)
+    chance = 1.0 / attribute.size
+    return Exposure(
+        attribute.name,
+        attribute.size,
+        epsilon,
+        alone,
+        chance,
+        channel.best_guess,
+        channel.influence,
     )
 
 

@@ -12,7 +12,7 @@ from castell.collector.store.settling import settle
 from castell.collector.store.store import Refusal
 from castell.collector.store.unspent import invitation_key, new_invitation
 from castell.collector.wire import id_bytes, id_text, new_id, wire_of
-from castell.errors import ReportError
+from castell.errors import ReportError, StudyError
 from tests.collector.respondents import STUDY
 
 # No test looks at the clock.
@@ -120,3 +120,9 @@ def test_a_report_of_a_drawn_design_is_one_integer() -> None:
     for codes in ("5", "0,1", ""):
         with pytest.raises(Exception, match="code"):
             wire.decode_one((body % (drawn.digest, codes)).encode())
+
+
+def test_reports_too_large_for_a_browser_are_not_collected() -> None:
+    filters = Study(Schema([Attribute("a", ["x", "y"])]), epsilon=1.0, design="bloom")
+    with pytest.raises(StudyError, match="too large for a browser"):
+        wire_of(filters)

@@ -20,23 +20,39 @@ from tests.populations import (
     collect,
     population,
     product,
-    report_shape,
-    reports_of,
     schema,
     studies,
 )
 
 PEOPLE = population((2, 3, 4), seed=4)
-STUDIES = studies()
 NAMES = ("a", "b", "c")
 
+
+def _designs(method: str) -> list[str]:
+    """What a method is tested on: all designs, or, if it says it reads no other, its own."""
+    own = estimators.exclusive(method)
+    return [estimators.estimator(method).DESIGN] if own else list(studies())
+
+
+def _home(method: str, design: str = "independent") -> str:
+    """One design for a method: the one given, if it reads it."""
+    return design if design in _designs(method) else _designs(method)[0]
+
+
+def _study(design: str, each: float = 2.0) -> Study:
+    known = studies(each)
+    return known[design] if design in known else Study(schema((2, 3, 4)), 3 * each, design)
+
+
 each_method = pytest.mark.parametrize("method", castell.methods())
-each_design = pytest.mark.parametrize("design", STUDIES)
+each_case = pytest.mark.parametrize(
+    ("method", "design"), [(m, d) for m in castell.methods() for d in _designs(m)]
+)
 
 
 @cache
 def _reports(design: str, n: int = 600, seed: int = 12) -> Reports:
-    return collect(STUDIES[design], PEOPLE.table, n, np.random.default_rng(seed))
+    return collect(_study(design), PEOPLE.table, n, np.random.default_rng(seed))
 
 
 @cache
@@ -47,8 +63,7 @@ def _model(method: str, design: str, n: int = 600, seed: int = 12) -> Model:
 # -- tables --------------------------------------------------------------------------------------
 
 
-@each_method
-@each_design
+@each_case
 def test_one_axis_for_each_attribute_in_the_order_asked(method: str, design: str) -> None:
     straight = _model(method, design).estimate(NAMES)
     assert straight.method == method
@@ -67,19 +82,17 @@ def test_one_axis_for_each_attribute_in_the_order_asked(method: str, design: str
         assert _model(method, design).estimate(name).shape == (size,)
 
 
-@each_method
-@each_design
+@each_case
 def test_estimates_come_near_the_truth_where_it_is_easy(method: str, design: str) -> None:
     # Independent attributes, much budget, many reports: no method has an excuse.
     people = product({"a": [0.3, 0.7], "b": [0.5, 0.2, 0.3], "c": [0.4, 0.3, 0.2, 0.1]})
-    study = studies(each=4.0)[design]
+    study = _study(design, 4.0)
     reports = collect(study, people.table, 60000, np.random.default_rng(0))
     joint = castell.estimate(reports, ["c", "a"], method)
     np.testing.assert_allclose(joint.probabilities, people.margin(["c", "a"]), atol=0.015)
 
 
-@each_method
-@each_design
+@each_case
 def test_standard_errors(method: str, design: str) -> None:
     joint = _model(method, design).estimate(["c", "b"])
     errors = joint.standard_errors
@@ -92,14 +105,13 @@ def test_standard_errors(method: str, design: str) -> None:
     np.testing.assert_array_equal(again.probabilities, joint.probabilities)
 
 
-@each_method
-@each_design
+@each_case
 @pytest.mark.parametrize("post", ["raw", "clip", "simplex"])
 def test_intervals_of_higher_levels_hold_those_of_lower(
     method: str, design: str, post: str
 ) -> None:
     # So much noise that a step afterwards moves cells out of their own intervals.
-    reports = collect(studies(each=0.5)[design], PEOPLE.table, 60, np.random.default_rng(12))
+    reports = collect(_study(design, 0.5), PEOPLE.table, 60, np.random.default_rng(12))
     joint = castell.estimate(reports, NAMES, method, post=post)
     ends = [joint.conf_int(level) for level in (0.5, 0.9, 0.95, 0.999)]
     for (low, high), (lower, higher) in pairwise(ends):
@@ -113,8 +125,7 @@ def test_intervals_of_higher_levels_hold_those_of_lower(
         assert (joint.probabilities <= high + 1e-12).all()
 
 
-@each_method
-@each_design
+@each_case
 @pytest.mark.parametrize("post", ["clip", "simplex"])
 def test_post_processing_gives_distributions(method: str, design: str, post: str) -> None:
     for n in (20, 600):
@@ -126,8 +137,7 @@ def test_post_processing_gives_distributions(method: str, design: str, post: str
         np.testing.assert_array_equal(joint.unprocessed, raw.probabilities)
 
 
-@each_method
-@each_design
+@each_case
 def test_project_sums(method: str, design: str) -> None:
     joint = _model(method, design).estimate(NAMES)
     part = joint.project(["c", "a"])
@@ -137,8 +147,7 @@ def test_project_sums(method: str, design: str) -> None:
     assert part.method == method
 
 
-@each_method
-@each_design
+@each_case
 def test_results_and_models_are_frozen(method: str, design: str) -> None:
     model = _model(method, design)
     joint = model.estimate(["a", "b"])
@@ -155,8 +164,7 @@ def test_results_and_models_are_frozen(method: str, design: str) -> None:
 # -- single cells --------------------------------------------------------------------------------
 
 
-@each_method
-@each_design
+@each_case
 @pytest.mark.parametrize(("n", "seed"), [(1, 0), (25, 0), (25, 1), (600, 12)])
 def test_a_cell_is_the_tables_cell(method: str, design: str, n: int, seed: int) -> None:
     model = _model(method, design, n, seed)
@@ -174,8 +182,7 @@ def test_a_cell_is_the_tables_cell(method: str, design: str, n: int, seed: int) 
         np.testing.assert_allclose(found, joint.probabilities, atol=1e-9)
 
 
-@each_method
-@each_design
+@each_case
 def test_values_that_all_count(method: str, design: str) -> None:
     model = _model(method, design)
     # Everybody, up to noise that a method may cut off.
@@ -190,10 +197,10 @@ def test_values_that_all_count(method: str, design: str) -> None:
 @each_method
 def test_a_cell_of_any_width_needs_no_table(method: str) -> None:
     asked = schema([2] * 40, [f"q{i}" for i in range(40)])
-    study = Study(asked, 40 * 5.0)
+    study = Study(asked, 40 * 5.0, _home(method))
     generator = np.random.default_rng(0)
-    columns = [generator.integers(0, 2, 60).astype(np.uint8) for _ in asked]
-    model = castell.fit(Reports(study, columns, secure=True), method)
+    answers = {a.name: [a.values[i] for i in generator.integers(0, 2, 60)] for a in asked}
+    model = castell.fit(study.randomize(answers, seed=0), method)
     found = model.probability({a.name: a.values[0] for a in asked})
     assert np.isfinite(found.value)
     assert np.isfinite(found.standard_error)
@@ -204,8 +211,7 @@ def test_a_cell_of_any_width_needs_no_table(method: str) -> None:
 # -- where there is next to nothing --------------------------------------------------------------
 
 
-@each_method
-@each_design
+@each_case
 def test_one_report_is_enough_or_is_said_to_be_too_little(method: str, design: str) -> None:
     try:
         joint = castell.estimate(_reports(design, n=1), NAMES, method)
@@ -218,10 +224,9 @@ def test_one_report_is_enough_or_is_said_to_be_too_little(method: str, design: s
     assert joint.summary()
 
 
-@each_method
-@each_design
+@each_case
 def test_heavy_noise_is_no_reason_to_fail(method: str, design: str) -> None:
-    study = studies(each=0.01)[design]
+    study = _study(design, 0.01)
     reports = collect(study, PEOPLE.table, 40, np.random.default_rng(2))
     model = castell.fit(reports, method)
     joint = model.estimate(NAMES, post="simplex")
@@ -230,11 +235,10 @@ def test_heavy_noise_is_no_reason_to_fail(method: str, design: str) -> None:
     assert np.isfinite(model.probability(a="a0", b="b1", c="c2").standard_error)
 
 
-@each_method
-@each_design
+@each_case
 def test_no_reports_are_an_error_that_says_so(method: str, design: str) -> None:
-    study = STUDIES[design]
-    nothing = reports_of(study, np.zeros(report_shape(study), dtype=int))
+    study = _study(design)
+    nothing = Reports(study, [np.zeros(0, dtype=int) for _ in study.design.blocks], secure=True)
     with pytest.raises(CastellError, match="there are no reports"):
         castell.estimate(nothing, ["a", "b"], method)
     with pytest.raises(CastellError, match="there are no reports"):
@@ -243,17 +247,17 @@ def test_no_reports_are_an_error_that_says_so(method: str, design: str) -> None:
 
 @each_method
 def test_empty_cells(method: str) -> None:
-    study = STUDIES["independent"]
-    counts = np.zeros((2, 3, 4), dtype=int)
-    counts[1, 2, 3] = 50
-    joint = castell.estimate(reports_of(study, counts), NAMES, method)
+    # So much budget that nearly all fifty report what they answer.
+    study = _study(_home(method), 10.0)
+    answers = {"a": ["a1"] * 50, "b": ["b2"] * 50, "c": ["c3"] * 50}
+    joint = castell.estimate(study.randomize(answers, seed=0), NAMES, method)
     assert joint.probabilities.argmax() == 23
     assert np.isfinite(joint.standard_errors).all()
 
 
 @each_method
 def test_one_attribute_is_a_study(method: str) -> None:
-    study = Study(schema((5,)), 2.0)
+    study = Study(schema((5,)), 2.0, _home(method))
     people = np.array([0.4, 0.3, 0.2, 0.05, 0.05])
     reports = collect(study, people, 20000, np.random.default_rng(0))
     model = castell.fit(reports, method)
@@ -267,7 +271,7 @@ def test_one_attribute_is_a_study(method: str) -> None:
 
 @each_method
 def test_seeded_reports_are_marked(method: str) -> None:
-    study = STUDIES["matrix"]
+    study = _study(_home(method, "matrix"))
     answers = PEOPLE.answers(80, seed=0)
     for seed, secure in ((3, False), (None, True)):
         model = castell.fit(study.randomize(answers, seed=seed), method)
@@ -279,10 +283,26 @@ def test_seeded_reports_are_marked(method: str) -> None:
 
 @each_method
 def test_unknown_options_are_errors(method: str) -> None:
+    reports = _reports(_home(method))
     with pytest.raises(OptionError, match="has no option 'colour'"):
-        castell.fit(_reports("joint"), method, colour="red")
+        castell.fit(reports, method, colour="red")
     with pytest.raises(OptionError, match="no post-processing 'wash'"):
-        castell.estimate(_reports("joint"), "a", method, post="wash")
+        castell.estimate(reports, "a", method, post="wash")
+
+
+@each_method
+@pytest.mark.parametrize("design", ["independent", "bloom"])
+def test_reports_it_cannot_read_are_refused_in_words(method: str, design: str) -> None:
+    """Either a method reads a design, or it says which does: never numbers that mean nothing."""
+    readers = [m for m in castell.methods() if _home(m, design) == design]
+    assert readers
+    if method in readers and (design == "independent" or readers == [method]):
+        castell.estimate(_reports(design), ["a", "b"], method)
+        return
+    with pytest.raises(CastellError, match="lopub"):
+        castell.estimate(_reports(design), ["a", "b"], method)
+    with pytest.raises(CastellError, match="lopub"):
+        castell.fit(_reports(design), method).probability(a="a0", b="b0")
 
 
 @each_method

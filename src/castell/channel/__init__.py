@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from castell.channel.bloom import BloomResponse, bloom_filters
 from castell.channel.choice import best_channel
 from castell.channel.cyclic import CyclicResponse
 from castell.channel.kary import CoarseResponse, KaryResponse
@@ -22,6 +23,7 @@ from castell.errors import ChannelError
 
 __all__ = [
     "MAX_TOTAL",
+    "BloomResponse",
     "Channel",
     "CoarseResponse",
     "CyclicResponse",
@@ -30,6 +32,7 @@ __all__ = [
     "MatrixResponse",
     "Words",
     "best_channel",
+    "bloom_filters",
     "channel_of",
 ]
 
@@ -47,7 +50,9 @@ def channel_of(document: Any) -> Channel:
             raise ChannelError(f"the set of reports is {document['set']!r}", "list its numbers")
         sizes, shifts = (document["size"], document["outputs"]), tuple(document["set"])
         return CyclicResponse(*sizes, shifts, document["same"], document["other"])
+    if kind == "bloom" and keys == {"filters", "same", "other"}:
+        return BloomResponse(document["filters"], document["same"], document["other"])
     raise ChannelError(
         f"a channel of kind {kind!r} is unknown here",
-        "use a newer castell, or a kary, cyclic or matrix channel",
+        "use a newer castell, or a kary, cyclic, matrix or bloom channel",
     )

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import msgspec
 
+from castell.channel import MAX_TOTAL
 from castell.collector.store.packing import Packing
 from castell.collector.store.store import Submission
 from castell.errors import CastellError
@@ -73,6 +74,11 @@ class Wire:
 
 def wire_of(study: Study, *, invitations: bool = False, most: int = 1000) -> Wire:
     """The decoders of a study: every code's limits are part of the type."""
+    if max(study.design.widths) > MAX_TOTAL:
+        raise StudyError(
+            "this study's reports are too large for a browser's numbers",
+            "a design of Bloom filters is for comparisons; collect with another design",
+        )
     one, bulk = structs_of(study, invitations=invitations, most=most)
     return Wire(
         study,

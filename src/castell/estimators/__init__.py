@@ -34,6 +34,11 @@ def estimator(method: str) -> ModuleType:
     return import_module(f"{__name__}.{method}")
 
 
+def exclusive(method: str) -> bool:
+    """Whether a method reads the reports of its own `DESIGN` and of no other."""
+    return bool(getattr(estimator(method), "EXCLUSIVE", False))
+
+
 def describe(method: str) -> str:
     """What a method is, in a line."""
     return (estimator(method).__doc__ or "").strip().split("\n")[0]
