@@ -16,7 +16,7 @@ import msgspec
 from castell.channel import MAX_TOTAL
 from castell.collector.store.packing import Packing
 from castell.collector.store.store import Submission
-from castell.errors import CastellError
+from castell.errors import CastellError, StudyError
 from castell.study import Study
 
 # 16 bytes are 22 characters, the last of which carries two bits: one way to write each id.
