@@ -60,6 +60,18 @@ def sources(blocks: Sequence[HistogramCounts], groups: Groups) -> list[Source]:
     return [Source(b, w) for b, w in zip(blocks, weights, strict=True) if w]
 
 
+def expected_variance(counts: Counts, names: Sequence[str]) -> float:
+    """The variance of a cell of `castell`'s table, on average, if answers are uniform."""
+    group = tuple(names)
+    found = sources(drawn_blocks(counts), [group])
+    return sum(
+        source.weights[group] ** 2
+        * predicted(lens_on(source.reports.study.design.blocks[0], group))
+        / source.reports.n
+        for source in found
+    )
+
+
 def drawn_model(counts: Counts, groups: Groups, notes: tuple[str, ...]) -> Model:
     """A model that answers every question with the product over the groups."""
     blocks = drawn_blocks(counts)

@@ -20,6 +20,7 @@ import numpy as np
 from castell.bootstrap import draws, spread_of, summed
 from castell.counting import Counts
 from castell.counting.folds import dealt
+from castell.drawn import expected_variance
 from castell.errors import CastellError, ReportError
 from castell.estimators import castell
 from castell.estimators.latent import STARTS, Latent, learn
@@ -34,8 +35,6 @@ from castell.study import Study
 
 # How many respondents in a cell it takes to be believed as much as the model; it alone at first.
 STRENGTHS = (inf, 3000.0, 1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.0)
-# A weaker belief must gain this many standard errors of the difference.
-DOUBT = 0.5
 # Stop looking once this many strengths in a row made held-out reports less likely.
 ENOUGH = 2
 COARSE = 0.05
@@ -149,24 +148,19 @@ def choose(train: Observed, test: Observed, base: Floats) -> float:
     weights = unseen.counts[met]
     start = np.maximum(train.in_block_order(base), 1e-12)
     start = start / start.sum()
-    logs = [likelihood.logs(start, met)]
-    table, best, worse = start, 0, 0
+    table, chosen, worse = start, inf, 0
+    best = weights @ likelihood.logs(start, met)
     for strength in STRENGTHS[1:]:
         prior = Nearby(start, strength, likelihood.n)
         table = likelihood.fit(np.maximum(table, 1e-12), prior, COARSE)
-        logs.append(likelihood.logs(table, met))
-        if weights @ logs[-1] > weights @ logs[best]:
-            best, worse = len(logs) - 1, 0
+        log = weights @ likelihood.logs(table, met)
+        if log > best:
+            best, chosen, worse = log, strength, 0
         else:
             worse += 1
         if worse >= ENOUGH:
             break
-    scores = np.array(logs)
-    behind = scores[best] - scores
-    total = weights.sum()
-    mean = behind @ weights / total
-    error = np.sqrt(np.maximum(behind**2 @ weights - mean**2 * total, 0.0))
-    return STRENGTHS[int(np.flatnonzero(behind @ weights <= DOUBT * error)[0])]
+    return chosen
 
 
 def _spread(
@@ -195,9 +189,9 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
         return _model(held, names, "no block holds them all with reports enough")
     latent = held.latent
     trained = (latent.trained or latent.mixture).table(latent.places(names))
-    believed = _share(
-        simplex(seen.probabilities), trained, unseen.probabilities, unseen.spread(names).variance
-    )
+    # With few reports a table's own variance is as uncertain as the table; what is expected is not.
+    noise = np.maximum(unseen.spread(names).variance, expected_variance(held.folds[1], names))
+    believed = _share(simplex(seen.probabilities), trained, unseen.probabilities, noise)
     if believed == 0.0:
         return _model(held, names, "held-out reports ask for nothing beyond the model")
     table = believed * simplex(whole.probabilities) + (1.0 - believed) * latent.table(names)
