@@ -63,7 +63,6 @@ def test_nothing_is_seen_where_nothing_is(design: str) -> None:
         plain = castell.estimate(reports, ["a", "b", "c"], "independent")
         squares.append(float(((joint.probabilities - people.table) ** 2).sum()))
         apart.append(float(((plain.probabilities - people.table) ** 2).sum()))
-    print("RATIO", np.mean(squares) / np.mean(apart), np.array(squares) / apart)
     assert np.mean(squares) < 3.0 * np.mean(apart)
 
 
@@ -111,7 +110,6 @@ def test_forty_attributes_without_a_table() -> None:
     assert 0.5 < found.value / (0.5 * 0.9**10) < 2.0
     assert 0.0 < found.standard_error < 0.1
     forty = {f"q{i}": "yes" for i in range(40)}
-    print("FORTY", model.probability(forty).value / (0.5 * 0.9**40))
     assert 1e-6 < model.probability(forty).value < 0.2
     either = model.probability({f"q{i}": ["yes", "no"] for i in range(40)})
     assert either.value == pytest.approx(1.0)

@@ -63,12 +63,11 @@ def sources(blocks: Sequence[HistogramCounts], groups: Groups) -> list[Source]:
 def expected_variance(counts: Counts, names: Sequence[str]) -> float:
     """The variance of a cell of `castell`'s table, on average, if answers are uniform."""
     group = tuple(names)
-    found = sources(drawn_blocks(counts), [group])
     return sum(
         source.weights[group] ** 2
         * predicted(lens_on(source.reports.study.design.blocks[0], group))
         / source.reports.n
-        for source in found
+        for source in sources(drawn_blocks(counts), [group])
     )
 
 

@@ -4,8 +4,8 @@
 Where everybody reports everything, the table asked for is then fitted by maximum likelihood with
 a prior that cells lie near what `latent` says; how near, from exactly there (much noise, wide
 tables) to anywhere (little noise), is again what makes held-out reports most likely. Where each
-respondent reports one block, the blocks' unbiased tables are averaged with the model's, as far as
-held-out reports clearly ask for them.
+respondent reports one block, the model is averaged with the blocks' unbiased table, as far as the
+two differ by more than noise.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from math import inf, prod
+from math import inf, prod, sqrt
 
 import numpy as np
 
@@ -180,24 +180,21 @@ def _spread(
 
 
 def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
-    try:
-        seen, unseen, whole = (
-            castell.fit(counts.study, counts).joint(names, None)
-            for counts in (*held.folds, held.counts)
-        )
-    except CastellError:
-        return _model(held, names, "no block holds them all with reports enough")
     latent = held.latent
-    trained = (latent.trained or latent.mixture).table(latent.places(names))
+    model = latent.table(names)
+    try:
+        whole = castell.fit(held.counts.study, held.counts).joint(names, None)
+    except CastellError:
+        return _model(held, names, "no block holds them all")
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
-    noise = np.maximum(unseen.spread(names).variance, expected_variance(held.folds[1], names))
-    believed = _share(simplex(seen.probabilities), trained, unseen.probabilities, noise)
+    variance = np.maximum(whole.spread(names).variance, expected_variance(held.counts, names)).sum()
+    believed = _share(whole.probabilities, model, float(variance))
     if believed == 0.0:
-        return _model(held, names, "held-out reports ask for nothing beyond the model")
-    table = believed * simplex(whole.probabilities) + (1.0 - believed) * latent.table(names)
+        return _model(held, names, "the blocks' own table differs from the model by noise only")
+    table = believed * simplex(whole.probabilities) + (1.0 - believed) * model
     note = (
         f"auto: {believed:.0%} the blocks' unbiased table, {1.0 - believed:.0%} the latent-class "
-        "model, by held-out reports"
+        "model, because they differ by more than noise"
     )
 
     def spread(kept: tuple[str, ...]) -> Spread:
@@ -209,16 +206,15 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
     return Blend(table, spread, (note,))
 
 
-def _share(direct: Floats, model: Floats, unseen: Floats, variance: Floats) -> float:
-    """How much of the direct table, next to the model's, comes closest to unseen reports.
+def _share(direct: Floats, model: Floats, variance: float) -> float:
+    """How much to believe an unbiased table next to a model's.
 
-    They are unbiased, so the squared distance to them is, up to a constant, the squared error. Only
-    what stands out from their noise by two of its standard deviations is believed.
+    The squared difference is the direct table's noise and the model's error. As James and Stein
+    showed, the best share is the part of it that is not noise; only what stands out from noise by
+    two standard deviations counts (a sum of so many squares varies by about sqrt(2 / many)).
     """
-    gap = direct - model
-    square = float((gap**2).sum())
+    square = float(((direct - model) ** 2).sum())
     if square == 0.0:
         return 0.0
-    found = float(((unseen - model) * gap).sum()) / square
-    noise = float(np.sqrt((gap**2 * variance).sum())) / square
-    return float(np.clip(found - 2.0 * noise, 0.0, 1.0))
+    noise = variance * (1.0 + 2.0 * sqrt(2.0 / max(direct.size - 1, 1)))
+    return max(0.0, 1.0 - noise / square)

@@ -33,6 +33,7 @@ from castell.study import Study
 CLASSES = (6, 24)
 STARTS = 12
 TRIALS = 3
+TRIAL_STARTS = 2
 SCATTER = 0.3
 # How often to look whether held-out reports still gain, and how long to wait for the next gain.
 LOOK = 5
@@ -157,33 +158,57 @@ def _climb(
     return climb.mixture
 
 
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Most of the reports, to fit to, and those held out."""
+
+    seen: list[Evidence]
+    unseen: list[Evidence]
+    margins: tuple[Floats, ...]
+
+    @classmethod
+    def dealt(cls, counts: Counts, seed: int) -> Trial:
+        train, held = dealt(counts, seed)
+        seen = evidence_of(train)
+        margins = settled(seen, _uniform(counts.study.schema.sizes))
+        return cls(seen, evidence_of(held), margins)
+
+    def starts(self, classes: int, generator: np.random.Generator) -> list[Climb]:
+        return [
+            Climb(scattered(self.margins, classes, SCATTER, generator), self.seen)
+            for _ in range(TRIAL_STARTS)
+        ]
+
+
 def _choose(
     counts: Counts, classes: int | None, steps: int | None
 ) -> tuple[tuple[int, int], Mixture]:
-    """How many classes and how many steps make held-out reports most likely."""
-    train, held = dealt(counts)
-    seen, unseen = evidence_of(train), evidence_of(held)
+    """How many classes and how many steps make held-out reports most likely, over some deals.
+
+    Also what was fitted to the reports that the first deal left: for judging more than this model.
+    """
+    trials = [Trial.dealt(counts, seed) for seed in range(TRIALS)]
     generator = np.random.default_rng(0)
-    margins = settled(seen, _uniform(counts.study.schema.sizes))
-    plain = scattered(margins, 1, 0.0, generator)
-    best, chosen, trained = likelihood(plain, unseen), (1, 0), plain
-    if all(isinstance(e, BlockEvidence) and len(e.attributes) == 1 for e in seen):
+    plain = [scattered(trial.margins, 1, 0.0, generator) for trial in trials]
+    best = sum(likelihood(p, trial.unseen) for p, trial in zip(plain, trials, strict=True))
+    chosen, trained = (1, 0), plain[0]
+    if all(isinstance(e, BlockEvidence) and len(e.attributes) == 1 for e in trials[0].seen):
         # Nobody reported two attributes: nothing can be learned about how they go together.
         return chosen, trained
     for many in CLASSES if classes is None else (classes,):
-        climbs = [Climb(scattered(margins, many, SCATTER, generator), seen) for _ in range(TRIALS)]
+        climbs = [trial.starts(many, generator) for trial in trials]
         peak, last = -np.inf, 0
         for step in range(1, MOST_STEPS + 1 if steps is None else steps + 1):
-            for climb in climbs:
+            for climb in (climb for group in climbs for climb in group):
                 climb.step()
             if step % LOOK if steps is None else step < steps:
                 continue
-            now = average([climb.mixture for climb in climbs])
-            log = likelihood(now, unseen)
+            now = [average([climb.mixture for climb in group]) for group in climbs]
+            log = sum(likelihood(m, trial.unseen) for m, trial in zip(now, trials, strict=True))
             if log > peak:
                 peak, last = log, step
             if log > best or (steps is not None and chosen == (1, 0)):
-                best, chosen, trained = log, (many, step), now
+                best, chosen, trained = log, (many, step), now[0]
             if step - last > max(PATIENCE, last // 2):
                 break
     return chosen, trained
