@@ -10,10 +10,10 @@ two differ by more than noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
-from math import inf, prod, sqrt
+from math import prod, sqrt
 
 import numpy as np
 
@@ -33,11 +33,16 @@ from castell.postprocess import simplex
 from castell.spread import Spread
 from castell.study import Study
 
-# How many respondents in a cell it takes to be believed as much as the model; it alone at first.
-STRENGTHS = (inf, 3000.0, 1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.0)
+# How many respondents in a cell it takes to be believed as much as the model. No model is right to
+# better than a few per cent of a large cell, which is what a thousand respondents can tell.
+STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.0)
+# A weaker belief must gain this many standard errors of the difference.
+DOUBT = 1.0
 # Stop looking once this many strengths in a row made held-out reports less likely.
 ENOUGH = 2
-COARSE = 0.05
+COARSE, CLOSE = 0.05, 0.01
+# Where held-out reports want nothing but the model, the cells of larger tables are just its own.
+FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.
 MOST_CELLS = 1 << 20
 
@@ -60,9 +65,41 @@ class Held:
     def latent(self) -> Latent:
         return learn(self.counts, None, None, STARTS)
 
-    @cached_property
-    def folds(self) -> tuple[Counts, Counts]:
-        return dealt(self.counts)
+    def deals(self, names: tuple[str, ...]) -> list[Deal]:
+        """A table of most reports, one of those held out, and the model without these."""
+        places, found = self.latent.places(names), []
+        for seed, trained in enumerate(self.latent.trained):
+            train, test = dealt(self.counts, seed)
+            if train.n and test.n:
+                base = trained.table(places)
+                found.append(Deal.of(observe(train, names), observe(test, names), base))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Deal:
+    """Reports to fit to and reports to judge by, and a model that has not seen the latter."""
+
+    seen: Likelihood
+    unseen: Likelihood
+    model: Floats
+
+    @classmethod
+    def of(cls, seen: Observed, unseen: Observed, model: Floats) -> Deal:
+        start = np.maximum(seen.in_block_order(model), 1e-12)
+        return cls(Likelihood.of(seen), Likelihood.of(unseen), start / start.sum())
+
+    def logs(self, table: Floats) -> Floats:
+        """The log chance of each kind of unseen report, under a table."""
+        return self.seen.logs(table, self.unseen.counts > 0)
+
+    @property
+    def weights(self) -> Floats:
+        return self.unseen.counts[self.unseen.counts > 0]
+
+    def fit(self, start: Floats, strength: float) -> Floats:
+        prior = Nearby(self.model, strength, self.seen.n)
+        return self.seen.fit(np.maximum(start, 1e-12), prior, COARSE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +153,14 @@ def _model(held: Held, names: tuple[str, ...], why: str) -> Blend:
 
 
 def _together(held: Held, names: tuple[str, ...]) -> Blend:
-    train, test = (observe(fold, names) if fold.n else None for fold in held.folds)
-    if train is None or test is None:
+    deals = held.deals(names)
+    if not deals:
         return _model(held, names, "too few reports to hold some out")
-    trained = held.latent.trained or held.latent.mixture
-    strength = choose(train, test, trained.table(held.latent.places(names)))
-    if strength == inf:
-        return _model(held, names, "held-out reports ask for nothing beyond the model")
+    strength = choose(deals)
     base, observed = held.latent.table(names), observe(held.counts, names)
-    table = drawn_towards(observed, base, strength)
+    if strength == STRENGTHS[0] and base.size > FEW_CELLS:
+        return _model(held, names, "held-out reports ask for nothing beyond the model")
+    table = drawn_towards(observed, base, strength, CLOSE)
     note = (
         f"auto: maximum likelihood, with the latent-class model counting as {strength:g} "
         "respondents in each cell, by held-out reports"
@@ -132,7 +168,9 @@ def _together(held: Held, names: tuple[str, ...]) -> Blend:
     return Blend(table, partial(_spread, held, observed, table, strength), (note,))
 
 
-def drawn_towards(observed: Observed, base: Floats, strength: float, close: float = 1e-3) -> Floats:
+def drawn_towards(
+    observed: Observed, base: Floats, strength: float, close: float = CLOSE
+) -> Floats:
     """The most likely table with pseudo-respondents who answer as `base` says."""
     likelihood = Likelihood.of(observed)
     start = np.maximum(observed.in_block_order(base), 1e-12)
@@ -141,26 +179,30 @@ def drawn_towards(observed: Observed, base: Floats, strength: float, close: floa
     return observed.in_order_asked(fitted)
 
 
-def choose(train: Observed, test: Observed, base: Floats) -> float:
-    """How strongly to believe a table, by reports it has not seen."""
-    likelihood, unseen = Likelihood.of(train), Likelihood.of(test)
-    met = unseen.counts > 0
-    weights = unseen.counts[met]
-    start = np.maximum(train.in_block_order(base), 1e-12)
-    start = start / start.sum()
-    table, chosen, worse = start, inf, 0
-    best = weights @ likelihood.logs(start, met)
-    for strength in STRENGTHS[1:]:
-        prior = Nearby(start, strength, likelihood.n)
-        table = likelihood.fit(np.maximum(table, 1e-12), prior, COARSE)
-        log = weights @ likelihood.logs(table, met)
-        if log > best:
-            best, chosen, worse = log, strength, 0
+def choose(deals: Sequence[Deal]) -> float:
+    """How strongly to believe a model, by reports it has not seen.
+
+    The strongest belief that does as well as the best one up to a part of the standard error of
+    their difference: mistaking noise for an association costs more than missing some of it.
+    """
+    weights = np.concatenate([deal.weights for deal in deals])
+    tables = [deal.model for deal in deals]
+    logs: list[Floats] = []
+    best, worse = 0, 0
+    for strength in STRENGTHS:
+        tables = [d.fit(t, strength) for d, t in zip(deals, tables, strict=True)]
+        logs.append(np.concatenate([d.logs(t) for d, t in zip(deals, tables, strict=True)]))
+        if weights @ logs[-1] > weights @ logs[best]:
+            best, worse = len(logs) - 1, 0
         else:
             worse += 1
         if worse >= ENOUGH:
             break
-    return chosen
+    behind = np.array(logs)[best] - np.array(logs)
+    total = weights.sum()
+    mean = behind @ weights / total
+    error = np.sqrt(np.maximum(behind**2 @ weights - mean**2 * total, 0.0))
+    return STRENGTHS[int(np.flatnonzero(behind @ weights <= DOUBT * error)[0])]
 
 
 def _spread(
