@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks._trials import MEASURES
 from experiments.harness import REFERENCES
+from experiments.text import number
 
 Case = dict[str, Any]
 
@@ -39,11 +40,10 @@ class Duel:
         return self.auto <= self.other
 
     def __str__(self) -> str:
-        how = f" ± {self.error:.4f}" if self.error is not None else ""
         return (
             f"{self.case['data']}, {self.case['design']}, epsilon {self.case['total']:g} in all, "
-            f"w = {self.width}, {self.measure.upper()}: auto {self.auto:.4f}, "
-            f"{self.rival} {self.other:.4f} (difference {self.auto - self.other:.4f}{how})"
+            f"w = {self.width}, {self.measure.upper()}: auto {number(self.auto)}, {self.rival} "
+            f"{number(self.other)} (difference {number(self.auto - self.other, self.error)})"
         )
 
 

@@ -22,8 +22,9 @@ ones. Nothing was rounded away and no run was picked.
   error over repeats.
 - **w** is how many attributes a table has; *mean* is over all widths.
 - **sampling floor**: as many people drawn anew from the same population, asked with no privacy at
-  all. No method can be expected to do better. **independent truth**: the product of the exact
-  margins, what perfect knowledge of single attributes gives. **uniform table**: knowing nothing.
+  all. Methods are compared with the very people who answered, so with little noise they can come
+  nearer than that. **independent truth**: the product of the exact margins, what perfect knowledge
+  of single attributes gives. **uniform table**: knowing nothing.
 - **epsilon in all** is what a respondent spends, everything counted. In the design `independent`
   it is split evenly over the attributes; in `singles`, `pairs` and `cover` each respondent reports
   one set of attributes, drawn at random, with all of it. Only equal totals compare.
@@ -40,7 +41,7 @@ def write(cases: Sequence[Case], target: Path) -> None:
     for data in dict.fromkeys(case["data"] for case in cases):
         ours = [case for case in cases if case["data"] == data]
         picture = folder / f"accuracy-{data}.png"
-        draw(ours).save(picture, scale_factor=1.5)
+        draw(ours).save(picture, scale_factor=1.25)
         parts.append(f"## {data[0].upper()}{data[1:]}")
         parts.append(
             f'<img src="pictures/{picture.name}" alt="Error by width on {data}, by method">'

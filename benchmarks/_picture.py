@@ -116,4 +116,4 @@ def _panel(alt: Any, cases: Sequence[Case], case: Case, measure: str, first: boo
 
 def _title(case: Case) -> str:
     each = f" ({case['each']:g} each)" if case["each"] is not None else ""
-    return f"{case['data']}, {case['design']}, epsilon {case['total']:g}{each}"
+    return f"{case['data']}, {case['design']}, epsilon {case['total']:g} in all{each}"

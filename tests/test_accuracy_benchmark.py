@@ -82,7 +82,7 @@ def test_what_is_measured(cases: list[dict[str, Any]]) -> None:
         for line in case["lines"]:
             assert len(line["avd"]) == len(line["tvd"]) == SMALL.repeats
             assert 0 < line["answered"] <= 3
-        # Twice as many people as there are could not be told apart from the floor; noise can.
+        # No privacy at all errs less than any estimate at this budget.
         for width, floor in _lines(case, FLOOR).items():
             assert np.mean(floor["tvd"]) < np.mean(_lines(case, "auto")[width]["tvd"])
     # em knows nothing of drawn designs, castell only of what a block holds together.
@@ -219,7 +219,7 @@ def test_files_and_page(
     assert "python -m benchmarks.accuracy --design cover\n" in text
     assert (tmp_path / "pictures" / "accuracy-generated.png").stat().st_size > 10_000
     drawing = picture.read_text(encoding="utf-8")
-    assert "generated, independent, epsilon 4 (0.666667 each)" in drawing
+    assert "generated, independent, epsilon 4 in all (0.666667 each)" in drawing
 
 
 def test_measured_from_the_command_line(tmp_path: Path) -> None:

@@ -176,7 +176,6 @@ def test_tables_of_one_model_agree_by_themselves(design: str) -> None:
         ("truncated", "noisy"),
         ("auto", "clear"),
         ("castell", "pairs"),
-        ("auto", "pairs"),
     ],
 )
 def test_tables_made_one_by_one_are_made_to(method: str, design: str) -> None:

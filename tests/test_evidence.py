@@ -12,7 +12,7 @@ from castell import Reports, Study, evidence
 from castell.counting import MemoryCounts, drawn_blocks
 from castell.evidence import evidence_of
 from castell.inversion import observe
-from castell.mixture import BlockEvidence, PairEvidence
+from castell.mixture import BlockEvidence, Mixture, PairEvidence
 from castell.operators import Floats
 from tests.populations import (
     by_schema,
@@ -188,9 +188,15 @@ def test_blocks_that_nobody_drew_say_nothing() -> None:
     outputs = study.design.blocks[0].channel.outputs
     reports = Reports(study, [np.arange(outputs, dtype=np.uint16)], secure=True)
     assert sum(block.n > 0 for block in drawn_blocks(MemoryCounts(reports))) == 1
-    (one,) = evidence_of(MemoryCounts(reports))
-    assert isinstance(one, BlockEvidence)
-    assert one.counts.sum() == outputs
+    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    assert [one.counts.sum() for one in found if one.counts.any()] == [outputs]
+    uniform = Mixture(
+        np.ones(1), np.concatenate([np.full(k, 1 / k) for k in (2, 3, 4)])[None], (2, 3, 4)
+    )
+    for one in found:
+        if not one.counts.any():
+            said = one.expect(uniform)
+            assert (said.log, said.classes.sum(), said.values.sum()) == (0.0, 0.0, 0.0)
 
 
 def test_one_attribute_is_a_block() -> None:

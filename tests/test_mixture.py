@@ -192,20 +192,20 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
         sum(e.log for e in each),
     )
     agree(evidence.expect(model), summed)
-    assert likelihood(model, [evidence, *seen]) == pytest.approx(2 * summed.log)
+    assert likelihood(model, [evidence, evidence]) == pytest.approx(2 * summed.log)
 
 
 # -- the way up ------------------------------------------------------------------------------------
 
 
-def some_evidence(seed: int) -> list[Evidence]:
-    """Noisy reports of a mixture: tables of two blocks, and a drawn one of a single attribute."""
+def some_evidence(seed: int, kept: float = 0.5) -> list[Evidence]:
+    """Reports of a mixture: overlapping blocks, of which a share is `kept` as answered."""
     generator = np.random.default_rng(seed)
     truth = mixture(4, seed=seed)
     found: list[Evidence] = []
     for attributes, n in (((0, 1), 3000), ((2, 3), 2000), ((1, 2), 1000), ((0,), 500)):
         cells = int(np.prod([SIZES[a] for a in attributes]))
-        forward = Uniform(cells, 0.5, 0.5 / (cells - 1))
+        forward = Uniform(cells, kept, (1.0 - kept) / (cells - 1))
         chances = forward.dense() @ truth.table(attributes).ravel()
         counts = generator.multinomial(n, chances / chances.sum()).astype(float)
         found.append(BlockEvidence(attributes, forward, counts))
@@ -241,12 +241,14 @@ def test_plain_steps_never_lead_downwards(seed: int) -> None:
     assert logs[-1] > logs[0] + 1.0
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_longer_strides_get_at_least_as_far(seed: int) -> None:
-    evidence, start = some_evidence(seed), mixture(3, seed=seed + 10)
-    slow, _ = plain(start, evidence, 400)
+@pytest.mark.parametrize("kept", [0.5, 0.95], ids=["noisy", "clear"])
+@pytest.mark.parametrize("seed", range(2))
+def test_longer_strides_get_at_least_as_far(seed: int, kept: float) -> None:
+    # With little noise long strides lead downwards now and then, and are taken back.
+    evidence, start = some_evidence(seed, kept), mixture(3, seed=seed + 10)
+    slow, _ = plain(start, evidence, 300)
     climb, logs = Climb(start, evidence), []
-    for _ in range(400):
+    for _ in range(300):
         climb.step()
         logs.append(climb.log)
         assert climb.mixture.weights.sum() == pytest.approx(1.0)

@@ -36,7 +36,6 @@ def evidence_of(counts: Counts) -> list[Evidence]:
                 block.codes.astype(np.float64),
             )
             for block in drawn_blocks(counts)
-            if block.n
         ]
     found: list[Evidence] = _within_blocks(counts, place)
     if len(study.design.blocks) > 1:

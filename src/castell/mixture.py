@@ -10,7 +10,7 @@ whatever the number of reports.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -93,6 +93,13 @@ class Expected:
 class Evidence(Protocol):
     """Reports that say something about a mixture."""
 
+    @property
+    def counts(self) -> Floats: ...
+
+    def counting(self, counts: Floats) -> Evidence:
+        """The same kind of reports, with other counts."""
+        ...
+
     def expect(self, mixture: Mixture) -> Expected:
         """The share of each class in each report, added up, and the reports' likelihood."""
         ...
@@ -105,6 +112,9 @@ class BlockEvidence:
     attributes: tuple[int, ...]
     forward: Operator
     counts: Floats
+
+    def counting(self, counts: Floats) -> BlockEvidence:
+        return replace(self, counts=counts)
 
     @cached_property
     def _backward(self) -> Operator:
@@ -137,6 +147,9 @@ class PairEvidence:
 
     forward: tuple[Operator, ...]  # one for each attribute
     counts: Floats
+
+    def counting(self, counts: Floats) -> PairEvidence:
+        return replace(self, counts=counts)
 
     @cached_property
     def _backward(self) -> list[Operator]:

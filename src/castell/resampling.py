@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from castell.counting import Counts, MemoryCounts
 from castell.evidence import evidence_of
-from castell.mixture import BlockEvidence, Evidence, Mixture, PairEvidence
+from castell.mixture import BlockEvidence, Evidence, Mixture
 from castell.randomize import block_codes, respond, seeded_words
 from castell.reports import Reports
 
@@ -51,10 +49,8 @@ def _block_again(
     joint = mixture.table(evidence.attributes).reshape(-1, 1)
     seen = np.maximum(evidence.forward.turn(joint)[0], 0.0)
     drawn = generator.multinomial(round(evidence.counts.sum()), seen / seen.sum())
-    return replace(evidence, counts=drawn.astype(np.float64))
+    return evidence.counting(drawn.astype(np.float64))
 
 
 def _times(evidence: Evidence, times: float) -> Evidence:
-    if isinstance(evidence, (BlockEvidence, PairEvidence)) and times != 1.0:
-        return replace(evidence, counts=evidence.counts * times)
-    return evidence
+    return evidence.counting(evidence.counts * times)

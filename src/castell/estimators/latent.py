@@ -39,6 +39,9 @@ SCATTER = 0.3
 LOOK = 5
 PATIENCE = 25
 MOST_STEPS = 1000
+# Numbers touched in one search: wide data get fewer starts and fewer steps, never less than these.
+WORK = 20_000_000_000
+FEWEST_STEPS, FEWEST_STARTS = 100, 3
 # A gain g in the log likelihood of held-out reports has a standard error of about sqrt(2 g): 2 is
 # as large as its own.
 WORTH = 2.0
@@ -120,19 +123,25 @@ class Latent:
 
 def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
     """Choose what was left open by held-out reports, then fit to all."""
+    evidence = evidence_of(counts)
     trained: tuple[Mixture, ...] = ()
     if classes is None or steps is None:
-        (many, far), trained = _choose(counts, classes, steps)
+        (many, far), trained = _choose(counts, evidence, classes, steps)
     else:
         many, far = classes, steps
-    evidence = evidence_of(counts)
     margins = settled(evidence, _uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not far or not many:
         plain = scattered(margins, 1, 0.0, generator)
         return Latent(counts, plain, margins, 1, 0, 1, trained)
-    fits = [_climb(evidence, margins, many, far, generator) for _ in range(starts)]
-    return Latent(counts, average(fits), margins, many, far, starts, trained)
+    rounds = min(starts, max(FEWEST_STARTS, WORK // (_touched(evidence, many) * far)))
+    fits = [_climb(evidence, margins, many, far, generator) for _ in range(rounds)]
+    return Latent(counts, average(fits), margins, many, far, rounds, trained)
+
+
+def _touched(evidence: Sequence[Evidence], classes: int) -> int:
+    """How many numbers one step touches: each cell in each class, there and back."""
+    return 3 * classes * sum(e.counts.size for e in evidence)
 
 
 def _uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
@@ -171,11 +180,11 @@ class Trial:
     margins: tuple[Floats, ...]
 
     @classmethod
-    def dealt(cls, counts: Counts, seed: int) -> Trial:
-        train, held = dealt(counts, seed)
-        seen = evidence_of(train)
-        margins = settled(seen, _uniform(counts.study.schema.sizes))
-        return cls(seen, evidence_of(held), margins)
+    def dealt(cls, counts: Counts, every: Sequence[Evidence], seed: int) -> Trial:
+        _, held = dealt(counts, seed)
+        unseen = evidence_of(held)
+        seen = [e.counting(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
+        return cls(seen, unseen, settled(seen, _uniform(counts.study.schema.sizes)))
 
     def starts(self, classes: int, generator: np.random.Generator) -> list[Climb]:
         return [
@@ -185,13 +194,13 @@ class Trial:
 
 
 def _choose(
-    counts: Counts, classes: int | None, steps: int | None
+    counts: Counts, every: Sequence[Evidence], classes: int | None, steps: int | None
 ) -> tuple[tuple[int, int], tuple[Mixture, ...]]:
     """How many classes and how many steps make held-out reports most likely, over some deals.
 
     Also what was fitted to the reports that each deal left: for judging more than this model.
     """
-    trials = [Trial.dealt(counts, seed) for seed in range(TRIALS)]
+    trials = [Trial.dealt(counts, every, seed) for seed in range(TRIALS)]
     generator = np.random.default_rng(0)
     plain = [scattered(trial.margins, 1, 0.0, generator) for trial in trials]
     best = sum(likelihood(p, trial.unseen) for p, trial in zip(plain, trials, strict=True))
@@ -204,7 +213,9 @@ def _choose(
     for many in CLASSES if classes is None else (classes,):
         climbs = [trial.starts(many, generator) for trial in trials]
         peak, last = -np.inf, 0
-        for step in range(1, MOST_STEPS + 1 if steps is None else steps + 1):
+        room = WORK // (_touched(every, many) * TRIALS * TRIAL_STARTS)
+        far = min(MOST_STEPS, max(FEWEST_STEPS, room)) if steps is None else steps
+        for step in range(1, far + 1):
             for climb in (climb for group in climbs for climb in group):
                 climb.step()
             if step % LOOK if steps is None else step < steps:
