@@ -10,7 +10,7 @@ import pytest
 from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting import memory as memory_counts
-from castell.counting.folds import HELD_OUT, dealt
+from castell.counting.folds import FOLDS, dealt
 from castell.design import Axis
 from castell.inversion import factors
 from tests.populations import collect, drawn_studies, population, rectangular, studies
@@ -111,8 +111,8 @@ def test_how_many_are_held_out_and_by_whom() -> None:
     whole = MemoryCounts(_reports("independent", n=20_000))
     _, held = dealt(whole)
     # Six standard deviations of a fair deal.
-    assert abs(held.n - HELD_OUT * whole.n) < 6 * np.sqrt(0.16 * whole.n)
-    other = dealt(whole, seed=1)[1]
+    assert abs(held.n - whole.n / FOLDS) < 6 * np.sqrt(0.16 * whole.n)
+    other = dealt(whole, fold=1)[1]
     axes = [Axis(2, 1, 4, inner=False)]
     assert (other.table(axes) != held.table(axes)).any()
 

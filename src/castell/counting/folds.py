@@ -1,4 +1,4 @@
-"""Reports dealt into two parts at random, to fit on the one and judge by the other."""
+"""Reports dealt at random into parts, to fit to all but one and judge by that one."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from castell.counting.counts import (
 from castell.design import Axis
 from castell.study import Study
 
-HELD_OUT = 0.2
+FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class FoldCounts:
-    """The reports that were held out, or all others. Dealt anew, and alike, in each pass."""
+    """The reports of one part, or all others. Dealt anew, and alike, in each pass."""
 
     every: Counts
     held: bool
-    seed: int
+    fold: int
 
     @property
     def study(self) -> Study:
@@ -46,17 +46,19 @@ class FoldCounts:
     def backend(self) -> str | None:
         return self.every.backend
 
+    def _mine(self, rows: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+        out: NDArray[np.bool_] = generator.integers(FOLDS, size=rows) == self.fold
+        return out if self.held else ~out
+
     @cached_property
     def n(self) -> int:
-        # Nobody's privacy hangs on the deal, and a result should not change when looked at twice.
-        out = np.random.default_rng(self.seed).random(self.every.n) < HELD_OUT
-        return int((out == self.held).sum())
+        return int(self._mine(self.every.n, _deal()).sum())
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
-        generator = np.random.default_rng(self.seed)
+        generator = _deal()
         for columns in self.every.batches(blocks):
-            out = generator.random(len(columns[0])) < HELD_OUT
-            yield [column[out == self.held] for column in columns]
+            mine = self._mine(len(columns[0]), generator)
+            yield [column[mine] for column in columns]
 
     def _columns(self, blocks: Sequence[int]) -> Iterator[tuple[Columns, int]]:
         for columns in self.batches(blocks):
@@ -76,6 +78,11 @@ class FoldCounts:
         return total.result()
 
 
-def dealt(counts: Counts, seed: int = 0) -> tuple[FoldCounts, FoldCounts]:
-    """Most of the reports, and those held out."""
-    return FoldCounts(counts, held=False, seed=seed), FoldCounts(counts, held=True, seed=seed)
+def _deal() -> np.random.Generator:
+    # Nobody's privacy hangs on the deal, and a result should not change when looked at twice.
+    return np.random.Generator(np.random.Philox(0))
+
+
+def dealt(counts: Counts, fold: int = 0) -> tuple[FoldCounts, FoldCounts]:
+    """All reports but those of one part, and these."""
+    return FoldCounts(counts, held=False, fold=fold), FoldCounts(counts, held=True, fold=fold)
