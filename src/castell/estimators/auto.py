@@ -24,13 +24,14 @@ from castell.drawn import expected_variance
 from castell.errors import CastellError, ReportError
 from castell.estimators import castell
 from castell.estimators.latent import STARTS, Latent, learn
+from castell.grouped import product_variance
 from castell.inversion import Observed, Query, observe
 from castell.kronecker import check_cells
 from castell.likelihood import Likelihood, Nearby
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
 from castell.postprocess import simplex
-from castell.spread import Spread
+from castell.spread import Spread, SpreadOf
 from castell.study import Study
 
 # How many respondents in a cell it takes to be believed as much as the model. No model is right to
@@ -156,16 +157,35 @@ def _together(held: Held, names: tuple[str, ...]) -> Blend:
     deals = held.deals(names)
     if not deals:
         return _model(held, names, "too few reports to hold some out")
-    strength = choose(deals)
+    strength, weakest = choose(deals)
     base, observed = held.latent.table(names), observe(held.counts, names)
     if strength == STRENGTHS[0] and base.size > FEW_CELLS:
-        return _model(held, names, "held-out reports ask for nothing beyond the model")
+        why = "held-out reports ask for nothing beyond the model"
+        return replace(
+            _model(held, names, why),
+            spread=partial(_allowed, held.latent.spread, observed, base, weakest),
+        )
     table = drawn_towards(observed, base, strength, CLOSE)
     note = (
         f"auto: maximum likelihood, with the latent-class model counting as {strength:g} "
         "respondents in each cell, by held-out reports"
     )
-    return Blend(table, partial(_spread, held, observed, table, strength), (note,))
+    noise = partial(_spread, held, observed, table, strength)
+    return Blend(table, partial(_allowed, noise, observed, table, weakest), (note,))
+
+
+def _allowed(
+    noise: SpreadOf, observed: Observed, table: Floats, weakest: float, names: tuple[str, ...]
+) -> Spread:
+    """Noise, or the model's error where that may be larger.
+
+    The weakest belief that reports do not rule out says how far cells may lie from the model's;
+    what the reports say of a cell themselves, through the inverse, narrows that down.
+    """
+    part, cells = observed.project(names), summed(table, observed.names, names)
+    direct = product_variance(part, [part.names], "population")
+    model = 1.0 / (1.0 / np.maximum(direct, 1e-300) + weakest / np.maximum(cells, 1e-12) ** 2)
+    return Spread(np.maximum(noise(names).variance, model))
 
 
 def drawn_towards(
@@ -179,11 +199,12 @@ def drawn_towards(
     return observed.in_order_asked(fitted)
 
 
-def choose(deals: Sequence[Deal]) -> float:
-    """How strongly to believe a model, by reports it has not seen.
+def choose(deals: Sequence[Deal]) -> tuple[float, float]:
+    """How strongly to believe a model, by reports it has not seen, and how weakly one might.
 
-    The strongest belief that does as well as the best one up to a part of the standard error of
-    their difference: mistaking noise for an association costs more than missing some of it.
+    The strongest belief that does as well as the best one up to the standard error of their
+    difference: mistaking noise for an association costs more than missing some of it. And the
+    weakest that does: what reports cannot rule out, intervals must allow for.
     """
     weights = np.concatenate([deal.weights for deal in deals])
     tables = [deal.model for deal in deals]
@@ -198,15 +219,17 @@ def choose(deals: Sequence[Deal]) -> float:
             worse += 1
         if worse >= ENOUGH:
             break
-    # Through much noise all beliefs do nearly alike: a gain of less than one in the log for each
-    # deal is chance, however small its error.
-    if weights @ (logs[best] - logs[0]) < len(deals):
-        return STRENGTHS[0]
     behind = np.array(logs)[best] - np.array(logs)
     total = weights.sum()
-    mean = behind @ weights / total
-    error = np.sqrt(np.maximum(behind**2 @ weights - mean**2 * total, 0.0))
-    return STRENGTHS[int(np.flatnonzero(behind @ weights <= DOUBT * error)[0])]
+    lost = behind @ weights
+    error = np.sqrt(np.maximum(behind**2 @ weights - lost**2 / total, 0.0))
+    # Through much noise all beliefs do nearly alike: a gain of less than one in the log for each
+    # deal is chance, however small its error.
+    alike = np.flatnonzero(lost <= np.maximum(DOUBT * error, 1.0))
+    strong = 0 if lost[0] < len(deals) else alike[0]
+    # Beliefs that were not tried any more are not ruled out by that.
+    weak = alike[-1] if len(logs) == len(STRENGTHS) or alike[-1] < len(logs) - 1 else -1
+    return STRENGTHS[strong], STRENGTHS[weak]
 
 
 def _spread(
@@ -235,8 +258,13 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
     variance = np.maximum(whole.spread(names).variance, expected_variance(held.counts, names)).sum()
     believed = _share(whole.probabilities, model, float(variance))
+    gap = float(((whole.probabilities - model) ** 2).sum())
     if believed == 0.0:
-        return _model(held, names, "the blocks' own table differs from the model by noise only")
+        blend = _model(held, names, "the blocks' own table differs from the model by noise only")
+        unseen = max(0.0, gap - variance * (1.0 - 2.0 * sqrt(2.0 / max(model.size - 1, 1))))
+        return replace(
+            blend, spread=partial(_missed, latent.spread, whole.spread, model, names, unseen)
+        )
     table = believed * simplex(whole.probabilities) + (1.0 - believed) * model
     note = (
         f"auto: {believed:.0%} the blocks' unbiased table, {1.0 - believed:.0%} the latent-class "
@@ -250,6 +278,22 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
         return Spread(both**2)
 
     return Blend(table, spread, (note,))
+
+
+def _missed(
+    noise: SpreadOf,
+    direct: SpreadOf,
+    table: Floats,
+    every: tuple[str, ...],
+    error: float,
+    names: tuple[str, ...],
+) -> Spread:
+    """Noise, or the model's error where that may be larger: as much as may hide in the difference
+    between the model and the blocks' table, shared out by size, and never more than the latter's.
+    """
+    hidden = error * summed(table, every, names)
+    variance = np.minimum(hidden, direct(names).variance)
+    return Spread(np.maximum(noise(names).variance, variance))
 
 
 def _share(direct: Floats, model: Floats, variance: float) -> float:
