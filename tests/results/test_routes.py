@@ -18,7 +18,7 @@ from castell import Attribute, Reports, Schema, Study, estimate
 from castell.collector.results import bundle
 from castell.collector.settings import State
 from castell.collector.store import StoreError
-from castell.estimators import methods
+from castell.estimators import exclusive, methods
 from castell.fitting import DEFAULT_METHOD
 from tests.results.stores import (
     STUDY,
@@ -98,13 +98,13 @@ def test_below_the_minimum_only_a_rounded_number_is_told(tmp_path: Path) -> None
         assert answer.json()["error"] == "there are fewer than 100 reports"
 
 
-@pytest.mark.parametrize("method", methods())
+@pytest.mark.parametrize("method", [m for m in methods() if not exclusive(m)])
 def test_every_method_answers_with_the_librarys_numbers(state: State, method: str) -> None:
     names = ["smokes", "health"]
     (answer,) = ask(state, f"{ESTIMATE}?{query(names, method=method, level='0.9', post='clip')}")
     assert answer.status_code == 200
     told = answer.json()
-    joint = estimate(reports_of(3000), names, method, post="clip")
+    joint = estimate(reports_of(3000).sorted(), names, method, post="clip")
     low, high = joint.conf_int(0.9)
     known = (joint.probabilities, joint.standard_errors, low, high)
     got = np.array([cell[2:] for cell in told["cells"]])

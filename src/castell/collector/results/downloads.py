@@ -10,11 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from castell.collector.results.answer import Answer
 from castell.collector.results.recipe import notebook, script
-from castell.reports import Reports
 
 
 @dataclass(frozen=True)
@@ -69,12 +66,9 @@ def as_notebook(given: Answer) -> bytes:
 
 def as_reports(given: Answer) -> bytes:
     """The reports themselves, sorted, so that their order says nothing of when they came."""
-    held = given.moment.reports
-    order = np.lexsort(held.columns[::-1])
-    columns = [column[order] for column in held.columns]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reports.parquet"
-        Reports(held.study, columns, secure=held.secure).save(path)
+        given.moment.counts.reports.save(path)
         return path.read_bytes()
 
 

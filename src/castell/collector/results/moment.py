@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -39,9 +40,10 @@ class Moment:
     def study(self) -> Study:
         return self.reports.study
 
-    @property
+    @cached_property
     def counts(self) -> MemoryCounts:
-        return MemoryCounts(self.reports)
+        # As in the file one can take away, so that the same analysis of it gives the same numbers.
+        return MemoryCounts(self.reports.sorted())
 
     def timeline(self) -> list[tuple[str, int]]:
         """Reports by the hour they came."""

@@ -19,10 +19,11 @@ def steps(joint: JointEstimate, question: Question, stem: str) -> list[tuple[str
 
 import castell
 from castell import trust
+from castell.counting import MemoryCounts
 from castell.inversion import observe
 
 STUDY = castell.Study.from_json({joint.study.to_json()!r})
-reports = castell.scan_reports(PATH, STUDY)
+reports = MemoryCounts(castell.Reports.load(PATH, STUDY).sorted())  # as the page does
 if reports.n != {joint.n}:
     print(f"note: the results page had {joint.n:,} reports, this file has {{reports.n:,}}")""",
         ),
