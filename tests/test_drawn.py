@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castell
-from castell import JointEstimate, Reports, Study
+from castell import JointEstimate, Reports, Study, estimators
 from castell.channel import CyclicResponse
 from castell.design import Block, Design
 from castell.errors import CastellError, OptionError, QueryError, ReportError, TableTooLargeError
@@ -365,6 +365,14 @@ def test_every_method_is_right_about_a_draw_or_refuses_it(method: str) -> None:
     truth = people_of(study).margin(["b", "a"])
     if method == "independent":
         truth = np.outer(truth.sum(axis=1), truth.sum(axis=0))
+    if estimators.exclusive(method):
+        with pytest.raises(CastellError, match="only"):
+            castell.fit(reports, method)
+        return
+    if method == "locop":
+        with pytest.raises(QueryError, match="drew one block"):
+            castell.fit(reports, method)
+        return
     model = castell.fit(reports, method)
     questions: list[tuple[Callable[[], Any], Any]] = [
         (lambda: model.estimate(["b", "a"]).probabilities, truth),
