@@ -37,8 +37,10 @@ demo: $(VENV)/.use
 	@$(BIN)/castell demo
 
 test: check tools
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --ignore tests/browser
+	$(BIN)/python -m pytest -n auto tests/browser
 
+# Playwright keeps an event loop running in its process, which other tests cannot bear; hence two runs.
 # A browser, a database server and a tracer, where they are missing and may be installed.
 tools: $(VENV)/.dev
 	@$(BIN)/python -m tests.collector.tools
