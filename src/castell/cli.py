@@ -13,6 +13,7 @@ from castell import __version__, sending
 from castell.collector import commands as collecting
 from castell.errors import CastellError, OptionError
 from castell.estimators import methods
+from castell.fitting import DEFAULT_METHOD
 from castell.schema import Schema
 
 app = typer.Typer(
@@ -166,7 +167,9 @@ def estimate(
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
-    method: Annotated[str, typer.Option(help=f"Estimator: {', '.join(methods())}.")] = "castell",
+    method: Annotated[
+        str, typer.Option(help=f"Estimator: {', '.join(methods())}.")
+    ] = DEFAULT_METHOD,
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     where: Annotated[

@@ -12,7 +12,7 @@ import vl_convert
 from castell import Attribute, CastellError, JointEstimate, Schema, Study, estimate
 from castell.collector.results.charts import MOST_BARS, draw, kinds, timeline
 from castell.collector.results.mosaic import SHADES, departures, tiles
-from castell.estimators import exclusive, methods
+from castell.estimators import general
 from tests.results.stores import reports_of
 
 NAMES = ("age", "smokes", "health", "region")
@@ -114,7 +114,7 @@ def test_the_mosaic_shades_what_goes_together_and_nothing_else() -> None:
     assert shades == [more, fewer, fewer, more]
 
 
-@pytest.mark.parametrize("method", [m for m in methods() if not exclusive(m)])
+@pytest.mark.parametrize("method", general())
 def test_every_method_can_be_drawn_in_every_kind(method: str) -> None:
     joint = _joint(2, method)
     assert [draw(joint, 0.95, kind)[0] for kind in kinds(joint.names)] == ["heat", "bars", "mosaic"]

@@ -18,7 +18,7 @@ from castell import Attribute, Reports, Schema, Study, estimate
 from castell.collector.results import bundle
 from castell.collector.settings import State
 from castell.collector.store import StoreError
-from castell.estimators import exclusive, methods
+from castell.estimators import general
 from castell.fitting import DEFAULT_METHOD
 from tests.results.stores import (
     STUDY,
@@ -74,7 +74,7 @@ def test_the_overview_tells_the_study_the_reports_and_their_hours(state: State) 
     assert (told["ready"], told["n"], told["minimum"]) == (True, 3000, 100)
     assert told["study"]["digest"] == STUDY.digest
     assert [a["name"] for a in told["study"]["attributes"]] == list(STUDY.names)
-    assert [m["name"] for m in told["methods"]] == list(methods())
+    assert [m["name"] for m in told["methods"]] == list(general())
     assert all(m["about"] for m in told["methods"])
     assert told["method"] == DEFAULT_METHOD
     assert sum(point["reports"] for point in told["timeline"]) == 3000
@@ -98,7 +98,7 @@ def test_below_the_minimum_only_a_rounded_number_is_told(tmp_path: Path) -> None
         assert answer.json()["error"] == "there are fewer than 100 reports"
 
 
-@pytest.mark.parametrize("method", [m for m in methods() if not exclusive(m)])
+@pytest.mark.parametrize("method", general())
 def test_every_method_answers_with_the_librarys_numbers(state: State, method: str) -> None:
     names = ["smokes", "health"]
     (answer,) = ask(state, f"{ESTIMATE}?{query(names, method=method, level='0.9', post='clip')}")

@@ -9,7 +9,7 @@ import msgspec
 from castell import __version__
 from castell.collector.results.downloads import FORMATS
 from castell.collector.wire import structs_of
-from castell.estimators import methods
+from castell.estimators import general
 from castell.study import Study
 
 Document = dict[str, Any]
@@ -143,7 +143,7 @@ def _question(names: tuple[str, ...]) -> list[Document]:
     }
     return [
         {"name": "attributes", "in": "query", "required": True, "schema": several},
-        _choice("method", list(methods())),
+        _choice("method", list(general())),
         _choice("post", ["raw", "clip", "simplex"]),
         # Those that fit any table. Others need a number of attributes, which no schema can say.
         _choice("chart", ["auto", "bars"]),

@@ -27,6 +27,11 @@ def methods() -> tuple[str, ...]:
     return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_"))
 
 
+def general() -> tuple[str, ...]:
+    """The estimators that read any design, not one of their own only."""
+    return tuple(method for method in methods() if not exclusive(method))
+
+
 def estimator(method: str) -> ModuleType:
     """The file behind a method."""
     if method not in methods():

@@ -7,7 +7,7 @@ from typing import Any
 from castell.collector.results.charts import timeline
 from castell.collector.results.moment import Moment
 from castell.collector.results.question import CHARTS
-from castell.estimators import describe, methods
+from castell.estimators import describe, general
 from castell.fitting import DEFAULT_METHOD
 from castell.postprocess import STEPS
 from castell.study import Study
@@ -59,7 +59,7 @@ def overview(
         "minimum": minimum,
         "step": step_of(minimum),
         "study": describe_study(study),
-        "methods": [{"name": name, "about": describe(name)} for name in methods()],
+        "methods": [{"name": name, "about": describe(name)} for name in general()],
         "method": DEFAULT_METHOD,
         "posts": list(STEPS),
         "charts": list(CHARTS),
