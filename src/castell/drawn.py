@@ -60,14 +60,14 @@ def sources(blocks: Sequence[HistogramCounts], groups: Groups) -> list[Source]:
     return [Source(b, w) for b, w in zip(blocks, weights, strict=True) if w]
 
 
-def expected_variance(counts: Counts, names: Sequence[str]) -> float:
+def expected_variance(blocks: Sequence[HistogramCounts], names: Sequence[str]) -> float:
     """The variance of a cell of `castell`'s table, on average, if answers are uniform."""
     group = tuple(names)
     return sum(
         source.weights[group] ** 2
         * predicted(lens_on(source.reports.study.design.blocks[0], group))
         / source.reports.n
-        for source in sources(drawn_blocks(counts), [group])
+        for source in sources(blocks, [group])
     )
 
 

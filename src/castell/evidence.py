@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from castell.counting import Counts, drawn_blocks
+from castell.counting.counts import pack
 from castell.design import Axis, Design, lens_on
 from castell.mixture import BlockEvidence, Evidence, PairEvidence
 from castell.operators import Floats
@@ -87,13 +88,13 @@ def _pair_counts(counts: Counts, axes: Sequence[Axis]) -> Floats:
     starts = np.cumsum([0, *(axis.size for axis in axes)])
     total = np.zeros((starts[-1], starts[-1]))
     for columns in counts.batches(range(len(counts.study.design.blocks))):
+        held = dict(enumerate(columns))
         for low in range(0, len(columns[0]), _STEP):
             rows = slice(low, low + _STEP)
             many = len(columns[0][rows])
             shown = np.zeros((many, int(starts[-1])), dtype=np.float32)
             line = np.arange(many)
             for axis, start in zip(axes, starts, strict=False):
-                digit = columns[axis.block][rows].astype(np.intp) // axis.stride
-                shown[line, start + (digit % axis.size if axis.inner else digit)] = 1.0
+                shown[line, start + pack(held, [axis], rows)] = 1.0
             total += shown.T @ shown
     return total

@@ -8,7 +8,7 @@ of another study is refused, and so is a code that no report of this study can b
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -59,6 +59,12 @@ def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1
             f"codes run from 0 to {outputs - 1}; the file is damaged or forged",
         )
     return codes.astype(code_type(outputs), copy=False)
+
+
+def joined(study: Study, parts: Iterable[Sequence[NDArray[Any]]]) -> list[NDArray[Any]]:
+    """Columns that came some rows at a time, whole."""
+    empty = [np.empty(0, code_type(width)) for width in study.design.widths]
+    return [np.concatenate(column) for column in zip(*parts, strict=True)] or empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,11 +150,8 @@ class Reports:
     def load(cls, path: str | Path, study: Study) -> Reports:
         """All reports of a Parquet file in memory. `scan_reports` reads larger ones."""
         with ReportFile(path, study) as file:
-            parts = list(file.batches(range(len(study.design.widths))))
-            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-            if not parts:
-                columns = [np.empty(0, code_type(width)) for width in study.design.widths]
-            return cls(study, columns, secure=file.secure)
+            parts = file.batches(range(len(study.design.widths)))
+            return cls(study, joined(study, parts), secure=file.secure)
 
 
 class ReportWriter:

@@ -111,6 +111,35 @@ def count(columns: Columns, axes: Sequence[Axis], rows: int) -> Integers:
     return total.reshape(shape)
 
 
+class Batched(Protocol):
+    """Reports that come some at a time."""
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]: ...
+
+
+def _columns(reports: Batched, axes: Iterable[Axis]) -> Iterator[tuple[Columns, int]]:
+    blocks = blocks_of(axes)
+    for columns in reports.batches(blocks):
+        yield dict(zip(blocks, columns, strict=True)), len(columns[0])
+
+
+def count_batches(reports: Batched, axes: Sequence[Axis]) -> Integers:
+    """One table of reports that come some at a time."""
+    total = count({}, axes, 0)
+    for columns, rows in _columns(reports, axes):
+        total += count(columns, axes, rows)
+    return total
+
+
+def batch_moments(reports: Batched, queries: Sequence[Sequence[Factor]]) -> Moments:
+    """Moments of reports that come some at a time."""
+    total = MomentSum(queries)
+    axes = (axis for factors in queries for factor in factors for axis in factor.axes)
+    for columns, rows in _columns(reports, axes):
+        total.add(columns, rows)
+    return total.result()
+
+
 class MomentSum:
     """Adds up moments over batches of reports."""
 

@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting.counts import (
-    Columns,
     Counts,
     Factor,
     Integers,
     Moments,
-    MomentSum,
-    blocks_of,
-    count,
+    batch_moments,
+    count_batches,
 )
 from castell.design import Axis
 from castell.study import Study
@@ -60,22 +58,11 @@ class FoldCounts:
             mine = self._mine(len(columns[0]), generator)
             yield [column[mine] for column in columns]
 
-    def _columns(self, blocks: Sequence[int]) -> Iterator[tuple[Columns, int]]:
-        for columns in self.batches(blocks):
-            yield dict(zip(blocks, columns, strict=True)), len(columns[0])
-
     def table(self, axes: Sequence[Axis]) -> Integers:
-        total = count({}, axes, 0)
-        for columns, rows in self._columns(blocks_of(axes)):
-            total += count(columns, axes, rows)
-        return total
+        return count_batches(self, axes)
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        total = MomentSum(queries)
-        blocks = blocks_of(axis for factors in queries for f in factors for axis in f.axes)
-        for columns, rows in self._columns(blocks):
-            total.add(columns, rows)
-        return total.result()
+        return batch_moments(self, queries)
 
 
 def _deal() -> np.random.Generator:

@@ -10,14 +10,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from castell.counting.counts import (
-    Columns,
     Factor,
     Integers,
     Moments,
-    MomentSum,
     Progress,
-    blocks_of,
-    count,
+    batch_moments,
+    count_batches,
 )
 from castell.design import Axis
 from castell.errors import ReportError
@@ -47,22 +45,11 @@ class ParquetCounts:
                 if self.progress:
                     self.progress(done / self.n)
 
-    def _batches(self, blocks: Sequence[int]) -> Iterator[tuple[Columns, int]]:
-        for columns in self.batches(blocks):
-            yield dict(zip(blocks, columns, strict=True)), len(columns[0])
-
     def table(self, axes: Sequence[Axis]) -> Integers:
-        total = count({}, axes, 0)
-        for columns, rows in self._batches(blocks_of(axes)):
-            total += count(columns, axes, rows)
-        return total
+        return count_batches(self, axes)
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        total = MomentSum(queries)
-        blocks = blocks_of(axis for factors in queries for f in factors for axis in f.axes)
-        for columns, rows in self._batches(blocks):
-            total.add(columns, rows)
-        return total.result()
+        return batch_moments(self, queries)
 
 
 def scan_reports(

@@ -18,7 +18,7 @@ from math import prod, sqrt
 import numpy as np
 
 from castell.bootstrap import draws, spread_of, summed
-from castell.counting import Counts
+from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.counting.folds import dealt
 from castell.drawn import expected_variance
 from castell.errors import CastellError, ReportError
@@ -66,14 +66,24 @@ class Held:
     def latent(self) -> Latent:
         return learn(self.counts, None, None, STARTS)
 
-    def deals(self, names: tuple[str, ...]) -> list[Deal]:
+    @cached_property
+    def direct(self) -> Model:
+        """The unbiased tables of drawn blocks."""
+        return castell.fit(self.counts.study, self.counts)
+
+    @cached_property
+    def blocks(self) -> tuple[HistogramCounts, ...]:
+        return drawn_blocks(self.counts)
+
+    def deals(self, whole: Observed) -> list[Deal]:
         """A table of most reports, one of those held out, and the model without these."""
-        places, found = self.latent.places(names), []
-        for seed, trained in enumerate(self.latent.trained):
-            train, test = dealt(self.counts, seed)
-            if train.n and test.n:
-                base = trained.table(places)
-                found.append(Deal.of(observe(train, names), observe(test, names), base))
+        places, found = self.latent.places(whole.names), []
+        for fold, trained in enumerate(self.latent.trained):
+            _, test = dealt(self.counts, fold)
+            if 0 < test.n < self.counts.n:
+                unseen = observe(test, whole.names)
+                seen = whole.replace(whole.table - unseen.table)
+                found.append(Deal.of(seen, unseen, trained.table(places)))
         return found
 
 
@@ -154,11 +164,12 @@ def _model(held: Held, names: tuple[str, ...], why: str) -> Blend:
 
 
 def _together(held: Held, names: tuple[str, ...]) -> Blend:
-    deals = held.deals(names)
+    observed = observe(held.counts, names)
+    deals = held.deals(observed)
     if not deals:
         return _model(held, names, "too few reports to hold some out")
     strength, weakest = choose(deals)
-    base, observed = held.latent.table(names), observe(held.counts, names)
+    base = held.latent.table(names)
     if strength == STRENGTHS[0] and base.size > FEW_CELLS:
         why = "held-out reports ask for nothing beyond the model"
         return replace(
@@ -252,11 +263,11 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
     latent = held.latent
     model = latent.table(names)
     try:
-        whole = castell.fit(held.counts.study, held.counts).joint(names, None)
+        whole = held.direct.joint(names, None)
     except CastellError:
         return _model(held, names, "no block holds them all")
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
-    variance = np.maximum(whole.spread(names).variance, expected_variance(held.counts, names)).sum()
+    variance = np.maximum(whole.spread(names).variance, expected_variance(held.blocks, names)).sum()
     believed = _share(whole.probabilities, model, float(variance))
     gap = float(((whole.probabilities - model) ** 2).sum())
     if believed == 0.0:

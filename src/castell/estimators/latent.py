@@ -73,6 +73,7 @@ class Latent:
     """An averaged mixture, and how it was made."""
 
     counts: Counts
+    evidence: list[Evidence]
     mixture: Mixture
     margins: tuple[Floats, ...]
     classes: int
@@ -91,9 +92,9 @@ class Latent:
     def again(self) -> list[Mixture]:
         """Fits to reports drawn again from this one, one start each: more spread, if anything."""
         generator = np.random.default_rng(1)
-        evidence, rounds = evidence_of(self.counts), []
+        rounds = []
         for _ in range(REPLICATES):
-            drawn = redrawn(self.counts, evidence, self.mixture, generator)
+            drawn = redrawn(self.counts, self.evidence, self.mixture, generator)
             margins = settled(drawn, self.margins)
             rounds.append(_climb(drawn, margins, self.classes, self.steps, generator))
         return rounds
@@ -130,12 +131,12 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
         many, far = classes, steps
     margins = settled(evidence, _uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
-    if not far or not many:
+    if not far:
         plain = scattered(margins, 1, 0.0, generator)
-        return Latent(counts, plain, margins, 1, 0, 1, trained)
+        return Latent(counts, evidence, plain, margins, 1, 0, 1, trained)
     rounds = min(starts, max(FEWEST_STARTS, WORK // (_touched(evidence, many) * far)))
     fits = [_climb(evidence, margins, many, far, generator) for _ in range(rounds)]
-    return Latent(counts, average(fits), margins, many, far, rounds, trained)
+    return Latent(counts, evidence, average(fits), margins, many, far, rounds, trained)
 
 
 def _touched(evidence: Sequence[Evidence], classes: int) -> int:

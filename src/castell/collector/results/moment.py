@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from castell.collector.store.store import Store, hour_text
 from castell.counting import MemoryCounts
 from castell.counting.counts import Integers
 from castell.inversion import parts_of
-from castell.reports import Reports, code_type
+from castell.reports import Reports, joined
 from castell.study import Study
 
 DAY = 86_400
@@ -71,12 +70,7 @@ def take(store: Store) -> Moment:
     study, parts = store.study, list(store.dated())
     hours = np.concatenate([hours for hours, _ in parts] or [np.empty(0, np.int64)])
     order = np.argsort(hours, kind="stable")
-    columns: Sequence[NDArray[Any]]
-    if parts:
-        every = zip(*(columns for _, columns in parts), strict=True)
-        columns = [np.concatenate(column)[order] for column in every]
-    else:
-        columns = [np.empty(0, code_type(width)) for width in study.design.widths]
+    columns = [column[order] for column in joined(study, (columns for _, columns in parts))]
     return Moment(Reports(study, columns, secure=store.secure), hours[order])
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from castell.collector.store.packing import Packing
 from castell.collector.store.store import (
     Outcome,
@@ -17,7 +15,7 @@ from castell.collector.store.store import (
 )
 from castell.counting import Counts, MemoryCounts
 from castell.errors import MissingExtraError
-from castell.reports import Reports, code_type
+from castell.reports import Reports, joined
 from castell.study import Study
 
 __all__ = [
@@ -75,13 +73,7 @@ def is_store(place: str | Path) -> bool:
 
 def reports_of(store: Store) -> Reports:
     """All reports of one moment, in memory: a few bytes each."""
-    study = store.study
-    parts = list(store.batches())
-    if parts:
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    else:
-        columns = [np.empty(0, code_type(width)) for width in study.design.widths]
-    return Reports(study, columns, secure=store.secure)
+    return Reports(store.study, joined(store.study, store.batches()), secure=store.secure)
 
 
 def counts_of(store: Store, study: Study | None = None) -> Counts:
