@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from castell import Reports, Study, evidence
+from castell import Reports, Study, gathering
 from castell.counting import MemoryCounts, drawn_blocks
-from castell.evidence import evidence_of
+from castell.evidence import BlockEvidence, PairEvidence
+from castell.gathering import evidence_of
 from castell.inversion import observe
-from castell.mixture import BlockEvidence, Mixture, PairEvidence
+from castell.mixture import Mixture
 from castell.operators import Floats
 from tests.populations import (
     by_schema,
@@ -130,7 +131,7 @@ def test_blocks_of_several_attributes_are_counted_whole(design: str) -> None:
 def test_blocks_that_are_too_wide_are_looked_at_in_pairs(
     design: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "MOST_CELLS", 7)
+    monkeypatch.setattr(gathering, "MOST_CELLS", 7)
     study = FULL[design]
     reports = _reports(study)
     found = _blocks([*evidence_of(MemoryCounts(reports))])
@@ -211,5 +212,5 @@ def test_more_reports_than_fit_in_a_step(monkeypatch: pytest.MonkeyPatch) -> Non
     study = FULL["mixed"]
     reports = _reports(study)
     whole = _pairs([*evidence_of(MemoryCounts(reports))]).counts
-    monkeypatch.setattr(evidence, "_STEP", 7)
+    monkeypatch.setattr(gathering, "_STEP", 7)
     np.testing.assert_array_equal(_pairs([*evidence_of(MemoryCounts(reports))]).counts, whole)

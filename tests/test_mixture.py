@@ -10,18 +10,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from castell.mixture import (
-    BlockEvidence,
-    Climb,
-    Evidence,
-    Expected,
-    Mixture,
-    PairEvidence,
-    average,
-    likelihood,
-    scattered,
-)
+from castell import rows
+from castell.climb import Climb
+from castell.evidence import BlockEvidence, Evidence, Expected, PairEvidence, Table, likelihood
+from castell.mixture import Mixture, average, loosened, scattered
 from castell.operators import Dense, Floats, Uniform
+from castell.rows import RowEvidence
 from tests.populations import kronecker
 
 SIZES = (2, 3, 4, 2)
@@ -195,14 +189,76 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
     assert likelihood(model, [evidence, evidence]) == pytest.approx(2 * summed.log)
 
 
+@pytest.mark.parametrize("few", [0, 3, 64], ids=["picked", "both", "indicators"])
+@pytest.mark.parametrize("step", [7, 4096])
+def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "FEW_CODES", few)
+    monkeypatch.setattr(rows, "STEP", step)
+    generator = np.random.default_rng(7)
+    blocks, outputs = ((1,), (3, 0), (2,)), (3, 6, 5)
+    cells = [int(np.prod([SIZES[a] for a in block])) for block in blocks]
+    matrices = [stochastic(*shape, generator) for shape in zip(cells, outputs, strict=True)]
+    codes = np.stack([generator.integers(k, size=30) for k in outputs]).astype(np.int32)
+    evidence = RowEvidence(blocks, tuple(Dense(matrix.T) for matrix in matrices), codes)
+    model = mixture(3, seed=2)
+    whole_codes = np.ravel_multi_index(tuple(codes), outputs).tolist()
+    wanted = Seen((1, 3, 0, 2), kronecker(matrices), whole_codes).expect(model)
+    found = evidence.expect(model)
+    np.testing.assert_allclose(found.classes, wanted.classes, rtol=1e-5)
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
+    assert found.log == pytest.approx(wanted.log, rel=1e-6)
+    other = mixture(3, seed=3)
+    each = [np.exp(evidence.logs(m)) for m in (model, other)]
+    mixed = [np.log(each[0] + t * (each[1] - each[0])).sum() for t in (0.0, 0.3, 1.0)]
+    between = evidence.between(model, other, np.array([0.0, 0.3, 1.0]))
+    np.testing.assert_allclose(between, mixed, rtol=1e-6)
+    assert between[0] == pytest.approx(wanted.log, rel=1e-6)
+
+
+@pytest.mark.parametrize("attribute", range(4))
+def test_chances_are_linear_in_a_tie(attribute: int) -> None:
+    model, generator = mixture(3, seed=4), np.random.default_rng(1)
+    tables: list[Table] = [
+        BlockEvidence((0, 2), Dense(stochastic(8, 5, generator).T), np.ones(5)),
+        PairEvidence(tuple(Uniform(k, 0.7, 0.3 / (k - 1)) for k in SIZES), np.ones((11, 11))),
+    ]
+    # The others may be tied in part, it makes no difference.
+    ties = np.array([0.5, 1.0, 0.2, 0.9])
+    ends = []
+    for tie in (0.0, 1.0, 0.3):
+        ties[attribute] = tie
+        ends.append([table.chances(loosened(model, ties)) for table in tables])
+    for table, low, high, between in zip(tables, *ends, strict=True):
+        if not isinstance(table, PairEvidence):
+            np.testing.assert_allclose(between, low + 0.3 * (high - low), rtol=1e-12)
+            continue
+        # But for an attribute with itself, which nobody counts.
+        start, end = STARTS[attribute], STARTS[attribute + 1]
+        for one in (low, high, between):
+            one[start:end, start:end] = 0.0
+        np.testing.assert_allclose(between, low + 0.3 * (high - low), rtol=1e-12)
+
+
+def test_a_loosened_mixture_keeps_its_margins() -> None:
+    model = mixture(3, seed=4)
+    loose = loosened(model, (0.0, 1.0, 0.5, 1.0))
+    for a in range(4):
+        np.testing.assert_allclose(loose.table([a]), model.table([a]))
+    np.testing.assert_allclose(loose.table([1, 3]), model.table([1, 3]))
+    alone = np.multiply.outer(model.table([0]), model.table([1, 2]))
+    assert np.abs(model.table([0, 1, 2]) - alone).max() > 0.01
+    tied = loosened(model, (1.0, 1.0, 0.5, 1.0)).table([1, 2])
+    np.testing.assert_allclose(loose.table([0, 1, 2]), np.multiply.outer(loose.table([0]), tied))
+
+
 # -- the way up ------------------------------------------------------------------------------------
 
 
-def some_evidence(seed: int, kept: float = 0.5) -> list[Evidence]:
+def some_evidence(seed: int, kept: float = 0.5) -> list[Table]:
     """Reports of a mixture: overlapping blocks, of which a share is `kept` as answered."""
     generator = np.random.default_rng(seed)
     truth = mixture(4, seed=seed)
-    found: list[Evidence] = []
+    found: list[Table] = []
     for attributes, n in (((0, 1), 3000), ((2, 3), 2000), ((1, 2), 1000), ((0,), 500)):
         cells = int(np.prod([SIZES[a] for a in attributes]))
         forward = Uniform(cells, kept, (1.0 - kept) / (cells - 1))
@@ -212,7 +268,7 @@ def some_evidence(seed: int, kept: float = 0.5) -> list[Evidence]:
     return found
 
 
-def plain(start: Mixture, evidence: list[Evidence], steps: int) -> tuple[Mixture, list[float]]:
+def plain(start: Mixture, evidence: Sequence[Evidence], steps: int) -> tuple[Mixture, list[float]]:
     """Plain steps: the first of every climb."""
     model, logs = start, []
     for _ in range(steps):
@@ -274,9 +330,9 @@ def test_a_step_says_what_the_one_before_gained() -> None:
 def test_a_share_of_nothing_can_be_left() -> None:
     # A class that everybody left, and a value nobody had, are small but never gone.
     start = mixture(2, seed=0, sizes=(2,))
-    reports: list[Evidence] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([50.0, 0.0]))]
+    reports: list[Table] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([50.0, 0.0]))]
     lost, _ = plain(start, reports, 5)
     assert 0.0 < lost.profiles.min() < 1e-10
-    back: list[Evidence] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([0.0, 50.0]))]
+    back: list[Table] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([0.0, 50.0]))]
     found, _ = plain(lost, back, 5)
     np.testing.assert_allclose(found.table([0]), [0.0, 1.0], atol=1e-9)

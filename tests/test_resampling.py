@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import castell
-from castell import Study, resampling
+from castell import Study
 from castell.counting import MemoryCounts
-from castell.evidence import evidence_of
-from castell.mixture import BlockEvidence, Evidence, Mixture, PairEvidence
+from castell.estimators import latent
+from castell.evidence import BlockEvidence, Evidence, PairEvidence
+from castell.gathering import evidence_of
+from castell.mixture import Mixture
 from castell.operators import Floats
-from castell.resampling import redrawn, simulated
+from castell.resampling import redrawn
 from tests.populations import collect, drawn_studies, population, rectangular, studies
 
 PEOPLE = population((2, 3, 4), seed=4)
@@ -48,18 +50,19 @@ def _chances(evidence: Evidence, model: Mixture) -> Floats:
     return np.concatenate(rows) * (evidence.counts > 0)
 
 
-@pytest.mark.parametrize("most", [None, 200], ids=["all", "some"])
+@pytest.mark.parametrize("people", [800, 200], ids=["all", "some"])
 @pytest.mark.parametrize("design", STUDIES)
-def test_they_are_what_the_mixture_would_report(
-    design: str, most: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if most:
-        monkeypatch.setattr(resampling, "MOST_PEOPLE", most)
+def test_they_are_what_the_mixture_would_report(design: str, people: int) -> None:
     counts, model = _counts(design), _mixture()
     evidence, generator = evidence_of(counts), np.random.default_rng(1)
-    rounds = [redrawn(counts, evidence, model, generator) for _ in range(ROUNDS)]
-    people = simulated(counts)
-    assert people == (most if most and design != "pairs" else counts.n)
+    found = [redrawn(counts, evidence, model, people, generator) for _ in range(ROUNDS)]
+    rounds = [tables for tables, _ in found]
+    if design == "pairs":
+        # Tables of blocks say all: nobody is simulated, and none counts for several.
+        assert all(reports is None for _, reports in found)
+        people = counts.n
+    else:
+        assert all(reports is not None and reports.n == people for _, reports in found)
     for which, real in enumerate(evidence):
         assert isinstance(real, (BlockEvidence, PairEvidence))
         drawn = []
@@ -90,7 +93,7 @@ def test_the_spread_does_not_hang_on_how_many_are_simulated(
         return model.estimate(["a", "c"]).standard_errors
 
     every = errors()
-    monkeypatch.setattr(resampling, "MOST_PEOPLE", 1500)
+    monkeypatch.setattr(latent, "MOST_PEOPLE", 1500)
     some = errors()
     assert (some != every).any()
     ratio = np.sqrt((some**2).mean() / (every**2).mean())

@@ -1,100 +1,181 @@
-"""What reports say about a mixture: the tables of blocks, and of all pairs of attributes.
+"""What reports say about a mixture: tables of blocks, and of all pairs of attributes.
 
-Where each respondent reports one block, the blocks' own tables are all there is. Where everybody
-reports every block, the pairs of attributes are: they hold what a mixture can learn from much
-noise, and they are counted once, whatever the number of reports.
+Given a mixture, each report says a little of which class its respondent is in and which answers
+they gave. Added up over all reports, that is all that a step of fitting needs; from tables, however
+many reports they count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
-from math import prod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from castell.counting import Counts, drawn_blocks
-from castell.counting.counts import pack
-from castell.design import Axis, Design, lens_on
-from castell.mixture import BlockEvidence, Evidence, PairEvidence
-from castell.operators import Floats
-
-# Wider blocks are looked at in pairs.
-MOST_CELLS = 1 << 14
-# Rows at a time: exact in float32, and small enough to stay in the cache.
-_STEP = 1 << 13
+from castell.mixture import Mixture
+from castell.operators import Floats, Operator
 
 
-def evidence_of(counts: Counts) -> list[Evidence]:
-    """All that some reports say."""
-    study = counts.study
-    place = {name: i for i, name in enumerate(study.names)}
-    if study.design.draw:
-        return [
-            BlockEvidence(
-                tuple(place[name] for name in block.study.names),
-                block.study.design.blocks[0].channel.forward,
-                block.codes.astype(np.float64),
-            )
-            for block in drawn_blocks(counts)
-        ]
-    found: list[Evidence] = _within_blocks(counts, place)
-    if len(study.design.blocks) > 1:
-        found.append(_across_blocks(counts))
-    return found
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """How many people of each class, and how many of these with each value, given the reports."""
+
+    classes: Floats
+    values: Floats
+    log: float  # the likelihood of the reports
 
 
-def _within_blocks(counts: Counts, place: dict[str, int]) -> list[Evidence]:
-    """The tables of blocks of several attributes; of a block of one only if there is no other."""
-    design, found = counts.study.design, []
-    for i, block in enumerate(design.blocks):
-        if len(block.names) == 1 and len(design.blocks) > 1:
-            continue
-        together = [block.names]
-        if prod(block.sizes) > MOST_CELLS:
-            together = list(combinations(block.names, 2))
-        for names in together:
-            counted = counts.table(block.axes(i, names)).ravel().astype(np.float64)
-            attributes = tuple(place[name] for name in names)
-            found.append(BlockEvidence(attributes, lens_on(block, names).forward, counted))
-    return list(found)
+class Evidence(Protocol):
+    """Reports that say something about a mixture."""
+
+    def expect(self, mixture: Mixture) -> Expected:
+        """The share of each class in each report, added up, and the reports' likelihood."""
+        ...
+
+    def concerns(self, attribute: int) -> bool:
+        """Whether these reports say anything about an attribute."""
+        ...
+
+    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+        """The log likelihood if the chances of reports lie between those of two mixtures."""
+        ...
 
 
-def _across_blocks(counts: Counts) -> Evidence:
-    """The tables of all pairs of attributes in different blocks, in one pass over the reports."""
-    study = counts.study
-    axes, owners = _axes(study.design, study.names)
-    forward = tuple(
-        lens_on(study.design.blocks[owner], [name]).forward
-        for name, owner in zip(study.names, owners, strict=True)
-    )
-    met = _pair_counts(counts, axes)
-    ends = np.cumsum([0, *(axis.size for axis in axes)])
-    for i, one in enumerate(owners):
-        for k, two in enumerate(owners):
-            if one == two:
-                met[ends[i] : ends[i + 1], ends[k] : ends[k + 1]] = 0.0
-    return PairEvidence(forward, met)
+class Table(Evidence, Protocol):
+    """Reports that were counted."""
+
+    @property
+    def counts(self) -> Floats: ...
+
+    def counting(self, counts: Floats) -> Table:
+        """The same kind of reports, with other counts."""
+        ...
+
+    def chances(self, mixture: Mixture) -> Floats:
+        """How likely each report is, as `counts` has them."""
+        ...
+
+    def log(self, chances: Floats) -> float:
+        """How likely all that were counted are, if each is as likely as given."""
+        ...
 
 
-def _axes(design: Design, names: Sequence[str]) -> tuple[list[Axis], list[int]]:
-    owners = [design.holders(name)[0] for name in names]
-    axes = [design.blocks[i].axes(i, [name])[0] for name, i in zip(names, owners, strict=True)]
-    return axes, owners
+def logs(chances: Floats) -> Floats:
+    return np.log(np.maximum(chances, 1e-300))
 
 
-def _pair_counts(counts: Counts, axes: Sequence[Axis]) -> Floats:
-    """How many reports hold each two codes: products of indicator matrices."""
-    starts = np.cumsum([0, *(axis.size for axis in axes)])
-    total = np.zeros((starts[-1], starts[-1]))
-    for columns in counts.batches(range(len(counts.study.design.blocks))):
-        held = dict(enumerate(columns))
-        for low in range(0, len(columns[0]), _STEP):
-            rows = slice(low, low + _STEP)
-            many = len(columns[0][rows])
-            shown = np.zeros((many, int(starts[-1])), dtype=np.float32)
-            line = np.arange(many)
-            for axis, start in zip(axes, starts, strict=False):
-                shown[line, start + pack(held, [axis], rows)] = 1.0
-            total += shown.T @ shown
-    return total
+def _between(table: Table, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+    one, two = table.chances(low), table.chances(high)
+    return np.array([table.log(one + share * (two - one)) for share in shares])
+
+
+@dataclass(frozen=True, eq=False)
+class BlockEvidence:
+    """The reports of one block: some attributes through one channel."""
+
+    attributes: tuple[int, ...]
+    forward: Operator
+    counts: Floats
+
+    def counting(self, counts: Floats) -> BlockEvidence:
+        return replace(self, counts=counts)
+
+    def concerns(self, attribute: int) -> bool:
+        return attribute in self.attributes
+
+    @cached_property
+    def _backward(self) -> Operator:
+        return self.forward.transpose()
+
+    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+        return _between(self, low, high, shares)
+
+    def chances(self, mixture: Mixture) -> Floats:
+        joint: Floats = mixture.weights @ mixture.classwise(self.attributes)
+        return self._seen(joint)
+
+    def _seen(self, joint: Floats) -> Floats:
+        seen: Floats = self.forward.turn(joint[:, None])[0]
+        return seen
+
+    def log(self, chances: Floats) -> float:
+        return float(self.counts @ logs(chances))
+
+    def expect(self, mixture: Mixture) -> Expected:
+        joint = mixture.classwise(self.attributes)
+        joint *= mixture.weights[:, None]
+        seen = self._seen(joint.sum(axis=0))
+        ratio = self.counts / np.maximum(seen, 1e-300)
+        joint *= self._backward.turn(ratio[:, None])[0]
+        values = by_attribute(mixture, self.attributes, joint)
+        return Expected(joint.sum(axis=1), values, self.log(seen))
+
+
+def by_attribute(mixture: Mixture, attributes: Sequence[int], joint: Floats) -> Floats:
+    """How many have each value, from how many have each combination, of some attributes."""
+    values = np.zeros_like(mixture.profiles)
+    sizes = [mixture.sizes[a] for a in attributes]
+    starts = np.cumsum((0, *mixture.sizes))
+    cells = joint.reshape(-1, *sizes)
+    for i, a in enumerate(attributes):
+        others = tuple(k + 1 for k in range(len(sizes)) if k != i)
+        values[:, starts[a] : starts[a + 1]] = cells.sum(axis=others)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class PairEvidence:
+    """The tables of all pairs of attributes that are reported apart, side by side in one matrix.
+
+    `counts` is symmetric, with nothing where an attribute would meet itself or one of its block.
+    All pairs are then a few matrix products over the classes.
+    """
+
+    forward: tuple[Operator, ...]  # one for each attribute
+    counts: Floats
+
+    def counting(self, counts: Floats) -> PairEvidence:
+        return replace(self, counts=counts)
+
+    def concerns(self, attribute: int) -> bool:  # noqa: ARG002
+        return True
+
+    @cached_property
+    def _backward(self) -> list[Operator]:
+        return [operator.transpose() for operator in self.forward]
+
+    def _shown(self, mixture: Mixture) -> Floats:
+        """How likely each report of each attribute is in each class."""
+        turned = [f.turn(part.T) for f, part in zip(self.forward, mixture.parts, strict=True)]
+        return np.concatenate(turned, axis=1)
+
+    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+        return _between(self, low, high, shares)
+
+    def chances(self, mixture: Mixture) -> Floats:
+        shown = self._shown(mixture)
+        return shown.T @ (shown * mixture.weights[:, None])
+
+    def log(self, chances: Floats) -> float:
+        # Every pair stands in the matrix twice.
+        return 0.5 * float((self.counts * logs(chances)).sum())
+
+    def expect(self, mixture: Mixture) -> Expected:
+        shown = self._shown(mixture)
+        weighted = shown * mixture.weights[:, None]
+        seen = np.maximum(shown.T @ weighted, 1e-300)
+        blame = (self.counts / seen) @ weighted.T
+        ends = np.cumsum([f.rows for f in self.forward])[:-1]
+        back = np.concatenate(
+            [b.turn(part) for b, part in zip(self._backward, np.split(blame, ends), strict=True)],
+            axis=1,
+        )
+        values = mixture.profiles * back
+        return Expected(0.5 * values.sum(axis=1), values, self.log(seen))
+
+
+def likelihood(mixture: Mixture, evidence: Sequence[Table]) -> float:
+    """The log likelihood of counted reports."""
+    return sum(e.log(e.chances(mixture)) for e in evidence)

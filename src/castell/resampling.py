@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from castell.counting import Counts, MemoryCounts
-from castell.evidence import evidence_of
-from castell.mixture import BlockEvidence, Evidence, Mixture
+from castell.evidence import Table
+from castell.gathering import evidence_of
+from castell.mixture import Mixture
 from castell.randomize import block_codes, respond, seeded_words
 from castell.reports import Reports
-
-# More respondents than this are not simulated one by one; the spread is scaled instead.
-MOST_PEOPLE = 100_000
-
-
-def simulated(counts: Counts) -> int:
-    """How many respondents are drawn again."""
-    return counts.n if counts.study.design.draw else min(counts.n, MOST_PEOPLE)
 
 
 def redrawn(
     counts: Counts,
-    evidence: list[Evidence],
+    tables: Sequence[Table],
     mixture: Mixture,
+    people: int,
     generator: np.random.Generator,
-) -> list[Evidence]:
-    """What the respondents would have reported if the mixture were the truth.
+) -> tuple[list[Table], Counts | None]:
+    """What the respondents would have reported if the mixture were the truth, and their reports.
 
-    Where fewer are simulated than answered, they are made to count as many.
+    Where fewer people are simulated than answered, they are made to count as many. Where each
+    respondent reports one block the tables say all, and nobody is simulated.
     """
     if counts.study.design.draw:
-        return [
-            _block_again(e, mixture, generator) for e in evidence if isinstance(e, BlockEvidence)
-        ]
-    people = simulated(counts)
+        return [_block_again(t, mixture, generator) for t in tables], None
     answers = dict(zip(counts.study.names, mixture.sample(people, generator), strict=True))
     words = seeded_words(int(generator.integers(2**63)))
     blocks = counts.study.design.blocks
     columns = [respond(b.channel, block_codes(b, answers), words) for b in blocks]
-    reports = Reports(counts.study, columns, secure=False)
+    reports = MemoryCounts(Reports(counts.study, columns, secure=False))
     times = counts.n / people
-    return [_times(e, times) for e in evidence_of(MemoryCounts(reports))]
+    return [t.counting(t.counts * times) for t in evidence_of(reports)], reports
 
 
-def _block_again(
-    evidence: BlockEvidence, mixture: Mixture, generator: np.random.Generator
-) -> BlockEvidence:
-    joint = mixture.table(evidence.attributes).reshape(-1, 1)
-    seen = np.maximum(evidence.forward.turn(joint)[0], 0.0)
-    drawn = generator.multinomial(round(evidence.counts.sum()), seen / seen.sum())
-    return evidence.counting(drawn.astype(np.float64))
-
-
-def _times(evidence: Evidence, times: float) -> Evidence:
-    return evidence.counting(evidence.counts * times)
+def _block_again(table: Table, mixture: Mixture, generator: np.random.Generator) -> Table:
+    seen = np.maximum(table.chances(mixture), 0.0)
+    drawn = generator.multinomial(round(table.counts.sum()), seen / seen.sum())
+    return table.counting(drawn.astype(np.float64))

@@ -2,9 +2,10 @@
 
 A mixture of products, fitted by expectation and maximisation to the reports of the blocks, or to
 the tables of all pairs where everybody reports everything: the time it takes does not depend on how
-many answered. Every fit starts at independence with classes that differ a little by chance, and
-climbs until reports that were held out say that it goes too far; several are averaged. Respondents
-who reported only some attributes count for those.
+many answered. Where there are not too many of them the reports are then gone through one by one,
+as long as that tells more. Every fit starts at independence with classes that differ a little by
+chance, and climbs until reports that were held out say that it goes too far; several are averaged.
+Respondents who reported only some attributes count for those.
 """
 
 from __future__ import annotations
@@ -16,35 +17,39 @@ from functools import cached_property, partial
 import numpy as np
 
 from castell.bootstrap import spread_of
+from castell.climb import Climb
 from castell.counting import Counts
-from castell.counting.folds import FOLDS, dealt
 from castell.errors import OptionError, ReportError
-from castell.evidence import evidence_of
+from castell.evidence import Table
+from castell.gathering import evidence_of
 from castell.inversion import Query
 from castell.kronecker import check_cells
-from castell.mixture import BlockEvidence, Climb, Evidence, Mixture, average, likelihood, scattered
+from castell.mixture import Mixture, average, loosened, scattered
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
-from castell.resampling import redrawn, simulated
+from castell.resampling import redrawn
+from castell.rows import RowEvidence, rows_of
 from castell.spread import Spread
 from castell.study import Study
+from castell.trials import (
+    ROW_WORK,
+    SCATTER,
+    WORK,
+    Recipe,
+    row_steps_within,
+    search,
+    settled,
+    touched,
+    uniform,
+)
 
-# Many classes that learn for a short time do as well as few that learn for long, or better.
-CLASSES = (6, 24)
 STARTS = 12
-TRIAL_STARTS = 1
-SCATTER = 0.3
-# How often to look whether held-out reports still gain, and how long to wait for the next gain.
-LOOK = 5
-PATIENCE = 25
-MOST_STEPS = 1000
-# Numbers touched in one search: wide data get fewer starts and fewer steps, never less than these.
-WORK = 20_000_000_000
-FEWEST_STEPS, FEWEST_STARTS = 100, 3
-# A gain g in the log likelihood of held-out reports has a standard error of about sqrt(2 g): 4 is
-# half as large again as its own.
-WORTH = 4.0
+# Wide data get fewer starts, never less than these.
+FEWEST_STARTS = 3
 REPLICATES = 24
+# More respondents than this are not drawn again one by one; the spread is scaled instead.
+MOST_PEOPLE = 100_000
+FEWEST_PEOPLE = 2_000
 CAUTION = "the intervals hold noise and shrinkage, but not what no mixture of this kind can express"
 
 
@@ -73,20 +78,35 @@ class Latent:
     """An averaged mixture, and how it was made."""
 
     counts: Counts
-    evidence: list[Evidence]
+    evidence: list[Table]
     mixture: Mixture
     margins: tuple[Floats, ...]
-    classes: int
-    steps: int
+    recipe: Recipe
     starts: int
-    trained: tuple[Mixture, ...]  # on the reports that each deal did not hold out
+
+    @property
+    def trained(self) -> tuple[Mixture, ...]:
+        """What the recipe gave with some reports held out, for each deal."""
+        return self.recipe.trained
 
     @property
     def notes(self) -> tuple[str, ...]:
-        if self.steps == 0:
+        recipe = self.recipe
+        if recipe.steps == 0:
             return ("held-out reports show no association: the attributes are independent here",)
-        made = f"{self.starts} mixtures of {self.classes} classes, {self.steps} steps each"
-        return (f"latent: {made}, by held-out reports", CAUTION)
+        made = f"{self.starts} mixtures of {recipe.classes} classes, {recipe.steps} steps each"
+        if recipe.row_steps:
+            made += f" and {recipe.row_steps} through all reports"
+        chosen = ", by held-out reports" if recipe.trained else ", as asked"
+        return (f"latent: {made}{chosen}", *self._loose, CAUTION)
+
+    @property
+    def _loose(self) -> tuple[str, ...]:
+        names = self.counts.study.names
+        alone = [name for name, tie in zip(names, self.recipe.ties, strict=True) if tie == 0.0]
+        if not alone:
+            return ()
+        return (f"held-out reports show no association of {', '.join(alone)} with the others",)
 
     @cached_property
     def again(self) -> list[Mixture]:
@@ -94,10 +114,24 @@ class Latent:
         generator = np.random.default_rng(1)
         rounds = []
         for _ in range(REPLICATES):
-            drawn = redrawn(self.counts, self.evidence, self.mixture, generator)
-            margins = settled(drawn, self.margins)
-            rounds.append(_climb(drawn, margins, self.classes, self.steps, generator))
+            tables, reports = redrawn(
+                self.counts, self.evidence, self.mixture, self._people, generator
+            )
+            margins = settled(tables, self.margins)
+            rows = rows_of(reports) if reports and self.recipe.row_steps else None
+            rounds.append(_made(self.recipe, tables, rows, margins, generator))
         return rounds
+
+    @property
+    def _people(self) -> int:
+        """How many respondents are drawn again."""
+        if self.counts.study.design.draw:
+            return self.counts.n
+        most, recipe = MOST_PEOPLE, self.recipe
+        if recipe.row_steps:
+            passes = REPLICATES * recipe.row_steps * recipe.classes * len(self.margins)
+            most = min(most, max(FEWEST_PEOPLE, ROW_WORK // passes))
+        return min(self.counts.n, most)
 
     def table(self, names: Sequence[str]) -> Floats:
         return self.mixture.table(self.places(names))
@@ -118,117 +152,44 @@ class Latent:
         return Cell(value, self._scaled(spread_of(again, np.asarray(value))), self.notes)
 
     def _scaled(self, spread: Spread) -> Spread:
-        return Spread(spread.variance * (simulated(self.counts) / self.counts.n))
+        return Spread(spread.variance * (self._people / self.counts.n))
 
 
 def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
     """Choose what was left open by held-out reports, then fit to all."""
     evidence = evidence_of(counts)
-    trained: tuple[Mixture, ...] = ()
     if classes is None or steps is None:
-        (many, far), trained = _choose(counts, evidence, classes, steps)
+        recipe = search(counts, evidence, classes, steps)
     else:
-        many, far = classes, steps
-    margins = settled(evidence, _uniform(counts.study.schema.sizes))
+        recipe = Recipe(classes, steps, 0, (1.0,) * len(counts.study.names), ())
+    margins = settled(evidence, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
-    if not far:
+    if not recipe.steps:
         plain = scattered(margins, 1, 0.0, generator)
-        return Latent(counts, evidence, plain, margins, 1, 0, 1, trained)
-    rounds = min(starts, max(FEWEST_STARTS, WORK // (_touched(evidence, many) * far)))
-    fits = [_climb(evidence, margins, many, far, generator) for _ in range(rounds)]
-    return Latent(counts, evidence, average(fits), margins, many, far, rounds, trained)
+        return Latent(counts, evidence, plain, margins, recipe, 1)
+    room = WORK // (touched(evidence, recipe.classes) * recipe.steps)
+    rows = None
+    if recipe.row_steps:
+        room = min(room, row_steps_within(counts, recipe.classes, 1) // recipe.row_steps)
+        rows = rows_of(counts)
+    rounds = min(starts, max(FEWEST_STARTS, room))
+    fits = [_made(recipe, evidence, rows, margins, generator) for _ in range(rounds)]
+    return Latent(counts, evidence, average(fits), margins, recipe, rounds)
 
 
-def _touched(evidence: Sequence[Evidence], classes: int) -> int:
-    """How many numbers one step touches: each cell in each class, there and back."""
-    return 3 * classes * sum(e.counts.size for e in evidence)
-
-
-def _uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
-    return tuple(np.full(size, 1.0 / size) for size in sizes)
-
-
-def settled(evidence: Sequence[Evidence], start: Sequence[Floats]) -> tuple[Floats, ...]:
-    """The most likely margins, taken as independent: where every fit starts."""
-    climb = Climb(scattered(start, 1, 0.0, np.random.default_rng(0)), evidence)
-    for step in range(MOST_STEPS):
-        # A gain of a hundredth in the log is nothing that reports can tell.
-        if climb.step() < 0.01 and step > 10:
-            break
-    return tuple(part[0] for part in climb.mixture.parts)
-
-
-def _climb(
-    evidence: Sequence[Evidence],
+def _made(
+    recipe: Recipe,
+    tables: Sequence[Table],
+    rows: RowEvidence | None,
     margins: Sequence[Floats],
-    classes: int,
-    steps: int,
     generator: np.random.Generator,
 ) -> Mixture:
-    climb = Climb(scattered(margins, classes, SCATTER, generator), evidence)
-    for _ in range(steps):
-        climb.step()
-    return climb.mixture
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """Most of the reports, to fit to, and those held out."""
-
-    seen: list[Evidence]
-    unseen: list[Evidence]
-    margins: tuple[Floats, ...]
-
-    @classmethod
-    def dealt(cls, counts: Counts, every: Sequence[Evidence], fold: int) -> Trial:
-        _, held = dealt(counts, fold)
-        unseen = evidence_of(held)
-        seen = [e.counting(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
-        return cls(seen, unseen, settled(seen, _uniform(counts.study.schema.sizes)))
-
-    def starts(self, classes: int, generator: np.random.Generator) -> list[Climb]:
-        return [
-            Climb(scattered(self.margins, classes, SCATTER, generator), self.seen)
-            for _ in range(TRIAL_STARTS)
-        ]
-
-
-def _choose(
-    counts: Counts, every: Sequence[Evidence], classes: int | None, steps: int | None
-) -> tuple[tuple[int, int], tuple[Mixture, ...]]:
-    """How many classes and how many steps make held-out reports most likely, over some deals.
-
-    Also what was fitted to the reports that each deal left: for judging more than this model.
-    """
-    trials = [Trial.dealt(counts, every, fold) for fold in range(FOLDS)]
-    generator = np.random.default_rng(0)
-    plain = [scattered(trial.margins, 1, 0.0, generator) for trial in trials]
-    best = sum(likelihood(p, trial.unseen) for p, trial in zip(plain, trials, strict=True))
-    # Independence is left for good reason only.
-    best += WORTH
-    chosen, trained = (1, 0), tuple(plain)
-    if all(isinstance(e, BlockEvidence) and len(e.attributes) == 1 for e in trials[0].seen):
-        # Nobody reported two attributes: nothing can be learned about how they go together.
-        return chosen, trained
-    for many in CLASSES if classes is None else (classes,):
-        climbs = [trial.starts(many, generator) for trial in trials]
-        peak, last = -np.inf, 0
-        room = WORK // (_touched(every, many) * FOLDS * TRIAL_STARTS)
-        far = min(MOST_STEPS, max(FEWEST_STEPS, room)) if steps is None else steps
-        for step in range(1, far + 1):
-            for climb in (climb for group in climbs for climb in group):
-                climb.step()
-            if step % LOOK if steps is None else step < steps:
-                continue
-            now = [average([climb.mixture for climb in group]) for group in climbs]
-            log = sum(likelihood(m, trial.unseen) for m, trial in zip(now, trials, strict=True))
-            if log > peak:
-                peak, last = log, step
-            if log > best or (steps is not None and chosen == (1, 0)):
-                best, chosen, trained = log, (many, step), tuple(now)
-            if step - last > max(PATIENCE, last // 2):
-                break
-    return chosen, trained
+    """One fit: through tables first, then through the reports one by one, then loosened."""
+    mixture = scattered(margins, recipe.classes, SCATTER, generator)
+    mixture = Climb(mixture, tables).up(recipe.steps)
+    if rows is not None:
+        mixture = Climb(mixture, [rows]).up(recipe.row_steps)
+    return loosened(mixture, recipe.ties)
 
 
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:

@@ -1,0 +1,155 @@
+"""What reports say about a mixture one by one: all that is in them, at the price of reading all.
+
+Tables of pairs leave out what only three or more attributes together tell. With little noise that
+is much. A pass takes time in proportion to reports x attributes x classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.counting import Counts
+from castell.design import Block
+from castell.evidence import Expected, by_attribute, logs
+from castell.mixture import Mixture
+from castell.operators import Floats, Operator
+
+# Rows at a time: they stay in the cache.
+STEP = 1 << 12
+# Codes of a block are looked up by a matrix product with indicators up to this many: faster than
+# picking them out one by one.
+FEW_CODES = 64
+# The combinations of a block that are kept for every class.
+MOST_CELLS = 1 << 14
+
+Codes = NDArray[np.int32]
+Singles = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class RowEvidence:
+    """Reports of everybody on every block: a row of codes for each, a column for each report."""
+
+    attributes: tuple[tuple[int, ...], ...]
+    forward: tuple[Operator, ...]
+    codes: Codes
+
+    @cached_property
+    def _backward(self) -> list[Operator]:
+        return [operator.transpose() for operator in self.forward]
+
+    @cached_property
+    def _starts(self) -> NDArray[np.intp]:
+        return np.cumsum([0, *(f.rows for f in self.forward)])
+
+    def concerns(self, attribute: int) -> bool:  # noqa: ARG002
+        return True
+
+    def expect(self, mixture: Mixture) -> Expected:
+        joints = [mixture.classwise(block) for block in self.attributes]
+        shown = [f.turn(joint.T) for f, joint in zip(self.forward, joints, strict=True)]
+        classes = np.zeros(len(mixture.weights))
+        blamed = np.zeros((int(self._starts[-1]), len(classes)))
+        log = 0.0
+        for looked, share, whole in self._pass(mixture, shown):
+            log += float(whole.sum(dtype=np.float64))
+            classes += share.sum(axis=0, dtype=np.float64)
+            looked.add(share, blamed, self._starts)
+        values = np.zeros_like(mixture.profiles)
+        for i, block in enumerate(self.attributes):
+            blame = blamed[self._starts[i] : self._starts[i + 1]]
+            ratio = blame / np.maximum(shown[i].T, 1e-300)
+            values += by_attribute(mixture, block, joints[i] * self._backward[i].turn(ratio))
+        return Expected(classes, values, log)
+
+    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+        one, two = self.logs(low), self.logs(high)
+        with np.errstate(divide="ignore"):
+            near, far = np.log(1.0 - shares), np.log(shares)
+        pairs = zip(near, far, strict=True)
+        return np.array([np.logaddexp(one + a, two + b).sum() for a, b in pairs])
+
+    def logs(self, mixture: Mixture) -> Floats:
+        """The log chance of each report."""
+        joints = [mixture.classwise(block) for block in self.attributes]
+        shown = [f.turn(joint.T) for f, joint in zip(self.forward, joints, strict=True)]
+        found = [whole.astype(np.float64) for _, _, whole in self._pass(mixture, shown)]
+        return np.concatenate([np.zeros(0), *found])
+
+    def _pass(
+        self, mixture: Mixture, shown: list[Floats]
+    ) -> Iterator[tuple[_Looked, Singles, Singles]]:
+        """Some reports at a time: the share of each class in each, and the log chance of each."""
+        tables = [logs(part.T).astype(np.float32) for part in shown]
+        base = logs(mixture.weights).astype(np.float32)
+        for low in range(0, self.codes.shape[1], STEP):
+            looked = _Looked(self.codes[:, low : low + STEP], tables)
+            share = looked.total()
+            share += base
+            top = share.max(axis=1, keepdims=True)
+            share -= top
+            np.exp(share, out=share)
+            whole = share.sum(axis=1, keepdims=True)
+            share /= whole
+            yield looked, share, (np.log(whole) + top)[:, 0]
+
+
+class _Looked:
+    """Some reports and the tables of what their codes mean, a row for each code."""
+
+    def __init__(self, codes: Codes, tables: list[Singles]) -> None:
+        self._codes, self._tables = codes, tables
+        self._small = [i for i, table in enumerate(tables) if len(table) <= FEW_CODES]
+        self._large = [i for i, table in enumerate(tables) if len(table) > FEW_CODES]
+        self._ends = np.cumsum([0, *(len(tables[i]) for i in self._small)])
+        self._shown = np.zeros((codes.shape[1], int(self._ends[-1])), dtype=np.float32)
+        line = np.arange(codes.shape[1])
+        for i, start in zip(self._small, self._ends, strict=False):
+            self._shown[line, start + codes[i]] = 1.0
+
+    def total(self) -> Singles:
+        """The sum over blocks of what each report's codes mean, for each class."""
+        found = np.zeros((self._codes.shape[1], self._tables[0].shape[1]), dtype=np.float32)
+        if self._small:
+            found += self._shown @ np.concatenate([self._tables[i] for i in self._small])
+        for i in self._large:
+            found += self._tables[i][self._codes[i]]
+        return found
+
+    def add(self, share: Singles, blamed: Floats, starts: NDArray[np.intp]) -> None:
+        """Add the shares of each report to its codes' rows."""
+        many = share.shape[1]
+        if self._small:
+            sums = self._shown.T @ share
+            for i, low, high in zip(self._small, self._ends, self._ends[1:], strict=False):
+                blamed[starts[i] : starts[i + 1]] += sums[low:high]
+        for i in self._large:
+            keys = self._codes[i][:, None] * np.int64(many) + np.arange(many)
+            size = len(self._tables[i]) * many
+            added = np.bincount(keys.ravel(), share.ravel(), size)
+            blamed[starts[i] : starts[i + 1]] += added.reshape(-1, many)
+
+
+def readable(blocks: tuple[Block, ...]) -> bool:
+    """Whether the blocks are small enough to keep all their combinations for every class."""
+    return all(prod(block.sizes) <= MOST_CELLS for block in blocks)
+
+
+def rows_of(counts: Counts) -> RowEvidence:
+    """The reports themselves."""
+    study = counts.study
+    blocks = study.design.blocks
+    place = {name: i for i, name in enumerate(study.names)}
+    parts = [np.array(columns, dtype=np.int32) for columns in counts.batches(range(len(blocks)))]
+    empty = np.zeros((len(blocks), 0), dtype=np.int32)
+    return RowEvidence(
+        tuple(tuple(place[name] for name in block.names) for block in blocks),
+        tuple(block.channel.forward for block in blocks),
+        np.concatenate([empty, *parts], axis=1),
+    )

@@ -1,0 +1,152 @@
+"""What held-out reports choose: ties that are there, and whole reports where they tell more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import castell
+from castell import Attribute, Schema, Study, trials
+from castell.counting import MemoryCounts
+from castell.counting.folds import FOLDS
+from castell.estimators.latent import learn
+from castell.gathering import evidence_of
+from castell.operators import Floats
+from castell.rows import rows_of
+from castell.trials import Trial, row_steps_within, search
+from tests.populations import Population, collect, drawn_studies, population, rectangular, studies
+
+
+def _half_apart() -> Population:
+    """Two attributes that go together, and two that go with nothing."""
+    together = np.array([[0.35, 0.05, 0.05], [0.05, 0.1, 0.4]])
+    one, two = np.array([0.5, 0.3, 0.2]), np.array([0.25, 0.25, 0.25, 0.25])
+    table = np.einsum("ab,c,d->abcd", together, one, two)
+    return Population(population((2, 3, 3, 4), seed=0).schema, table)
+
+
+@pytest.mark.parametrize("design", ["independent", "pairs"])
+def test_attributes_that_go_with_nothing_are_let_go(design: str) -> None:
+    people = _half_apart()
+    study = Study(people.schema, 8.0 if design == "independent" else 4.0, design)
+    ties, tied, loose = [], [], []
+    for seed in range(3):
+        reports = collect(study, people.table, 20_000, np.random.default_rng(seed))
+        fitted = learn(MemoryCounts(reports), None, None, 6)
+        ties.append(fitted.recipe.ties)
+        loose.append(_far(fitted.table(people.schema.names), people.table))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(trials, "ROUNDS", 0)
+            plain = learn(MemoryCounts(reports), None, None, 6)
+            assert set(plain.recipe.ties) == {1.0}
+            tied.append(_far(plain.table(people.schema.names), people.table))
+    kept, gone = np.mean(ties, axis=0)[:2], np.mean(ties, axis=0)[2:]
+    assert kept.min() > 0.85
+    assert gone.max() < 0.5
+    assert np.mean(loose) < 0.9 * np.mean(tied)
+
+
+def _far(one: Floats, two: Floats) -> float:
+    return float(((one - two) ** 2).sum())
+
+
+def test_what_goes_with_nothing_is_said() -> None:
+    people = _half_apart()
+    reports = collect(Study(people.schema, 16.0), people.table, 20_000, np.random.default_rng(1))
+    fitted = learn(MemoryCounts(reports), None, None, 3)
+    alone = [n for n, tie in zip(people.schema.names, fitted.recipe.ties, strict=True) if tie == 0]
+    said = [note for note in fitted.notes if "no association of" in note]
+    assert len(said) == (1 if alone else 0)
+    assert all(name in said[0] for name in alone)
+
+
+def _threes() -> tuple[Schema, Floats]:
+    """Yes/no questions whose pairs say nothing: the third of each three is the parity of two."""
+    answers = np.array([[a, b, a ^ b] for a in (0, 1) for b in (0, 1)])
+    table = np.full((2, 2, 2), 0.02 / 4)
+    table[tuple(answers.T)] = 0.98 / 4
+    names = ("a", "b", "c", "d", "e")
+    # And two more that go along with the first, so that there is something to start from.
+    along = np.array([[0.9, 0.1], [0.2, 0.8]])
+    full = np.einsum("abc,ad,ae->abcde", table, along, along)
+    return Schema(Attribute(name, ("no", "yes")) for name in names), full
+
+
+def test_whole_reports_tell_what_pairs_do_not() -> None:
+    schema, table = _threes()
+    reports = collect(Study(schema, 15.0), table, 6000, np.random.default_rng(0))
+    fitted = learn(MemoryCounts(reports), None, None, 3)
+    assert fitted.recipe.row_steps > 0
+    assert "through all reports" in fitted.notes[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "ROW_WORK", 0)
+        pairs = learn(MemoryCounts(reports), None, None, 3)
+    assert pairs.recipe.row_steps == 0
+    truth = table.sum(axis=(3, 4))
+    close, far = (np.abs(f.table(["a", "b", "c"]) - truth).max() for f in (fitted, pairs))
+    assert close < 0.03
+    assert far > 0.1
+
+
+@pytest.mark.parametrize("design", [*studies(), "rectangular"])
+def test_rows_are_the_reports(design: str) -> None:
+    study = {**studies(), "rectangular": rectangular()}[design]
+    people = population(study.schema.sizes, seed=4)
+    reports = collect(study, people.table, 50, np.random.default_rng(0))
+    rows = rows_of(MemoryCounts(reports))
+    np.testing.assert_array_equal(rows.codes, np.stack(reports.columns))
+    held = [study.names[a] for block in rows.attributes for a in block]
+    assert held == [name for block in study.design.blocks for name in block.names]
+
+
+def test_rows_are_read_only_where_they_tell_more_and_are_not_too_many() -> None:
+    people = population((2, 3, 4), seed=4)
+    counts = MemoryCounts(
+        collect(studies()["independent"], people.table, 100, np.random.default_rng(0))
+    )
+    assert row_steps_within(counts, 6, 5) > 1000
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trials, "ROW_WORK", 100 * 3 * 6 * 5 * 9)
+        assert row_steps_within(counts, 6, 5) == 0
+        patch.setattr(trials, "ROW_WORK", 100 * 3 * 6 * 5 * 10)
+        assert row_steps_within(counts, 6, 5) == 10
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("castell.rows.MOST_CELLS", 3)
+        assert row_steps_within(counts, 6, 5) == 0
+    drawn = collect(drawn_studies()["pairs"], people.table, 100, np.random.default_rng(0))
+    assert row_steps_within(MemoryCounts(drawn), 6, 5) == 0
+    two = Study(population((2, 3), seed=0).schema, 4.0)
+    pair = collect(two, population((2, 3), seed=0).table, 100, np.random.default_rng(0))
+    assert row_steps_within(MemoryCounts(pair), 6, 5) == 0
+
+
+def test_what_is_held_out_and_what_is_not_are_all() -> None:
+    people = population((2, 3, 4), seed=4)
+    counts = MemoryCounts(
+        collect(studies()["independent"], people.table, 300, np.random.default_rng(0))
+    )
+    every = evidence_of(counts)
+    dealt = [Trial.dealt(counts, every, fold) for fold in range(FOLDS)]
+    for trial in dealt:
+        seen, unseen = trial.rows
+        assert seen.codes.shape[1] + unseen.codes.shape[1] == counts.n
+        for whole, one, two in zip(every, trial.seen, trial.unseen, strict=True):
+            np.testing.assert_array_equal(whole.counts, one.counts + two.counts)
+    assert sum(trial.rows[1].codes.shape[1] for trial in dealt) == counts.n
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_next_to_no_reports(n: int) -> None:
+    people = population((2, 3, 4), seed=4)
+    reports = collect(studies()["independent"], people.table, n, np.random.default_rng(0))
+    recipe = search(MemoryCounts(reports), evidence_of(MemoryCounts(reports)), None, None)
+    assert recipe.row_steps == 0
+    joint = castell.estimate(reports, ["a", "b"], "latent")
+    assert joint.probabilities.sum() == pytest.approx(1.0)
+
+
+def test_what_was_asked_for_is_not_chosen() -> None:
+    people = population((2, 3, 4), seed=4)
+    reports = collect(studies()["independent"], people.table, 500, np.random.default_rng(0))
+    joint = castell.estimate(reports, ["a", "b"], "latent", classes=3, steps=4, starts=2)
+    assert joint.notes[0] == "latent: 2 mixtures of 3 classes, 4 steps each, as asked"
