@@ -57,9 +57,10 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
-# The paper's tables and figures, with real noise and with its own model; QUICK=1 for a short run.
+# The paper's tables and figures, with real noise and with its own model, on all cores (JOBS=1: on
+# one). About an hour on two; QUICK=1, fewer repeats, sets and points, minutes. Results are kept.
 reproduce: $(VENV)/.dev
-	$(BIN)/python -m experiments all $(if $(QUICK),--quick)
+	$(BIN)/python -m experiments all $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS))
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

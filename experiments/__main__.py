@@ -11,7 +11,7 @@ from time import perf_counter
 
 import experiments
 from castell import CastellError
-from experiments import page, store
+from experiments import page, pool, store
 from experiments.catalogue import experiment, headline, names
 from experiments.settings import NOISES, PER, Settings
 from experiments.text import show
@@ -35,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, metavar="R", help="how often to randomise anew")
     add("--seed", type=int, default=0, help="same seed, same numbers; default: 0")
     add("--quick", action="store_true", help="fewer attribute sets and repeats")
+    add("--jobs", type=int, metavar="N", help="processes; default: one for each core")
     add("--fresh", action="store_true", help="compute again what is in the cache")
     add("--json", type=Path, metavar="OUT", help="write the result")
     add("--figure", type=Path, metavar="OUT", help="write the picture: .png, .svg or .html")
@@ -61,15 +62,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.quick,
             options.seed,
         )
-        if options.name == "all":
-            page.write(options.docs, settings, fresh=options.fresh)
-            return 0
-        if options.name == "check":
-            return page.check(settings)
-        _one(options, settings)
+        with pool.processes(options.jobs):
+            if options.name == "check":
+                return page.check(settings)
+            if options.name == "all":
+                page.write(options.docs, settings, fresh=options.fresh)
+            else:
+                _one(options, settings)
     except CastellError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("stopped; what was finished is kept", file=sys.stderr)
+        return 130
     return 0
 
 

@@ -6,32 +6,38 @@ on Adult and Credit (German).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from experiments.harness import draw_sets, evaluate
+from experiments.datasets.population import Population
+from experiments.harness import draw_sets
 from experiments.lines import lines
+from experiments.questions import Question
 from experiments.settings import Settings
-from experiments.sweep import about, first_win, populations, records
+from experiments.sweep import first_win, over_data
 from experiments.text import Result, Table, by_x
 
 PRINT = {"adult": 1.0, "census1990": 0.5, "german": 1.0, "nursery": 0.5}
-EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
+EPSILONS, QUICK = (0.5, 1.0, 2.0, 4.0, 8.0), (0.5, 1.0, 4.0)
 
 
 def run(settings: Settings) -> dict[str, Any]:
-    found, missing = populations()
-    repeats = settings.times(3, 2)
-    result: list[dict[str, Any]] = []
-    for people in found:
-        sets = draw_sets(people, 2, settings.most(20, 4))
-        for each in settings.each(len(people.schema), EPSILONS):
-            result += records(people, each, evaluate(people, each, sets, settings, repeats))
-    facts: dict[str, Any] = {"repeats": repeats, "sets": "random pairs of attributes"}
-    if settings.epsilon is None:
-        totals = ", ".join(f"{len(p.schema)} times that on {p.name}" for p in found)
-        facts["sets"] += f"; epsilon is one attribute's, {totals} in all"
-    return {"about": about(settings, found, **facts), "records": result, "missing": missing}
+    most, epsilons = (4, QUICK) if settings.quick else (20, EPSILONS)
+
+    def points(people: Population) -> Iterator[tuple[float, Question]]:
+        sets = draw_sets(people, 2, most)
+        for each in settings.each(len(people.schema), epsilons):
+            yield each, Question(people, each, sets)
+
+    def facts(found: Sequence[Population]) -> dict[str, Any]:
+        said = f"{most} random pairs of attributes"
+        if settings.epsilon is None:
+            said += f", at {len(QUICK)} of {len(EPSILONS)} epsilons" if settings.quick else ""
+            totals = ", ".join(f"{len(p.schema)} times that on {p.name}" for p in found)
+            said += f"; epsilon is one attribute's, {totals} in all"
+        return {"sets": said}
+
+    return over_data(settings, settings.times(3, 2), points, facts)
 
 
 def table(results: Sequence[Result]) -> Table:

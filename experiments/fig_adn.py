@@ -6,15 +6,17 @@ themselves answered. The paper says 1/n, and castell for n > 500 in most cases.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from experiments.harness import draw_sets, evaluate
+from experiments.datasets.population import Population
+from experiments.harness import draw_sets
 from experiments.lines import lines
-from experiments.settings import Settings, budgets
-from experiments.sweep import about, first_win, populations, records, slope
+from experiments.questions import Question
+from experiments.settings import Settings
+from experiments.sweep import first_win, one_budget, over_data, slope
 from experiments.text import Result, Table, by_x
 
 PRINT = {"castell is best from n": 500, "power of n": -1.0}
@@ -22,19 +24,18 @@ NUMBERS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 
 
 def run(settings: Settings) -> dict[str, Any]:
-    found, missing = populations()
-    repeats = settings.times(5, 2)
-    result: list[dict[str, Any]] = []
-    for people in found:
+    most, numbers = (4, NUMBERS[::2]) if settings.quick else (20, NUMBERS)
+
+    def points(people: Population) -> Iterator[tuple[float, Question]]:
         each = settings.one_each(len(people.schema), 1.0)
-        sets = draw_sets(people, 2, settings.most(20, 4))
+        sets = draw_sets(people, 2, most)
         order = np.random.default_rng(settings.seed).permutation(people.n)
-        for n in [*(n for n in NUMBERS if n < 0.8 * people.n), people.n]:
-            some = people.take(order[:n])
-            result += records(some, n, evaluate(some, each, sets, settings, repeats))
-    facts = budgets(settings, [len(p.schema) for p in found], 1.0)
-    facts |= {"repeats": repeats, "sets": "random pairs of attributes"}
-    return {"about": about(settings, found, **facts), "records": result, "missing": missing}
+        for n in [*(n for n in numbers if n < 0.8 * people.n), people.n]:
+            yield n, Question(people.take(order[:n]), each, sets)
+
+    said = f"{most} random pairs of attributes"
+    said += ", every other n" if settings.quick else ""
+    return over_data(settings, settings.times(5, 2), points, one_budget(settings, said))
 
 
 def table(results: Sequence[Result]) -> Table:

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments import datasets
-from experiments.harness import REFERENCES, draw_sets, evaluate, summarise
+from experiments.harness import REFERENCES, draw_sets, summarise
 from experiments.lines import lines
+from experiments.questions import Question, evaluate, left_out
 from experiments.settings import Settings, describe_people
 from experiments.table_comp import PRINT as PRINTED
 from experiments.table_comp import WIDTHS
@@ -25,14 +26,19 @@ def run(settings: Settings) -> dict[str, Any]:
     people = datasets.load("adult")
     attributes = len(people.schema)
     each = settings.one_each(attributes, TOTAL / attributes)
-    repeats = settings.times(5, 2)
-    records = []
-    for w in [w for w in WIDTHS if w <= attributes]:
-        sets = draw_sets(people, w, settings.most(20, 6), cells=1 << 21)
-        for scheme, values in evaluate(people, each, sets, settings, repeats).items():
-            records.append({"data": "adult", "scheme": scheme, "x": w, **summarise(values)})
-    said = f"up to {settings.most(20, 6)} attribute sets a width"
-    about = describe_people(settings, people, each, repeats, sets=said)
+    repeats, most = settings.times(5, 2), settings.most(20, 6)
+    widths = [w for w in WIDTHS if w <= attributes]
+    questions = [Question(people, each, draw_sets(people, w, most, cells=1 << 21)) for w in widths]
+    records = [
+        {"data": "adult", "scheme": scheme, "x": w, **summarise(values)}
+        for w, errors in zip(widths, evaluate(questions, settings, repeats), strict=True)
+        for scheme, values in errors.items()
+    ]
+    facts = {
+        "sets": f"up to {most} attribute sets a width",
+        "left out": left_out(questions, settings, repeats),
+    }
+    about = describe_people(settings, people, each, repeats, **facts)
     return {"about": about, "records": records}
 
 

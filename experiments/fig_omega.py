@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from experiments import datasets
-from experiments.harness import FLOOR, draw_sets, evaluate, named
+from experiments.harness import FLOOR, draw_sets, named
+from experiments.questions import Question, evaluate
 from experiments.settings import Settings, describe_people
 from experiments.style import finish, log_axis, title
 from experiments.text import Result, Table, number
@@ -26,14 +27,17 @@ def run(settings: Settings) -> dict[str, Any]:
     people = datasets.load("adult")
     each = settings.one_each(len(people.schema), 1.0)
     repeats = settings.times(10, 2)
+    most = settings.most(None, 12)
+    questions = [
+        Question(people, each, draw_sets(people, w, most, cells=LARGEST)) for w in (2, 3, 4, 5)
+    ]
     points = []
-    for w in (2, 3, 4, 5):
-        sets = draw_sets(people, w, settings.most(None, 12), cells=LARGEST)
-        found = evaluate(people, each, sets, settings, repeats, chosen=named("castell"))
-        for k, names in enumerate(sets):
+    found = evaluate(questions, settings, repeats, chosen=named("castell"))
+    for question, errors in zip(questions, found, strict=True):
+        for k, names in enumerate(question.sets):
             cells = prod(people.schema[name].size for name in names)
-            avd = {scheme: float(values[:, k].mean()) for scheme, values in found.items()}
-            points.append({"w": w, "cells": cells, "names": " x ".join(names), **avd})
+            avd = {scheme: float(values[:, k].mean()) for scheme, values in errors.items()}
+            points.append({"w": len(names), "cells": cells, "names": " x ".join(names), **avd})
     said = f"{len(points)} attribute sets of up to {LARGEST:,} cells"
     about = describe_people(settings, people, each, repeats, sets=said)
     return {"about": about, "points": points, "fit": fit(points)}

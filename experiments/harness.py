@@ -1,34 +1,30 @@
-"""How far every scheme is off: populations in, errors by attribute set and repeat out.
+"""Every scheme there is, and what it answers when it is asked about a population.
 
 A scheme is a method of castell on a design, or a system that collects for itself. A new estimator
 file, or a new file in `systems/`, is a new scheme everywhere. Module constants say what it needs:
 
 - `DESIGN`, a design of its own (estimators only);
-- `REPEATS`, how often an experiment may repeat it at most, if it takes long;
+- `REPEATS`, how often an experiment repeats it at most, if it takes long;
 - `VARIANTS`, options under which it is shown besides, by label (estimators only).
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import comb, prod
 from typing import Any
 
 import numpy as np
 
 import castell
-from castell import CastellError, Study
+from castell import Study
 from castell.errors import QueryError
 from castell.estimators import estimator
-from castell.metrics import METRICS, attribute_sets
+from castell.metrics import attribute_sets
 from castell.operators import Floats
-from castell.progress import progress_bar
 from experiments import expected
 from experiments.datasets.population import Population
-from experiments.settings import Settings
 from experiments.systems import Answer, system, systems
 
 # With more attributes than this each attribute set is asked on its own: a study of 68 questions
@@ -36,6 +32,9 @@ from experiments.systems import Answer, system, systems
 WHOLE = 16
 FLOOR, UNIFORM, PRODUCT = "sampling floor", "uniform table", "independent truth"
 REFERENCES = (FLOOR, UNIFORM, PRODUCT)
+# Methods that take seconds for a study or a table: how often they are repeated at most, where
+# their files do not say.
+SLOW = {"auto": 3, "em": 3, "latent": 3}
 
 Sets = Sequence[tuple[str, ...]]
 
@@ -62,7 +61,8 @@ def schemes() -> tuple[Scheme, ...]:
     found: list[Scheme] = []
     for method in castell.methods():
         module = estimator(method)
-        design, most = getattr(module, "DESIGN", "independent"), getattr(module, "REPEATS", None)
+        design = getattr(module, "DESIGN", "independent")
+        most = getattr(module, "REPEATS", SLOW.get(method))
         for label, options in {method: {}, **getattr(module, "VARIANTS", {})}.items():
             chosen = tuple(options.items())
             found.append(Scheme(label, method, design, options=chosen, repeats=most))
@@ -109,10 +109,6 @@ def ask(
     return answer if finish is None else lambda names: finish(answer(names))
 
 
-# What takes long is asked once for all that is evaluated on the same people.
-_kept = lru_cache(maxsize=32)(ask)
-
-
 def study_of(people: Population, each: float, scheme: Scheme) -> Study:
     """The study of a scheme: so much for each attribute, whatever the design makes of it."""
     total = each * len(people.schema)
@@ -142,59 +138,7 @@ def draw_sets(
     return [tuple(names[i] for i in chosen) for chosen in sorted(drawn)]
 
 
-def evaluate(
-    people: Population,
-    each: float,
-    sets: Sets,
-    settings: Settings,
-    repeats: int,
-    *,
-    metric: str = "avd",
-    chosen: Sequence[Scheme] | None = None,
-) -> dict[str, Floats]:
-    """The error of each scheme on each set in each repeat, and of floor and ceilings.
-
-    A set that a scheme cannot answer is NaN, and so is a repeat it took no part in.
-    """
-    chosen = schemes() if chosen is None else chosen
-    errors = {s.label: np.full((repeats, len(sets)), np.nan) for s in chosen}
-    errors |= {label: np.full((repeats, len(sets)), np.nan) for label in REFERENCES}
-    far = METRICS[metric]
-    with progress_bar(f"{people.name}, epsilon {each:g} each") as tell:
-        for repeat in range(repeats):
-            seed = _seed(settings.seed, repeat, people.name)
-            now = [s for s in chosen if s.repeats is None or repeat < most(s, settings, people)]
-            answers = _answers(people, each, now, settings.noise, seed)
-            again = people.take(np.random.default_rng(seed).integers(0, people.n, people.n))
-            for k, names in enumerate(sets):
-                truth, some = people.table(names), people.select(names)
-                guesses = references(truth, again.table(names))
-                for scheme in now:
-                    try:
-                        answer = (
-                            answers[scheme.label]
-                            if scheme.label in answers
-                            else ask(
-                                some, each, scheme, settings.noise, seed + k, part=not scheme.alone
-                            )
-                        )
-                        guesses[scheme.label] = answer(names) if answer else None
-                    except CastellError:
-                        guesses[scheme.label] = None
-                for label, guess in guesses.items():
-                    if guess is not None:
-                        errors[label][repeat, k] = far(truth, guess)
-                tell((repeat * len(sets) + k + 1) / (repeats * len(sets)))
-    return errors
-
-
-def most(scheme: Scheme, settings: Settings, people: Population) -> int:
-    """How often what takes long is repeated: once, if it must be quick or is asked set by set."""
-    apart = len(people.schema) > WHOLE and not scheme.system
-    return 1 if settings.quick or apart else scheme.repeats or 1
-
-
-def references(truth: Floats, again: Floats) -> dict[str, Floats | None]:
+def references(truth: Floats, again: Floats) -> dict[str, Floats]:
     """What no noise at all would give, and what knowing little would."""
     product = np.ones(())
     for axis in range(truth.ndim):
@@ -204,29 +148,6 @@ def references(truth: Floats, again: Floats) -> dict[str, Floats | None]:
 
 def _others(count: int, axis: int) -> tuple[int, ...]:
     return tuple(i for i in range(count) if i != axis)
-
-
-def _seed(seed: int, repeat: int, name: str) -> int:
-    # Repeats and data sets differ, runs do not.
-    return (zlib.crc32(name.encode()) + 1_000_003 * repeat + 7_919 * seed) % 2**32
-
-
-def _answers(
-    people: Population, each: float, chosen: Sequence[Scheme], noise: str, seed: int
-) -> dict[str, Answer | None]:
-    """What answers for the whole study: all of it is asked at once, unless it is too wide.
-
-    A system learns one model, so it is always asked all.
-    """
-    found: dict[str, Answer | None] = {}
-    for scheme in chosen:
-        if scheme.system or not (scheme.alone or len(people.schema) > WHOLE):
-            call = ask if scheme.repeats is None else _kept
-            try:
-                found[scheme.label] = call(people, each, scheme, noise, seed)
-            except CastellError:
-                found[scheme.label] = None
-    return found
 
 
 def summarise(values: Floats) -> dict[str, Any]:

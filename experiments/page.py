@@ -55,18 +55,18 @@ def write(folder: Path, settings: Settings, *, fresh: bool = False) -> Path:
     for k, name in enumerate(names(), 1):
         module = experiment(name)
         start = perf_counter()
-        print(f"[{k}/{len(names())}] {name}", end=" ", flush=True)
+        print(f"[{k}/{len(names())}] {name}", flush=True)
         try:
             results = both(module, settings, fresh=fresh)
         except CastellError as error:
-            print(f"left out: {error}")
+            print(f"  left out: {error}", flush=True)
             parts.append(f"## {headline(module)}\n\nLeft out: {error}.")
             continue
         for noise, result in results.items():
             picture = pictures / f"{name}-{noise}.png"
             module.draw(result).save(picture, **scale(picture))
         parts.append(section(name, module, results))
-        print(f"({perf_counter() - start:.0f} s)", flush=True)
+        print(f"  {perf_counter() - start:.0f} s", flush=True)
     text = "\n\n".join([INTRODUCTION + "\n" + _settings(settings), *parts]) + "\n"
     target = folder / "reproduction.md"
     target.write_text(text, encoding="utf-8")

@@ -96,6 +96,7 @@ def line(about: dict[str, Any]) -> str:
     if "repeats" in about:
         repeats = about["repeats"]
         parts.append(f"{repeats} repeats, ± their standard error" if repeats > 1 else "one run")
+    parts += about.get("left out", [])
     return "; ".join(parts)
 
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import castell
-from experiments import datasets, expected, harness, sweep, systems
+from experiments import datasets, expected, harness, questions, sweep, systems
 from experiments.datasets import census1990
 from experiments.datasets.source import cache_folder
 from experiments.settings import Settings
@@ -58,7 +58,7 @@ def _code() -> str:
     folders = [Path(castell.__file__).parent, Path(datasets.__file__).parent]
     folders.append(Path(systems.__file__).parent)
     files = [file for folder in folders for file in folder.rglob("*.py")]
-    files += [Path(inspect.getfile(module)) for module in (harness, expected, sweep)]
+    files += [Path(inspect.getfile(module)) for module in (harness, expected, questions, sweep)]
     for file in sorted(files):
         digest.update(file.read_bytes())
     return digest.hexdigest()

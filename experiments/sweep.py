@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ import numpy as np
 from experiments import datasets
 from experiments.datasets import synthetic
 from experiments.datasets.population import DataError, Population
-from experiments.harness import evaluate, summarise
-from experiments.settings import Settings, describe
+from experiments.harness import summarise
+from experiments.questions import Question, evaluate, left_out
+from experiments.settings import Settings, budgets, describe
 from experiments.text import Result, pick
 
 PAIR = ("A", "B")
@@ -49,31 +49,57 @@ def about(settings: Settings, people: Sequence[Population], **facts: Any) -> dic
     return describe(settings, data=notes, n=[p.n for p in people], **facts)
 
 
+def over_data(
+    settings: Settings,
+    repeats: int,
+    points: Callable[[Population], Iterable[tuple[float, Question]]],
+    facts: Callable[[Sequence[Population]], Mapping[str, Any]],
+) -> dict[str, Any]:
+    """AVD at some x of each data set: what `points` asks of it; `facts` are for the about line."""
+    found, missing = populations()
+    asked = [point for people in found for point in points(people)]
+    questions = [question for _, question in asked]
+    errors = evaluate(questions, settings, repeats)
+    result = [
+        record
+        for (x, question), values in zip(asked, errors, strict=True)
+        for record in records(question.people, x, values)
+    ]
+    said = {"repeats": repeats, "left out": left_out(questions, settings, repeats), **facts(found)}
+    return {"about": about(settings, found, **said), "records": result, "missing": missing}
+
+
+def one_budget(settings: Settings, sets: str) -> Callable[[Sequence[Population]], dict[str, Any]]:
+    """The facts of a figure with one budget: epsilon 1 for each attribute, or as asked."""
+    return lambda found: {**budgets(settings, [len(p.schema) for p in found], 1.0), "sets": sets}
+
+
 def over_synthetic(settings: Settings, vary: str, values: Sequence[float]) -> dict[str, Any]:
     """MAE on synthetic data while one of n, d, v and epsilon varies."""
-    repeats = settings.times(100, 10)
+    repeats, least = settings.times(100, 10), settings.times(20, 3)
     each = settings.one_each(2, EXAMPLE["eps"]) if vary != "eps" else EXAMPLE["eps"]
-    found = []
+    questions = []
     for x in values:
         now = {**EXAMPLE, "eps": each, vary: x}
         people = synthetic.population(int(now["n"]), int(now["d"]), now["v"])
-        errors = evaluate(
-            people, now["eps"], [PAIR], replace(settings, epsilon=None), repeats, metric="mae"
-        )
-        found += records(people, x, errors)
+        questions.append(Question(people, now["eps"], [PAIR]))
+    errors = evaluate(questions, settings, repeats, metric="mae", least=least)
     fixed = {**EXAMPLE, "eps": each}
     said = [f"{name} = {value:g}" for name, value in fixed.items() if name not in (vary, "eps")]
     epsilons = list(values) if vary == "eps" else [each]
-    return {
-        "about": describe(
-            settings,
-            data=f"synthetic data, {', '.join(said)}",
-            each=epsilons,
-            total=[2 * e for e in epsilons],
-            repeats=repeats,
-        ),
-        "records": found,
+    facts = {
+        "data": f"synthetic data, {', '.join(said)}",
+        "each": epsilons,
+        "total": [2 * e for e in epsilons],
+        "repeats": repeats,
+        "left out": left_out(questions, settings, repeats, least=least),
     }
+    found = [
+        record
+        for x, question, errs in zip(values, questions, errors, strict=True)
+        for record in records(question.people, x, errs)
+    ]
+    return {"about": describe(settings, **facts), "records": found}
 
 
 def slope(result: Result, scheme: str, data: str, least: float = 0.0) -> float | None:

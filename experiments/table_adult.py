@@ -13,7 +13,8 @@ import numpy as np
 
 from castell.metrics import cramers_v
 from experiments import datasets
-from experiments.harness import FLOOR, evaluate, summarise
+from experiments.harness import FLOOR, summarise
+from experiments.questions import Question, evaluate, left_out
 from experiments.settings import Settings, describe
 from experiments.style import colours, finish, title
 from experiments.text import Result, Table, mean_of, number, pick
@@ -35,20 +36,20 @@ GOLDEN = {"sex x income": 6.63e-10, "sex x race": 2.31e-9, "education x occupati
 def run(settings: Settings) -> dict[str, Any]:
     people = datasets.load("adult")
     each = settings.one_each(2, 1.0)
-    repeats = settings.times(200, 20)
+    repeats, least = settings.times(200, 20), settings.times(20, 3)
+    questions = [Question(people.select(names), each, [names]) for names in PAIRS.values()]
+    found = evaluate(questions, settings, repeats, metric="mse", least=least)
     records = []
-    for pair, names in PAIRS.items():
-        some = people.select(names)
-        found = evaluate(some, each, [names], settings, repeats, metric="mse")
-        for scheme, values in found.items():
+    for pair, errors in zip(PAIRS, found, strict=True):
+        for scheme, values in errors.items():
             numbers = summarise(values)
             # Repeats that a scheme took no part in are NaN; a scheme that failed has no mean.
             known = repeats > 1 and numbers["mean"] is not None
             numbers["sigma"] = float(np.nanstd(values)) if known else None
             records.append({"pair": pair, "scheme": scheme, **numbers})
-    about = describe(
-        settings, data=people.note, n=people.n, each=each, total=2 * each, repeats=repeats
-    )
+    facts = {"data": people.note, "n": people.n, "each": each, "total": 2 * each}
+    left = left_out(questions, settings, repeats, least=least)
+    about = describe(settings, **facts, repeats=repeats) | {"left out": left}
     v = {pair: cramers_v(people.table(names)) for pair, names in PAIRS.items()}
     return {"about": about, "records": records, "v": v}
 

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from castell.operators import Floats
 from experiments import datasets
-from experiments.harness import REFERENCES, Scheme, draw_sets, evaluate, schemes, summarise
+from experiments.harness import REFERENCES, Scheme, draw_sets, schemes, summarise
 from experiments.lines import lines
+from experiments.questions import Question, evaluate, left_out
 from experiments.settings import Settings, describe_people
 from experiments.text import Result, Table, number, pick
 
@@ -36,9 +38,13 @@ REAL = {
     "castell": (0.044, 0.107, 0.245, 0.517, 1.24),
     "truncated, no cell < 0": (0.037, 0.052, 0.058, 0.084, 0.159),
 }
-NOT_BELOW_ZERO = Scheme(
-    "truncated, no cell < 0", "truncated", finish=lambda table: np.maximum(table, 0.0)
-)
+
+
+def _not_below_zero(table: Floats) -> Floats:
+    return np.maximum(table, 0.0)
+
+
+NOT_BELOW_ZERO = Scheme("truncated, no cell < 0", "truncated", finish=_not_below_zero)
 
 
 def run(settings: Settings) -> dict[str, Any]:
@@ -47,23 +53,24 @@ def run(settings: Settings) -> dict[str, Any]:
     each = settings.one_each(attributes, 1.0)
     repeats = settings.times(5, 2)
     most = settings.most(None, 12)
-    records: list[dict[str, Any]] = []
-    sums: dict[str, list[Any]] = {}
-    asked = []
-    for w in [w for w in WIDTHS if w <= attributes]:
-        sets = draw_sets(people, w, most, cells=1 << 21)
-        asked.append(len(sets))
-        chosen = (*schemes(), NOT_BELOW_ZERO)
-        for scheme, values in evaluate(
-            people, each, sets, settings, repeats, chosen=chosen
-        ).items():
-            sums.setdefault(scheme, []).append(values.mean(axis=1))
-            records.append({"data": "adult", "scheme": scheme, "x": w, **summarise(values)})
-    for scheme, columns in sums.items():
-        values = np.mean(columns, axis=0)[:, None]
-        records.append({"data": "adult", "scheme": scheme, "x": "mean", **summarise(values)})
-    said = f"{', '.join(map(str, asked))} attribute sets of {_widths(len(asked))}"
-    about = describe_people(settings, people, each, repeats, sets=said)
+    widths = [w for w in WIDTHS if w <= attributes]
+    chosen = (*schemes(), NOT_BELOW_ZERO)
+    questions = [Question(people, each, draw_sets(people, w, most, cells=1 << 21)) for w in widths]
+    errors = evaluate(questions, settings, repeats, chosen=chosen)
+    records = []
+    for scheme in errors[0]:
+        columns = [found[scheme] for found in errors]
+        average = np.mean([values.mean(axis=1) for values in columns], axis=0)[:, None]
+        records += [
+            {"data": "adult", "scheme": scheme, "x": x, **summarise(values)}
+            for x, values in zip([*widths, "mean"], [*columns, average], strict=True)
+        ]
+    asked = ", ".join(str(len(question.sets)) for question in questions)
+    facts = {
+        "sets": f"{asked} attribute sets of {_widths(len(widths))}",
+        "left out": left_out(questions, settings, repeats, chosen=chosen),
+    }
+    about = describe_people(settings, people, each, repeats, **facts)
     return {"about": about, "records": records}
 
 

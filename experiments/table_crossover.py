@@ -13,7 +13,8 @@ import numpy as np
 
 from castell.bounds import epsilon_threshold, n_threshold, width_threshold
 from experiments import datasets
-from experiments.harness import draw_sets, evaluate, named
+from experiments.harness import draw_sets, named
+from experiments.questions import Question, evaluate
 from experiments.settings import Settings, describe_people
 from experiments.style import finish, log_axis, title
 from experiments.text import Result, Table
@@ -30,19 +31,18 @@ def run(settings: Settings) -> dict[str, Any]:
     largest = max(people.schema.sizes)
     order = np.random.default_rng(settings.seed).permutation(people.n)
     pairs = draw_sets(people, 2, settings.most(None, 6))
-    curves: dict[str, list[dict[str, Any]]] = {"n*": [], "epsilon*": [], "w*": []}
-
-    def add(name: str, x: float, group: Any, budget: float, sets: Any) -> None:
-        chosen = named("castell", "independent")
-        found = evaluate(group, budget, sets, settings, repeats, chosen=chosen)
-        curves[name].append({"x": x, **{s: float(v.mean()) for s, v in found.items()}})
-
-    for n in [n for n in NUMBERS if n <= people.n]:
-        add("n*", n, people.take(order[:n]), each, pairs)
-    for epsilon in EPSILONS:
-        add("epsilon*", epsilon, people, epsilon, pairs)
+    points: list[tuple[str, float, Question]] = [
+        ("n*", n, Question(people.take(order[:n]), each, pairs)) for n in NUMBERS if n <= people.n
+    ]
+    points += [("epsilon*", e, Question(people, e, pairs)) for e in EPSILONS]
     for w in range(2, min(6, len(people.schema)) + 1):
-        add("w*", w, people, each, draw_sets(people, w, settings.most(None, 6), cells=1 << 21))
+        sets = draw_sets(people, w, settings.most(None, 6), cells=1 << 21)
+        points.append(("w*", w, Question(people, each, sets)))
+    chosen = named("castell", "independent")
+    found = evaluate([question for *_, question in points], settings, repeats, chosen=chosen)
+    curves: dict[str, list[dict[str, Any]]] = {"n*": [], "epsilon*": [], "w*": []}
+    for (name, x, _), errors in zip(points, found, strict=True):
+        curves[name].append({"x": x, **{s: float(v.mean()) for s, v in errors.items()}})
     about = describe_people(settings, people, each, repeats)
     formulas = {
         "n*": n_threshold(largest, each, 2),

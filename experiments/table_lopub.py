@@ -10,6 +10,7 @@ for AVD, and the total variation distance, which is LoPub's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,10 @@ from castell.counting import MemoryCounts
 from castell.filters import Filters
 from castell.metrics import METRICS
 from castell.operators import Floats
-from castell.progress import progress_bar
 from castell.reports import Reports
-from experiments import datasets
-from experiments.harness import Scheme, draw_sets, study_of, summarise
+from experiments import datasets, pool
+from experiments.datasets.population import Population
+from experiments.harness import Scheme, Sets, draw_sets, study_of, summarise
 from experiments.lines import lines
 from experiments.settings import Settings, describe
 from experiments.table_comp import PRINT as PRINTED
@@ -60,36 +61,57 @@ def _sampled(reports: Reports, options: Mapping[str, Any]) -> Answer:
     return lambda names: model.estimate(names).probabilities
 
 
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One reading of one set of reports."""
+
+    people: Population
+    each: float
+    seed: int
+    reading: str
+    sets: Mapping[int, Sets]
+
+
+def errors_of(task: Task) -> dict[tuple[str, int], list[float]]:
+    """The errors on all sets, by what an error is and by width."""
+    study = study_of(task.people, task.each, Scheme("lopub", "lopub", "bloom"))
+    reports = study.randomize(task.people.frame(), seed=task.seed)
+    direct = task.reading == DIRECT
+    answer = _directly(reports) if direct else _sampled(reports, READINGS[task.reading])
+    found = {}
+    for w, chosen in task.sets.items():
+        pairs = [(task.people.table(names), answer(names)) for names in chosen]
+        for error in ERRORS:
+            found[error, w] = [METRICS[error](*pair) for pair in pairs]
+    return found
+
+
 def run(settings: Settings) -> dict[str, Any]:
     people = datasets.load("adult")
-    repeats = settings.times(3, 1)
+    repeats, most = settings.times(3, 1), settings.most(20, 6)
     widths = [w for w in WIDTHS if w <= len(people.schema)]
-    sets = {w: draw_sets(people, w, settings.most(20, 6), cells=1 << 20) for w in widths}
+    sets = {w: draw_sets(people, w, most, cells=1 << 20) for w in widths}
     budgets = settings.each(len(people.schema), EPSILONS)
+    # EM from nowhere takes longest.
+    readings = [DIRECT, *(x for x in READINGS if x != "em" or not settings.quick)]
+    asked = [(each, reading) for each in budgets for reading in readings]
+    tasks = [
+        Task(people, each, settings.seed + repeat, reading, sets)
+        for each, reading in asked
+        for repeat in range(repeats)
+    ]
+    found = pool.work(errors_of, tasks, "LoPub, reading by reading")
     records = []
-    with progress_bar("LoPub, reading by reading") as tell:
-        for k, each in enumerate(budgets):
-            study = study_of(people, each, Scheme("lopub", "lopub", "bloom"))
-            found: dict[tuple[str, str, int], list[list[float]]] = {}
-            for repeat in range(repeats):
-                reports = study.randomize(people.frame(), seed=settings.seed + repeat)
-                answers = {DIRECT: _directly(reports)}
-                # EM from nowhere takes longest.
-                some = {x: o for x, o in READINGS.items() if x != "em" or not settings.quick}
-                answers |= {label: _sampled(reports, o) for label, o in some.items()}
-                for label, answer in answers.items():
-                    for w, chosen in sets.items():
-                        pairs = [(people.table(names), answer(names)) for names in chosen]
-                        for error in ERRORS:
-                            row = [METRICS[error](*pair) for pair in pairs]
-                            found.setdefault((label, error, w), []).append(row)
-                tell((k * repeats + repeat + 1) / (len(budgets) * repeats))
-            for (label, error, w), values in found.items():
-                what = {"data": f"epsilon {each:g} each, {ERRORS[error]}", "each": each}
-                numbers = summarise(np.array(values))
-                records.append({**what, "error_is": error, "scheme": label, "x": w, **numbers})
+    for k, (each, reading) in enumerate(asked):
+        own = found[k * repeats : (k + 1) * repeats]
+        for error, w in own[0]:
+            what = {"data": f"epsilon {each:g} each, {ERRORS[error]}", "each": each}
+            numbers = summarise(np.array([errors[error, w] for errors in own]))
+            records.append({**what, "error_is": error, "scheme": reading, "x": w, **numbers})
     total = [each * len(people.schema) for each in budgets]
-    facts = {"data": people.note, "n": people.n, "each": budgets, "total": total}
+    facts: dict[str, Any] = {"data": people.note, "n": people.n, "each": budgets, "total": total}
+    facts["sets"] = f"up to {most} attribute sets a width"
+    facts["left out"] = ["the reading em is left out"] if settings.quick else []
     return {"about": describe(settings, **facts, repeats=repeats), "records": records}
 
 

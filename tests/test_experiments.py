@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import doctest
 import json
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +22,7 @@ import pytest
 
 import castell
 import experiments
-from castell import Attribute, CastellError, Schema, estimators
+from castell import Attribute, CastellError, Schema, estimators, metrics
 from experiments import (
     __main__,
     catalogue,
@@ -23,6 +30,8 @@ from experiments import (
     expected,
     harness,
     page,
+    pool,
+    questions,
     store,
     style,
     systems,
@@ -32,10 +41,12 @@ from experiments import (
 )
 from experiments.datasets import adult, synthetic
 from experiments.datasets.population import DataError, Population
-from experiments.harness import Scheme, draw_sets, evaluate, study_of, summarise
+from experiments.harness import Scheme, draw_sets, study_of, summarise
+from experiments.questions import Question, evaluate, left_out
 from experiments.settings import Settings, budgets, line
 from experiments.text import Table, number, pick
 
+ROOT = Path(experiments.__file__).parents[1]
 # Methods may take long, and there may be many: most tests make do with these.
 FEW = ("castell", "independent", "truncated")
 SIZES = {
@@ -76,6 +87,15 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 QUICK = {noise: Settings(noise=noise, quick=True, repeats=2) for noise in ("real", "rounding")}
 
 
+# What a quick run leaves out, besides repeats and sets whose number is given anyway.
+LEFT_OUT = {
+    "fig_adw": "of up to 20,000 cells; census1990 2, even widths only",
+    "fig_adn": "every other n",
+    "fig_ade": "at 3 of 5 epsilons",
+    "table_lopub": "the reading em is left out",
+}
+
+
 @pytest.mark.parametrize("name", catalogue.names())
 def test_every_experiment_runs_shows_and_draws(name: str) -> None:
     module = catalogue.experiment(name)
@@ -84,6 +104,7 @@ def test_every_experiment_runs_shows_and_draws(name: str) -> None:
     results = {noise: store.run(module, settings) for noise, settings in noises.items()}
     for noise, result in results.items():
         json.dumps(result, allow_nan=False)
+        assert LEFT_OUT.get(name, "") in line(result["about"])
         if len(noises) > 1:
             assert result["about"]["noise"] == noise
             assert line(result["about"])
@@ -161,10 +182,28 @@ def test_a_methods_variants_and_limits_are_shown(
     assert loud.options == (("target", "respondents"),)
     assert {s.repeats for s in (plain, loud)} == {1}
     people = _people("adult").select(["sex", "income"])
-    found = evaluate(people, 2.0, [("sex", "income")], Settings(), 3, chosen=[plain, loud])
+    asked = [Question(people, 2.0, [("sex", "income")])]
+    (found,) = evaluate(asked, Settings(), 3, chosen=[plain, loud])
+    said = left_out(asked, Settings(), 3, chosen=[plain, loud])
+    assert said == ["newcomer, newcomer, loud: 1 of 3 repeats"]
     for label in (plain.label, loud.label):
         assert np.isfinite(found[label][0]).all()
         assert np.isnan(found[label][1:]).all()
+
+
+def test_what_takes_long_is_repeated_less_often_and_said_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(castell, "methods", lambda: ("castell", "auto", "em", "latent", "lopub"))
+    slow = "auto, em, latent, lopub, lopub, Lasso only"
+    few = [Question(_people("nursery"), 1.0, [("s0", "s1")])]
+    wide = [Question(_people("census1990"), 1.0, [("c0", "c1")])]
+    assert left_out(few, Settings(), 5) == [f"{slow}: 3 of 5 repeats"]
+    assert left_out([*few, *wide], Settings(), 5) == [f"{slow}: 1 or 3 of 5 repeats"]
+    assert left_out(few, Settings(quick=True), 2) == [f"{slow}: 1 of 2 repeats"]
+    assert left_out(few, Settings(), 200, least=20) == [f"{slow}: 20 of 200 repeats"]
+    assert left_out(few, Settings(), 3) == []
+    assert line({"left out": ["em: 1 of 2 repeats"]}) == "em: 1 of 2 repeats"
 
 
 def test_drawn_designs_have_no_part_in_the_papers_model_nor_in_parts() -> None:
@@ -207,7 +246,8 @@ def _mean(label: str, **more: Any) -> float:
     people = _people("adult", more.pop("n", 600))
     sets = [("sex", "income"), ("race", "sex")]
     settings = Settings(noise=more.pop("noise", "real"))
-    return float(evaluate(people, more.pop("each", 1.0), sets, settings, 6)[label].mean())
+    asked = [Question(people, more.pop("each", 1.0), sets)]
+    return float(evaluate(asked, settings, 6)[0][label].mean())
 
 
 def test_more_budget_and_more_people_err_less() -> None:
@@ -220,8 +260,8 @@ def test_rounding_errs_far_less_than_real_noise() -> None:
 
 
 def test_same_seed_same_numbers_another_seed_others() -> None:
-    people, sets = _people("nursery"), [("s0", "s1")]
-    runs = [evaluate(people, 1.0, sets, Settings(seed=s), 2)["castell"] for s in (0, 0, 1)]
+    asked = [Question(_people("nursery"), 1.0, [("s0", "s1")])]
+    runs = [evaluate(asked, Settings(seed=s), 2)[0]["castell"] for s in (0, 0, 1)]
     np.testing.assert_array_equal(runs[0], runs[1])
     assert (runs[0] != runs[2]).all()
     assert runs[0][0] != runs[0][1]
@@ -238,12 +278,33 @@ def test_references_are_what_they_say() -> None:
 
 
 def test_a_scheme_that_cannot_answer_is_a_gap_not_an_end() -> None:
+    asked = [Question(_people("adult"), 1.0, [("sex",)])]
     broken = Scheme("broken", "castell", "no such design")
-    found = evaluate(_people("adult"), 1.0, [("sex",)], Settings(), 2, chosen=[broken])
+    (found,) = evaluate(asked, Settings(), 2, chosen=[broken])
     assert summarise(found["broken"]) == {"mean": None, "error": None, "sigma": None}
     alone = Scheme("alone", "castell", "no such design", alone=True)
-    found = evaluate(_people("adult"), 1.0, [("sex",)], Settings(), 1, chosen=[alone])
+    (found,) = evaluate(asked, Settings(), 1, chosen=[alone])
     assert np.isnan(found["alone"]).all()
+
+
+def test_wide_studies_are_asked_set_by_set_and_as_if_by_themselves() -> None:
+    """Twenty attributes: each set is a study of its own, with seeds by its place."""
+    people = _people("census1990")
+    assert len(people.schema) > harness.WHOLE
+    sets = [("c0", "c1"), ("c2", "c3", "c4")]
+    (scheme,) = harness.named("castell")
+    (found,) = evaluate([Question(people, 2.0, sets)], Settings(), 1, chosen=[scheme])
+    for place, names in enumerate(sets):
+        some = people.select(names)
+        answer = harness.ask(
+            some, 2.0, scheme, "real", questions.seed_of(0, 0, people.name) + place
+        )
+        assert found["castell"][0, place] == metrics.avd(people.table(names), answer(names))
+    # In one piece or in many: what is together in a task changes nothing.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(questions, "PIECE", 1)
+        (again,) = evaluate([Question(people, 2.0, sets)], Settings(), 1, chosen=[scheme])
+    np.testing.assert_array_equal(found["castell"], again["castell"])
 
 
 def test_sets_are_all_or_some_and_never_too_large() -> None:
@@ -253,6 +314,175 @@ def test_sets_are_all_or_some_and_never_too_large() -> None:
     assert draw_sets(people, 8, 5) == draw_sets(people, 8, 5)
     assert draw_sets(people, 2, None, cells=4)
     assert draw_sets(people, 9, 5, cells=4) == []
+
+
+# -- all cores -----------------------------------------------------------------------------------
+
+
+def _refuse(task: int) -> int:
+    if task == 1:
+        raise DataError(f"task {task} cannot be done", "leave it")
+    return task
+
+
+def _rest(file: str) -> None:
+    Path(file).touch()
+    threading.Event().wait()
+
+
+def test_processes_change_no_number() -> None:
+    """Whole studies and sets by themselves, here, in one process and in two."""
+    sets = [("s0", "s1"), ("s1", "s2", "s3")]
+    asked = [
+        Question(_people("nursery"), 1.0, sets),
+        Question(_people("nursery"), 2.0, sets),
+        Question(_people("census1990"), 1.0, [("c0", "c1"), ("c2", "c19")]),
+    ]
+    chosen = (*harness.schemes(), table_comp.NOT_BELOW_ZERO)
+    runs = [evaluate(asked, Settings(), 2, chosen=chosen)]
+    for count in (1, 2):
+        with pool.processes(count):
+            runs.append(evaluate(asked, Settings(), 2, chosen=chosen))
+    assert {s.label for s in chosen} < set(runs[0][0])
+    for other in runs[1:]:
+        for here, there in zip(runs[0], other, strict=True):
+            assert list(here) == list(there)
+            for label in here:
+                assert np.isfinite(here[label]).all()
+                np.testing.assert_array_equal(here[label], there[label])
+
+
+def test_an_experiment_is_the_same_in_processes() -> None:
+    module = catalogue.experiment("fig_adw")
+    here = module.run(QUICK["real"])
+    with pool.processes(2):
+        assert module.run(QUICK["real"]) == here
+
+
+def test_an_error_in_a_process_is_the_same_error(capsys: pytest.CaptureFixture[str]) -> None:
+    for count in (None, 2):
+        with pool.processes(count), pytest.raises(DataError, match="task 1 cannot be done: leave"):
+            pool.work(_refuse, range(3), "tasks")
+    with pytest.raises(DataError, match="leave it"):
+        pool.work(_refuse, range(3), "tasks")
+    assert __main__.main(["fig_3d", "--jobs", "0"]) == 1
+    assert "0 processes: give one or more" in capsys.readouterr().err
+
+
+def test_a_process_that_dies_is_an_error_for_people() -> None:
+    with pytest.raises(pool.WorkError, match="--jobs 1"), pool.processes(1):
+        pool.work(os._exit, [3], "tasks")
+
+
+def test_processes_have_one_thread_each_and_leave_no_trace() -> None:
+    before = dict(os.environ)
+    with pool.processes(1):
+        assert pool.work(os.getenv, ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "") == ["1", "1"]
+    assert dict(os.environ) == before
+    assert not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("count", [None, 2])
+def test_progress_moves(
+    count: int | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(pool, "EVERY", 0.0)
+    with nullcontext() if count is None else pool.processes(count):
+        assert pool.work(abs, [-1, -2, -3, -4], "numbers") == [1, 2, 3, 4]
+        assert pool.work(abs, [-2, -2, -4], "again", abs) == [2, 2, 4]
+    said = [f"  numbers: {share}" for share in ("25%", "50%", "75%", "100%")]
+    *lines, end = capsys.readouterr().err.split("\n")
+    assert lines[:4] == said
+    # Whatever task is done first, all are done at the end.
+    assert len(lines) == 7
+    assert lines[-1] == "  again: 100%"
+    assert end == ""
+
+
+STOPPED = """
+from experiments import pool
+from tests.test_experiments import _rest
+if __name__ == "__main__":
+    with pool.processes(2):
+        pool.work(_rest, {files!r}, "resting")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_whatever_ends_a_run_ends_its_processes(how: signal.Signals, stand_in: Path) -> None:
+    """As Ctrl-C does it to all at once, and as somebody may do it to the first process."""
+    files = [stand_in / "one", stand_in / "two"]
+    script = stand_in / "stopped.py"
+    script.write_text(STOPPED.format(files=[str(f) for f in files]), encoding="utf-8")
+    paths = os.pathsep.join(map(str, (ROOT, ROOT / "src")))
+    run = subprocess.Popen(
+        [sys.executable, script],
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    while not all(file.exists() for file in files):
+        assert run.poll() is None
+        threading.Event().wait(0.05)
+    if how == signal.SIGINT:
+        os.killpg(run.pid, how)
+    else:
+        run.send_signal(how)
+    assert run.wait() != 0
+    assert any(_ended(run.pid) for _ in range(1200)), "a process is left"
+
+
+def _ended(session: int) -> bool:
+    """Whether no process of a session is left; if there is one, it gets a moment."""
+    try:
+        os.killpg(session, 0)
+    except ProcessLookupError:
+        return True
+    threading.Event().wait(0.05)
+    return False
+
+
+PICKY = '''"""Refuses much: more than 5,000 people, and what nobody reported."""
+from castell.errors import QueryError
+from castell.grouped import model
+def fit(study, counts):
+    if counts.n > 5000:
+        raise QueryError("these are too many", "ask fewer")
+    next(iter(counts.batches([0])))
+    return model(counts, [study.names], "population")
+'''
+
+
+def test_a_file_is_all_it_takes_to_be_in_a_figure(stand_in: Path) -> None:
+    """A copy of the project, two estimator files more, and the command as people type it."""
+    shutil.copytree(ROOT / "src" / "castell", stand_in / "castell")
+    shutil.copytree(ROOT / "experiments", stand_in / "experiments")
+    (stand_in / "experiments" / "systems" / "dpfedwae.py").unlink()  # takes long to start
+    (stand_in / "castell" / "estimators" / "newcomer.py").write_text(NEWCOMER, encoding="utf-8")
+    (stand_in / "castell" / "estimators" / "picky.py").write_text(PICKY, encoding="utf-8")
+    means: dict[str, dict[str, list[Any]]] = {}
+    for noise in ("real", "rounding"):
+        command = [sys.executable, "-m", "experiments", "fig_n", "--quick", "--noise", noise]
+        command += ["--repeats", "1", "--jobs", "2", "--json", "out.json", "--figure", "out.svg"]
+        done = subprocess.run(
+            command,
+            cwd=stand_in,
+            env={**os.environ, "PYTHONPATH": str(stand_in)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "newcomer" in (stand_in / "out.svg").read_text(encoding="utf-8")
+        result = json.loads((stand_in / "out.json").read_text(encoding="utf-8"))
+        means[noise] = {
+            name: [r["mean"] is not None for r in pick(result, scheme=name)]
+            for name in ("newcomer", "picky", "castell")
+        }
+    every = [True] * 4
+    assert means["real"] == {"newcomer": every, "picky": [*every[:3], False], "castell": every}
+    assert means["rounding"] == {"newcomer": every, "picky": [False] * 4, "castell": every}
 
 
 # -- the paper's model ---------------------------------------------------------------------------

@@ -16,7 +16,8 @@ from castell import Attribute, CastellError, Schema
 from castell.operators import Floats
 from experiments import harness, systems
 from experiments.datasets.population import Population
-from experiments.harness import Scheme, evaluate, summarise
+from experiments.harness import Scheme, summarise
+from experiments.questions import Question, evaluate
 from experiments.settings import Settings
 from experiments.systems import dpfedwae
 
@@ -141,12 +142,12 @@ def test_a_file_in_the_folder_is_a_scheme(newcomer: str) -> None:
     assert "dpfedwae" in systems.systems()
     people = _people(200)
     sets = [("a", "b"), ("b", "a")]
-    for _ in range(2):
-        found = evaluate(people, 1.5, sets, Settings(), 4, chosen=[scheme])[newcomer]
-    # All attributes' share, asked once for each repeat however often it is evaluated.
+    asked = [Question(people, 1.5, sets), Question(people, 1.5, sets[:1])]
+    found = evaluate(asked, Settings(), 4, chosen=[scheme])[0][newcomer]
+    # All attributes' share, asked once for each repeat however many questions there are.
     assert systems.system(newcomer).CALLS == [(200, 4.5)] * 2
     assert np.isnan(found[2:]).all()
-    quick = evaluate(people, 1.5, sets, Settings(quick=True), 4, chosen=[scheme])[newcomer]
+    quick = evaluate(asked, Settings(quick=True), 4, chosen=[scheme])[0][newcomer]
     assert np.isfinite(quick[0]).all()
     assert np.isnan(quick[1:]).all()
     assert found[:2] == pytest.approx(np.abs(people.table(["a", "b"]) - 0.25).max())
@@ -156,5 +157,6 @@ def test_a_file_in_the_folder_is_a_scheme(newcomer: str) -> None:
 def test_a_system_has_no_part_in_the_papers_model(newcomer: str) -> None:
     (scheme,) = harness.named(newcomer)
     settings = Settings(noise="rounding")
-    found = evaluate(_people(200), 1.0, [("a", "b")], settings, 1, chosen=[scheme])
+    asked = [Question(_people(200), 1.0, [("a", "b")])]
+    (found,) = evaluate(asked, settings, 1, chosen=[scheme])
     assert summarise(found[newcomer])["mean"] is None

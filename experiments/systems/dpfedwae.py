@@ -37,7 +37,6 @@ from numpy.typing import NDArray
 
 from castell.errors import MissingExtraError
 from castell.operators import Floats
-from castell.progress import progress_bar
 from experiments.datasets.population import Population
 from experiments.systems import Answer
 
@@ -134,15 +133,13 @@ def train(people: Population, epsilon: float, generator: np.random.Generator) ->
         clients *= 2
     clients = min(clients, len(turns))
     rounds = len(turns) // clients
-    with progress_bar(f"DP-FED-WAE on {people.name}") as tell:
-        for k in range(rounds):
-            who = turns[k * clients : (k + 1) * clients]
-            prior = generator.standard_normal((PRIOR, CODE)).astype(np.float32)
-            wanted = net.updates(vector, net.one_hot(codes[who]), prior)
-            votes = signed_votes(wanted, epsilon / TIMES, generator)
-            step = STEP * (1.0 - k / rounds) / np.sqrt(clients)
-            vector = (vector + step * votes).astype(np.float32)
-            tell((k + 1) / rounds)
+    for k in range(rounds):
+        who = turns[k * clients : (k + 1) * clients]
+        prior = generator.standard_normal((PRIOR, CODE)).astype(np.float32)
+        wanted = net.updates(vector, net.one_hot(codes[who]), prior)
+        votes = signed_votes(wanted, epsilon / TIMES, generator)
+        step = STEP * (1.0 - k / rounds) / np.sqrt(clients)
+        vector = (vector + step * votes).astype(np.float32)
     normal = generator.standard_normal((people.n, CODE)).astype(np.float32)
     logits = np.split(np.asarray(net.decode(vector, normal)), np.cumsum(net.sizes)[:-1], axis=1)
     rows = [(part + generator.gumbel(size=part.shape)).argmax(axis=1) for part in logits]
