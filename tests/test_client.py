@@ -151,6 +151,27 @@ def test_the_ledger_is_written_before_anything_leaves(tmp_path: Path) -> None:
     assert len(set(collector.bodies)) == 1
 
 
+def test_a_report_that_has_arrived_leaves_no_bytes(tmp_path: Path) -> None:
+    keep = Keep(tmp_path)
+    keep.key()
+    with keep._open() as link:
+        assert link.execute("PRAGMA secure_delete").fetchone() == (1,)
+    spend(keep, STUDY, Report("Q" * 22, STUDY.digest, (0, 0)).document())
+    assert b"Q" * 22 in (tmp_path / "device.sqlite").read_bytes()
+    settle(keep, STUDY)
+    assert [file.name for file in tmp_path.iterdir()] == ["device.sqlite"]
+    assert b"Q" * 22 not in (tmp_path / "device.sqlite").read_bytes()
+
+
+def test_a_file_that_cannot_be_used_is_said_to_be(tmp_path: Path) -> None:
+    Keep(tmp_path).key()
+    (tmp_path / "device.sqlite").write_bytes(b"dear diary " * 100)
+    with pytest.raises(OptionError, match=r"cannot be used .*move it away.*spends anew"):
+        Keep(tmp_path).key()
+    with pytest.raises(OptionError, match=r"cannot be kept .*--folder"):
+        Keep(tmp_path / "device.sqlite" / "below")
+
+
 def test_spending_twice_is_written_once_and_limits_hold(tmp_path: Path) -> None:
     keep = Keep(tmp_path)
     report = Report("A" * 22, STUDY.digest, (0, 0)).document()

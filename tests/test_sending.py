@@ -50,7 +50,9 @@ def test_castell_send(tmp_path: Path) -> None:
         (["os"], "'os' is not name=value"),
         (["os=mac", "os=mac"], "'os' is answered twice"),
         (["os=macc", "crashes=none"], "did you mean 'mac'"),
-        (["os=mac", "crashes=none", "--limit", "1"], "the limit is 1"),
+        (["os=mac", "crashes=none", "--limit", "1"], "the limit is 1, so it was not sent"),
+        (["os=mac", "crashes=none", "--limit", "nan"], "give a number above 0"),
+        (["os=mac", "crashes=none", "--invitation", "abc"], "'abc' is no invitation"),
     ],
 )
 def test_castell_send_refuses_in_one_line(

@@ -15,6 +15,7 @@ from castell.counting import MemoryCounts
 from castell.inversion import Observed, observe
 from castell.population import SCHEMA, health_survey
 from castell.trust import (
+    Sight,
     below_noise,
     chi_square_tail,
     contributions,
@@ -24,6 +25,8 @@ from castell.trust import (
     negative_mass,
     points,
     shifts,
+    sights,
+    signals,
     standard_errors,
 )
 
@@ -47,6 +50,11 @@ MIXED = Study(
 def _answers(n: int, seed: int = 1) -> dict[str, NDArray[Any]]:
     rng = np.random.default_rng(seed)
     return {a.name: np.array(a.values, dtype=object)[rng.integers(a.size, size=n)] for a in SMALL}
+
+
+def _sight(reports: Reports, *names: str) -> Sight:
+    (seen,) = sights(MemoryCounts(reports), names)
+    return seen
 
 
 def _observed(reports: Reports, *names: str) -> Observed:
@@ -151,13 +159,72 @@ def test_one_period_says_nothing() -> None:
 @pytest.mark.parametrize("names", [("a",), ("d", "a"), ("b",), ("c", "b"), ("a", "d", "c")])
 def test_shifts_are_what_adding_the_worst_report_does(names: tuple[str, ...]) -> None:
     reports = MIXED.randomize(_answers(400), seed=3)
-    seen = _observed(reports, *names)
-    before, worst = seen.invert(), np.zeros(seen.shape)
+    seen = _sight(reports, *names)
+    before = seen.raw.unprocessed
+    worst = np.zeros(before.shape)
     for codes in itertools.product(*(range(b.channel.outputs) for b in MIXED.design.blocks)):
         columns = [np.append(c, code) for c, code in zip(reports.columns, codes, strict=True)]
         after = _observed(Reports(MIXED, columns, secure=False), *names).invert()
         worst = np.maximum(worst, np.abs(after - before))
     assert shifts(seen) == pytest.approx(worst, abs=1e-12)
+
+
+# Blocks that overlap, one of them with many more reports than answers.
+DRAWN = Study(SMALL, epsilon=3.0, design=[["a", "b", "d"], ["a", "b"], ["b", "c"]], draw=True)
+
+
+@pytest.mark.parametrize("names", [("a",), ("b",), ("b", "a"), ("d", "a"), ("a", "d", "b")])
+def test_shifts_of_a_drawn_design_are_those_of_the_worst_report_too(names: tuple[str, ...]) -> None:
+    reports = DRAWN.randomize(_answers(600), seed=3)
+    seen = _sight(reports, *names)
+    assert sum(weight for weight, _ in seen.views) == pytest.approx(1.0)
+    before = seen.raw.unprocessed
+    assert before == pytest.approx(estimate(reports, names, "castell").unprocessed)
+    worst = np.zeros(before.shape)
+    for code in range(DRAWN.design.widths[0]):
+        columns = [np.append(reports.columns[0], code)]
+        after = estimate(Reports(DRAWN, columns, secure=False), names, "castell").unprocessed
+        worst = np.maximum(worst, np.abs(after - before))
+    assert shifts(seen) == pytest.approx(worst, abs=1e-12)
+
+
+def test_a_report_counts_in_a_drawn_design_as_check_states() -> None:
+    study = Study(SMALL, epsilon=3.0, design="pairs")
+    reports = study.randomize(_answers(60_000), seed=1)
+    for stated in study.statement().exposures:
+        seen = _sight(reports, stated.name)
+        most = [len(reports) * w / o.n * max(map(np.max, contributions(o))) for w, o in seen.views]
+        assert max(most) == pytest.approx(stated.influence, rel=0.05)
+
+
+def test_what_nobody_reported_together_is_looked_at_in_parts() -> None:
+    reports = DRAWN.randomize(_answers(3000), seed=1)
+    seen = sights(MemoryCounts(reports), ["c", "d", "b", "a"])
+    assert [sight.raw.names for sight in seen] == [("c", "b"), ("d", "b", "a")]
+    joint = estimate(reports, ["c", "d", "b", "a"], "latent")
+    found = {signal.key: signal for signal in signals(MemoryCounts(reports), joint)}
+    assert {signal.state for signal in found.values()} <= {"fine", "look"}
+    for key in ("negative", "influence"):
+        assert "2 tables of 3 attributes or fewer" in found[key].text
+    singles = Study(SMALL, epsilon=3.0, design="singles").randomize(_answers(500), seed=1)
+    parts = sights(MemoryCounts(singles), ["a", "b"])
+    assert "2 tables of single attributes" in influence(*parts).text
+
+
+def test_blocks_that_nobody_has_drawn_yet_are_left_out() -> None:
+    columns = [np.zeros(50, dtype=np.int64)]  # the first block, over and over
+    seen = sights(MemoryCounts(Reports(DRAWN, columns, secure=False)), ["b", "c"])
+    assert [sight.raw.names for sight in seen] == [("b",)]
+
+
+def test_a_check_that_cannot_be_made_says_why() -> None:
+    study = Study(SMALL, epsilon=4.0, design="bloom")
+    reports = study.randomize(_answers(500), seed=1)
+    joint = estimate(reports, ["a", "b"], "lopub")
+    found = {signal.key: signal for signal in signals(MemoryCounts(reports), joint)}
+    assert found["errors"].state != "unknown"
+    assert {found[key].state for key in ("negative", "influence")} == {"unknown"}
+    assert "Bloom filters" in found["negative"].text
 
 
 def test_the_weight_of_a_report_is_the_product_of_the_blocks() -> None:
@@ -170,13 +237,13 @@ def test_the_weight_of_a_report_is_the_product_of_the_blocks() -> None:
 
 def test_influence_asks_for_a_look_where_one_report_outweighs_the_noise() -> None:
     honest = Study(SMALL, epsilon=4.0).randomize(_answers(5000), seed=1)
-    signal = influence(_observed(honest, "a", "d"), estimate(honest, ["a", "d"], "castell"))
+    signal = influence(_sight(honest, "a", "d"))
     assert signal.state == "fine"
     assert 1 < signal.numbers["forged_for_one_error"] < 500
     # Everybody reports one and the same: there is no noise to hide behind.
     alike = [np.zeros(50, dtype=np.int64) for _ in MIXED.design.blocks]
     alone = Reports(MIXED, alike, secure=False)
-    signal = influence(_observed(alone, "a"), estimate(alone, ["a"], "castell"))
+    signal = influence(_sight(alone, "a"))
     assert signal.state == "look"
 
 
@@ -205,6 +272,17 @@ def test_a_forged_flood_leaves_negative_mass() -> None:
     assert signal.state == "look"
     assert signal.numbers["beyond"] > 0.0
     assert "forged" in signal.text
+
+
+def test_a_forged_flood_of_a_drawn_design_leaves_negative_mass() -> None:
+    study = Study(SCHEMA, epsilon=4.0, design="pairs")
+    honest = study.randomize(health_survey(20_000), seed=2)
+    for forged, state in ((0, "fine"), (10_000, "look")):
+        column = np.concatenate([honest.columns[0], np.zeros(forged, honest.columns[0].dtype)])
+        counts = MemoryCounts(Reports(study, [column], secure=False))
+        seen = sights(counts, study.names)
+        assert len(seen) == 15
+        assert negative_mass(*(sight.raw for sight in seen)).state == state
 
 
 def test_the_words_for_no_negative_cell() -> None:

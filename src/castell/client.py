@@ -197,6 +197,8 @@ class Client:
         allow_http: bool = False,
     ) -> None:
         self.url = _base(url, allow_http)
+        if limit is not None and not limit > 0:
+            raise OptionError(f"the limit is {limit:g}", "give a number above 0")
         self.keep = Keep(folder)
         self.memo = Memo(self.keep.key())
         self.limit = limit

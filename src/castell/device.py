@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -37,24 +37,40 @@ class Keep:
 
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = default_folder() if folder is None else Path(folder)
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = self.folder / "device.sqlite"
-        # Made with its permissions, not given them afterwards: the key is never readable to others.
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Made with its permissions, not given them later: the key is never readable to others.
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise OptionError(
+                f"{self.path} cannot be kept ({error.strerror})",
+                "give another folder (--folder, or CASTELL_HOME)",
+            ) from None
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
             raise OptionError(
                 f"{self.path} holds a secret key and is open to others",
                 f"chmod 600 {self.path}, and consider the key known",
             )
 
-    def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=30.0, isolation_level=None)
-        connection.execute("PRAGMA synchronous=FULL")
-        return connection
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(sqlite3.connect(self.path, timeout=30.0, isolation_level=None)) as link:
+                link.execute("PRAGMA synchronous=FULL")
+                # A report that has arrived is overwritten: beside the key it would tell too much.
+                link.execute("PRAGMA secure_delete=ON").fetchall()
+                yield link
+        except sqlite3.Error as error:
+            raise OptionError(
+                f"{self.path} cannot be used ({error})",
+                "try again; if it is damaged move it away, and know that the next report is drawn "
+                "with a new key and spends anew",
+            ) from None
 
     def update(self, name: str, change: Callable[[Any], Any]) -> Any:
         """Read, change and write as one step; None stands for nothing there."""
-        with closing(self._open()) as connection:
+        with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 connection.execute(_TABLE)  # costs nothing once it is there
@@ -78,7 +94,7 @@ class Keep:
 
     def all(self, prefix: str) -> list[Any]:
         """The values whose names start so, in the order of their names."""
-        with closing(self._open()) as connection:
+        with self._open() as connection:
             connection.execute(_TABLE)
             rows = connection.execute("SELECT name, value FROM kept ORDER BY name").fetchall()
         return [json.loads(value) for name, value in rows if name.startswith(prefix)]
@@ -152,8 +168,9 @@ def spend(keep: Keep, study: Study, report: dict[str, Any], limit: float | None 
         after = replace(entry, reports=entry.reports + 1, waiting=report)
         if limit is not None and after.spent_at_most > limit:
             raise OptionError(
-                f"sending this may spend {after.spent_at_most:.6g}, the limit is {limit:.6g}",
-                "do not send it, or raise the limit",
+                f"sending this may spend {after.spent_at_most:.6g}, the limit is {limit:.6g}, so "
+                "it was not sent",
+                "leave it at that, or raise the limit",
             )
         return asdict(after)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,6 +48,13 @@ def send(
     """Randomise answers here and send the report; the same answers always give the same report."""
     from castell.client import Client
 
+    if invitation is not None:
+        invitation = invitation.strip().lower()
+        if not re.fullmatch("[a-z2-7]{20}", invitation):
+            raise OptionError(
+                f"{invitation!r} is no invitation",
+                "give the 20 letters and digits after #invitation= in the link you got",
+            )
     client = Client(url, folder=folder, accept=accept, limit=limit, allow_http=allow_http)
     given = _given(answers or [])
     if not given:

@@ -199,9 +199,14 @@ def test_a_drawn_design_asks_only_what_was_drawn(browser: Browser, surveyed: Col
         for field in page.locator("fieldset").all():
             field.locator("label").first.click()
         shown = review(page)
+        (code,) = json.loads(shown)["codes"]
+        assert "the questions that chance has picked" in page.locator(".review dl").inner_text()
+        rows = page.locator(".review tbody tr").all_inner_texts()
+        assert len(rows) == 2
+        circle = study["blocks"][index]["channel"]["kind"] == "cyclic"
+        assert [f"Code {code}, which fits" in row for row in rows] == [circle, circle]
         send(page)
         assert bodies == [shown]
-        (code,) = json.loads(shown)["codes"]
         starts = [0, 6, 19, 27]
         assert starts[index] <= code < starts[index + 1]
         context.close()

@@ -85,6 +85,50 @@ def test_an_unreachable_collector_is_told_and_tried_again(
     assert running.codes() == [tuple(json.loads(shown)["codes"])]
 
 
+def test_there_is_no_way_back_once_a_report_may_have_arrived(
+    context: BrowserContext, collector: Start
+) -> None:
+    running = collector(SURVEY)
+    page = opened(context, running.url)
+    page.clock.install()
+    page.route("**/reports", lambda route: (route.fetch(), route.abort()))  # it does arrive
+    answer(page, ANSWERS)
+    shown = review(page)
+    page.locator("#send").click()
+    back = page.get_by_role("button", name="Back to my answers")
+    assert back.count() == 0
+    for _ in range(100):
+        page.clock.run_for(20_000)
+        if page.get_by_role("alert").count():
+            break
+    # Another report now would have to wait for this one, and this one already counts.
+    assert back.count() == 0
+    page.go_back()
+    assert page.locator("#body").inner_text() == shown
+    page.unroute("**/reports")
+    send(page)
+    assert running.codes() == [tuple(json.loads(shown)["codes"])]
+
+
+def test_the_browsers_way_back_leads_to_the_questions(
+    context: BrowserContext, surveyed: Collector
+) -> None:
+    page = opened(context, surveyed.url)
+    answer(page, ANSWERS)
+    shown = json.loads(review(page))
+    page.go_back()
+    page.wait_for_selector("form#questions")
+    assert page.locator("#q0 input:checked").input_value() == str(ANSWERS["age"])
+    again = json.loads(review(page))
+    assert again["codes"] == shown["codes"]
+    page.get_by_role("button", name="Back to my answers").click()
+    page.wait_for_selector("form#questions")
+    review(page)
+    send(page)
+    page.go_back()
+    assert page.locator(".done").count() == 1
+
+
 def test_a_changed_study_is_refused_until_accepted(
     context: BrowserContext, collector: Start
 ) -> None:

@@ -105,6 +105,10 @@ def test_what_keeps_a_collector_from_starting(folder: Path) -> None:
         assert "take another port" in said
     assert "the token is short" in fails("serve", study, "--token", "short")
     assert "is not an origin" in fails("serve", study, "--origin", "*")
+    assert "not a proxy's address" in fails("serve", study, "--proxy", "nginx")
+    said = fails("serve", study, "--store", "mysql://me:secret@127.0.0.1/db")
+    assert "write postgresql://" in said
+    assert "secret" not in said
     (folder / "study.sqlite").write_text("dear diary", encoding="utf-8")
     assert "is no store" in fails("serve", study, "--port", "0")
     assert "there is no folder" in fails("serve", study, "--store", folder / "no" / "s.sqlite")
@@ -159,6 +163,19 @@ def test_invite(folder: Path) -> None:
         for code in [*codes, *more]:
             assert call(url, report(invitation=code))[0] == 201
         assert call(url, report(invitation=codes[0]))[0] == 403
+        # More of them, while it runs.
+        assert call(url, report(invitation=castell("invite", study, "1").strip()))[0] == 201
+
+
+def test_a_study_that_cannot_be_collected_leaves_no_store(folder: Path) -> None:
+    study = folder / "filters.toml"
+    study.write_text(
+        'name = "filters"\nepsilon = 2.0\ndesign = "bloom"\n'
+        '[[attribute]]\nname = "sex"\nvalues = ["f", "m"]\n',
+        encoding="utf-8",
+    )
+    assert "collect with another design" in fails("serve", study, "--port", "0")
+    assert not (folder / "filters.sqlite").exists()
 
 
 @pytest.mark.parametrize(

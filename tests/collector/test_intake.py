@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -276,7 +277,7 @@ class BrokenStore(SqliteStore):
         return super().add(submissions)
 
 
-def test_a_failing_store_is_no_promise(tmp_path: Path) -> None:
+def test_a_failing_store_is_no_promise(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     store = BrokenStore(tmp_path / "store.sqlite", STUDY)
     with collector(store) as client:
         sent = report()
@@ -284,11 +285,15 @@ def test_a_failing_store_is_no_promise(tmp_path: Path) -> None:
         assert answer.status_code == 503
         assert answer.headers["retry-after"] == "5"
         assert "disk" not in answer.text
+        assert client.post("/reports", json=sent).status_code == 503
+        # The operator is told what to do, once.
+        told = "castell: reports are not kept: the disk is full: buy another"
+        assert caplog.messages == [told]
         assert client.get("/healthz").status_code == 503
         store.broken = False
         assert client.post("/reports", json=sent).status_code == 201
         assert client.get("/healthz").json() == {"status": "ok"}
-        assert 'outcome="failed"} 1' in client.get("/metrics", headers=LOGGED_IN).text
+        assert 'outcome="failed"} 2' in client.get("/metrics", headers=LOGGED_IN).text
 
 
 def test_an_unforeseen_error_is_no_promise_either(tmp_path: Path) -> None:
@@ -317,14 +322,55 @@ def test_invitations(tmp_path: Path) -> None:
     store.invite([code])
     with collector(store) as client:
         assert client.get("/collector.json").json()["invitations"] is True
-        assert client.post("/reports", json=report()).status_code == 422
+        missing = client.post("/reports", json=report())
+        assert (missing.status_code, missing.json()["remedy"]) == (403, "give the code you got")
+        assert client.post("/reports", json=report(invitation=None)).status_code == 422
         unknown = client.post("/reports", json=report(invitation="a" * 20))
         assert unknown.status_code == 403
         assert client.post("/reports", json=report(invitation=code.upper())).status_code == 422
-        assert client.post("/reports/bulk", json=bulk(1)).status_code == 403
+        several = client.post("/reports/bulk", json=bulk(2))
+        assert several.status_code == 403
+        assert "one at a time" in several.json()["remedy"]
         sent = report(invitation=code)
         assert client.post("/reports", json=sent).status_code == 201
         assert client.post("/reports", json=sent).status_code == 200
         used = client.post("/reports", json=report(invitation=code))
         # Whoever holds a code cannot learn from the answer whether it was used.
         assert (used.status_code, used.json()) == (403, unknown.json())
+
+
+def described(client: TestClient) -> Any:
+    """What a report is, by the collector's own description."""
+    return client.get("/openapi.json").json()["components"]["schemas"]["Report"]
+
+
+def test_invitations_made_meanwhile_are_asked_for_at_once(tmp_path: Path) -> None:
+    code = new_invitation()
+    with collector(tmp_path / "store.sqlite") as client:
+        before = report()
+        assert client.post("/reports", json=before).status_code == 201
+        assert "invitation" not in described(client)["properties"]
+        unasked = client.post("/reports", json=report(invitation=code))
+        assert (unasked.status_code, unasked.json()["error"]) == (
+            422,
+            "no invitation is needed here",
+        )
+        with closing(open_store(tmp_path / "store.sqlite")) as other:
+            other.invite([code])
+        assert client.get("/collector.json").json()["invitations"] is True
+        assert "invitation" in described(client)["required"]
+        assert client.post("/reports", json=report()).status_code == 403
+        assert client.post("/reports/bulk", json=bulk(1)).status_code == 403
+        assert client.post("/reports", json=before).status_code == 200
+        assert client.post("/reports", json=report(invitation=code)).status_code == 201
+
+
+def test_a_store_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    class Unreadable(SqliteStore):
+        def invited(self) -> bool:
+            raise StoreError("the disk is gone", "find it")
+
+    with collector(Unreadable(tmp_path / "store.sqlite", STUDY)) as client:
+        answer = client.get("/collector.json")
+        assert answer.status_code == 503
+        assert "disk" not in answer.text

@@ -54,6 +54,8 @@ def test_settling_together_is_settling_one_by_one(
                     problem = Refusal.CONFLICT
                     break
             new = len(after) - len(held)
+            if problem is None and not invited and submission.invitation:
+                problem = Refusal.UNASKED
             if problem is None and new and invited:
                 if submission.invitation not in unspent:
                     problem = Refusal.INVITATION

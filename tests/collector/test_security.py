@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -106,10 +107,22 @@ def test_without_a_list_no_page_may(client: TestClient) -> None:
     assert "access-control-allow-origin" not in preflight(client, "/reports", PAGE).headers
 
 
-@pytest.mark.parametrize("origin", ["*", "example.org", "https://example.org/", "null", "https://"])
-def test_an_origin_is_written_in_full(origin: str) -> None:
+NO_ORIGINS = """
+* null example.org https:// https://example.org/ https://example.org/page ftp://example.org
+https://Example.org https://example.org:443 http://example.org:80 https://example.org:x
+https://me@example.org https://münchen.example https://example.org? https://[::1
+"""
+
+
+@pytest.mark.parametrize("origin", NO_ORIGINS.split())
+def test_an_origin_is_written_as_browsers_do(origin: str) -> None:
     with pytest.raises(OptionError, match="is not an origin"):
         Settings(token=TOKEN, origins=(origin,))
+
+
+def test_origins_with_ports_and_addresses() -> None:
+    origins = ("https://example.org:8443", "http://127.0.0.1:5000", "http://[::1]:8080")
+    assert Settings(token=TOKEN, origins=origins).origins == origins
 
 
 # -- the token -----------------------------------------------------------------------------------
@@ -165,6 +178,8 @@ def test_guessing_tokens_is_slowed_down(tmp_path: Path) -> None:
         ({"minimum": 0}, "minimum"),
         ({"bulk": 0}, "bulk"),
         ({"rate": -1.0}, "limit"),
+        ({"rate": math.nan}, "no number"),
+        ({"rate": math.inf}, "no number"),
         ({"burst": 0}, "limit"),
         ({"queue": 10}, "limit"),
     ],
@@ -216,6 +231,13 @@ def test_one_machine_owns_a_network_of_ipv6() -> None:
     assert allowed(limit, "2001:db8:1:2::1")
     assert not allowed(limit, "2001:db8:1:2:ffff::9")
     assert allowed(limit, "2001:db8:1:3::1")
+
+
+def test_ipv4_on_a_socket_of_both_kinds_is_no_network_of_ipv6() -> None:
+    limit = RateLimit(1.0, 1, clock=lambda: 0.0)
+    assert allowed(limit, "::ffff:192.0.2.1")
+    assert allowed(limit, "::ffff:192.0.2.2")
+    assert not allowed(limit, "192.0.2.1")
 
 
 def test_no_address_is_kept_in_memory() -> None:

@@ -81,6 +81,19 @@ def test_a_damaged_file_is_said_to_be(tmp_path: Path) -> None:
         store.count()
 
 
+def test_a_file_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "s.sqlite"
+    open_store(path, STUDY).close()
+    connect = sqlite3.connect
+    hurried = lambda *args, **options: connect(*args, **options | {"timeout": 0.1})  # noqa: E731
+    with closing(connect(path, isolation_level=None)) as holder:
+        holder.execute("PRAGMA locking_mode=EXCLUSIVE").fetchall()
+        holder.execute("BEGIN EXCLUSIVE")
+        monkeypatch.setattr(sqlite3, "connect", hurried)
+        with pytest.raises(StoreError, match="end what holds it"):
+            open_store(path, STUDY)
+
+
 def test_a_making_that_was_cut_short_is_made_again(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     path.touch()

@@ -44,7 +44,7 @@ def test_what_goes_in_comes_out(store: Store) -> None:
     assert store.count() == 50
     assert held(store) == of(reports)
     assert store.secure
-    assert not store.invitations
+    assert not store.invited()
 
 
 def test_a_report_is_kept_once_however_often_it_comes(store: Store) -> None:
@@ -148,7 +148,7 @@ def test_an_insecure_store_stays_so(place: str) -> None:
 def test_invitations_let_one_report_in_each(store: Store) -> None:
     codes = [new_invitation() for _ in range(3)]
     store.invite(codes)
-    assert store.invitations
+    assert store.invited()
     first, second = pair(), pair()
     refused = Outcome(0, 0, Refusal.INVITATION)
     assert store.add([one(first)]) == [refused]
@@ -184,7 +184,20 @@ def test_invitations_stay_needed(place: str) -> None:
     with closing(open_store(place, STUDY)) as store:
         store.invite([new_invitation()])
     with closing(open_store(place, STUDY)) as store:
-        assert store.invitations
+        assert store.invited()
+
+
+def test_invitations_of_another_process_are_asked_for_at_once(place: str) -> None:
+    code = new_invitation()
+    with closing(open_store(place, STUDY)) as store, closing(open_store(place, STUDY)) as other:
+        early = pair()
+        assert store.add([one(early)]) == [Outcome(1)]
+        assert store.add([one(pair(), code)]) == [Outcome(0, 0, Refusal.UNASKED)]
+        other.invite([code])
+        assert store.invited()
+        refused = Outcome(0, 0, Refusal.INVITATION)
+        assert store.add([one(pair()), one(early)]) == [refused, Outcome(0, 1)]
+        assert store.add([one(pair(), code), one(pair(), code)]) == [Outcome(1), refused]
 
 
 def test_two_collectors_on_one_store(place: str) -> None:

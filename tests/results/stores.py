@@ -25,6 +25,8 @@ MIDNIGHT = 1_767_225_600
 HOUR, DAY = 3600, 86_400
 
 STUDY = Study(SCHEMA, epsilon=9.0, name="health")
+# Each respondent reports one pair of attributes: no report holds three.
+PAIRS = Study(SCHEMA, epsilon=4.0, name="health by pairs", design="pairs")
 
 
 def reports_of(people: int, seed: int = 1, study: Study = STUDY) -> Reports:

@@ -55,6 +55,33 @@ class Solver:
         return solve(moment, question)
 
 
+class Held(Solver):
+    """Works nothing out before it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
+
+    def __call__(self, moment: Moment, question: Question) -> JointEstimate:
+        self.begun.set()
+        assert self.go_on.wait(30)
+        return super().__call__(moment, question)
+
+    async def asked_by(self, desk: Desk) -> asyncio.Task[int]:
+        """A question that is under way."""
+        asked = asyncio.create_task(desk.answer(ASKED, _n))
+        while not self.begun.is_set():
+            await asyncio.sleep(0.001)
+        return asked
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Held:
+    solver = Held()
+    monkeypatch.setattr(desk_module, "solve", solver)
+    return solver
+
+
 def test_results_move_in_steps_so_that_no_single_report_shows(store: Store) -> None:
     async def run() -> list[int]:
         desk = Desk(state_of(store), clock=lambda: 0.0)
@@ -119,27 +146,14 @@ def test_a_table_is_worked_out_once_for_all_levels_and_charts(
     assert solver.asked == [ASKED, *other[2:]]
 
 
-def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def slow(moment: Moment, question: Question) -> JointEstimate:
-        begun.set()
-        assert go_on.wait(30)
-        return solve(moment, question)
-
-    monkeypatch.setattr(desk_module, "solve", slow)
-
+def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(store: Store, held: Held) -> None:
     async def run() -> int:
         desk = Desk(state_of(store))
-        asked = asyncio.create_task(desk.answer(ASKED, _n))
-        while not begun.is_set():
-            await asyncio.sleep(0.001)
+        asked = await held.asked_by(desk)
         # Were the loop or the reader held up, this would wait for what only this lets go on.
         count = await desk.look(lambda count, _: count)
         assert not asked.done()
-        go_on.set()
+        held.go_on.set()
         assert await asked == 200
         desk.close()
         return count
@@ -147,27 +161,14 @@ def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(
     assert asyncio.run(run()) == 200
 
 
-def test_too_many_questions_at_once_are_told_to_come_back(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-
-    def slow(moment: Moment, question: Question) -> JointEstimate:
-        begun.set()
-        assert go_on.wait(30)
-        return solve(moment, question)
-
-    monkeypatch.setattr(desk_module, "solve", slow)
-
+def test_too_many_questions_at_once_are_told_to_come_back(store: Store, held: Held) -> None:
     async def run() -> list[int | BaseException]:
         desk = Desk(state_of(store))
-        first = asyncio.create_task(desk.answer(ASKED, _n))
-        while not begun.is_set():
-            await asyncio.sleep(0.001)
+        first = await held.asked_by(desk)
         rest = [asyncio.create_task(desk.answer(ASKED, _n)) for _ in range(WAITING + 4)]
         while sum(task.done() for task in rest) < 5:
             await asyncio.sleep(0.001)
-        go_on.set()
+        held.go_on.set()
         found = await asyncio.gather(first, *rest, return_exceptions=True)
         desk.close()
         return found

@@ -18,7 +18,7 @@ from castell import Attribute, Reports, Schema, Study, estimate
 from castell.collector.copies import export
 from castell.collector.results.downloads import FORMATS
 from castell.collector.settings import State
-from tests.results.stores import STUDY, ask, filled, query, reports_of, spread, state_of
+from tests.results.stores import PAIRS, STUDY, ask, filled, query, reports_of, spread, state_of
 
 NAMES = ["smokes", "health"]
 
@@ -112,6 +112,27 @@ def test_the_script_finds_the_pages_numbers_again(
     assert "method    em" in said
     assert "Influence of one forged report: " in said
     assert "note: the results page had" not in said
+
+
+@pytest.mark.parametrize("names", [["smokes", "health"], ["age", "smokes", "health"]])
+def test_the_programs_read_a_drawn_design_too(tmp_path: Path, names: list[str]) -> None:
+    store = filled(tmp_path / "s.sqlite", reports_of(3000, study=PAIRS), spread(3000, 2))
+    state = state_of(store)
+    (tmp_path / "again.py").write_bytes(_take(state, "script", *names).content)
+    (tmp_path / "reports.parquet").write_bytes(_take(state, "reports", *names).content)
+    page = _take(state, "json", *names).json()
+    said = _run(tmp_path, "again.py")
+    for signal in page["signals"][:4]:  # the last, drift, needs the hours
+        assert f"{signal['title']}: {signal['text']}\n" in said
+        assert signal["state"] != "unknown"
+    table = (tmp_path / f"{'-'.join(names)}.csv").read_bytes()
+    assert _numbers(table) == _numbers(_take(state, "csv", *names).content)
+    book = _take(state, "notebook", *names).json()
+    code = ["".join(c["source"]) for c in book["cells"] if c["cell_type"] == "code"]
+    (tmp_path / "cells.py").write_text("\n".join(code), encoding="utf-8")
+    _run(tmp_path, "cells.py")
+    assert (tmp_path / f"{'-'.join(names)}.csv").read_bytes() == table
+    store.close()
 
 
 def test_the_script_says_when_it_reads_other_reports(state: State, tmp_path: Path) -> None:

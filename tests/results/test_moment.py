@@ -9,8 +9,9 @@ import pytest
 
 from castell.collector.results.moment import Moment, period_tables, periods, take
 from castell.collector.store import open_store
+from castell.counting import drawn_blocks
 from castell.inversion import observe
-from tests.results.stores import DAY, HOUR, MIDNIGHT, STUDY, filled, reports_of, spread
+from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, filled, reports_of, spread
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +74,16 @@ def test_the_periods_tables_add_up_to_the_whole(moment: Moment) -> None:
     tables = period_tables(moment, names, periods(moment.hours))
     assert tables.shape[0] == 3
     assert (tables.sum(axis=0) == observe(moment.counts, names).table.ravel()).all()
+
+
+def test_the_periods_tables_of_a_drawn_design_hold_all_blocks_that_know(tmp_path: Path) -> None:
+    reports = reports_of(900, study=PAIRS)
+    store = filled(tmp_path / "s.sqlite", reports, spread(900, 3))
+    moment = take(store)
+    store.close()
+    tables = period_tables(moment, ["age", "health"], periods(moment.hours))
+    blocks = [b for b in drawn_blocks(moment.counts) if {"age", "health"} & set(b.study.names)]
+    assert len(blocks) == 9
+    known = [observe(b, [n for n in ("age", "health") if n in b.study.names]) for b in blocks]
+    assert (tables.sum(axis=0) == np.concatenate([o.table.ravel() for o in known])).all()
+    assert tables.sum() == sum(b.n for b in blocks)

@@ -21,6 +21,7 @@ from castell.collector.store import StoreError
 from castell.estimators import general
 from castell.fitting import DEFAULT_METHOD
 from tests.results.stores import (
+    PAIRS,
     STUDY,
     ask,
     ask_each,
@@ -173,6 +174,37 @@ def test_a_forged_flood_and_a_drift_are_seen(tmp_path: Path) -> None:
     assert signals["negative"]["state"] == "look"
     assert signals["drift"]["state"] == "look"
     assert "2026-01-03" in signals["drift"]["text"]
+
+
+def test_a_flood_and_a_drift_are_seen_where_blocks_are_drawn(tmp_path: Path) -> None:
+    honest = reports_of(12_000, study=PAIRS).columns[0]
+    column = np.concatenate([honest, np.zeros(6000, honest.dtype)])
+    store = filled(tmp_path / "s.sqlite", Reports(PAIRS, [column], secure=False), spread(18_000, 3))
+    wide = query(PAIRS.names[:3], method="latent")
+    found = ask(state_of(store), f"{ESTIMATE}?{query(PAIRS.names[:2])}", f"{ESTIMATE}?{wide}")
+    store.close()
+    for answer in found:
+        signals = _signals(answer)
+        assert signals["negative"]["state"] == signals["drift"]["state"] == "look"
+        assert "2026-01-03" in signals["drift"]["text"]
+    assert "3 tables of 2 attributes" in _signals(found[1])["negative"]["text"]
+
+
+def test_only_methods_that_read_a_drawn_design_are_offered_for_it(tmp_path: Path) -> None:
+    store = filled(tmp_path / "s.sqlite", reports_of(3000, study=PAIRS), spread(3000, 3))
+    state = state_of(store)
+    told, described = ask(state, OVERVIEW, "/openapi.json")
+    offered = [method["name"] for method in told.json()["methods"]]
+    asked = described.json()["paths"][ESTIMATE]["get"]["parameters"]
+    (methods,) = (p["schema"]["enum"] for p in asked if p["name"] == "method")
+    assert offered == methods
+    assert DEFAULT_METHOD in offered
+    for method in general():
+        (answer,) = ask(state, f"{ESTIMATE}?{query(['smokes'], method=method)}")
+        assert (answer.status_code == 200) == (method in offered)
+        if method in offered:
+            assert {s["state"] for s in answer.json()["signals"]} <= {"fine", "look"}
+    store.close()
 
 
 def test_reports_of_one_hour_have_no_drift_to_look_for(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def make_app(state: State) -> ASGIApp:
     settings = state.settings
     writer = Writer(state.store, settings.queue)
     limit = RateLimit(settings.rate, settings.burst)
-    wire = wire_of(state.study, invitations=state.store.invitations, most=settings.bulk)
+    wire = wire_of(state.study, most=settings.bulk)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -66,9 +66,10 @@ def serve(
     """Collect reports: the survey at /, results at /results, reports durable once answered."""
     with needs_extra():
         from castell.collector.security.tokens import new_token
-        from castell.collector.serving import listen, run
+        from castell.collector.serving import check_proxies, listen, run
         from castell.collector.settings import Settings, State
         from castell.collector.store import open_store
+        from castell.collector.wire import wire_of
     from castell.study import Study
 
     made = Study.load(study)
@@ -80,6 +81,8 @@ def serve(
         burst=burst,
         bulk=bulk,
     )
+    check_proxies(proxy)
+    wire_of(made)  # a study that cannot be collected leaves no store behind
     place = store or default_store(study)
     listening = listen(host, port)
     try:
@@ -99,7 +102,7 @@ def serve(
         typer.echo(f"results  {address}/results")
         typer.echo(f"token    {settings.token if not token else '(the one given)'}")
         typer.echo(f"store    {_shown(place)}, {opened.count():,} reports")
-        if opened.invitations:
+        if opened.invited():
             typer.echo("invited  each report needs an invitation (castell invite)")
 
     run(State(made, opened, settings), listening, proxies=proxy, started=started)
@@ -120,10 +123,7 @@ def invite(
     made = Study.load(study)
     with closing(open_store(store or default_store(study), made)) as opened:
         codes = [new_invitation() for _ in range(number)]
-        first = not opened.invitations
         opened.invite(codes)
-    if first:
-        typer.echo("note: start a running collector again, so that it asks for them", err=True)
     typer.echo(json.dumps({"invitations": codes}) if as_json else "\n".join(codes))
 
 

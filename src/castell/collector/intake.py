@@ -9,7 +9,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from castell.collector.answers import json_answer, refusal
 from castell.collector.security.limits import RateLimit, read_json
-from castell.collector.store.store import Outcome, Refusal, StoreError
+from castell.collector.store.store import Outcome, Refusal, StoreError, Submission
 from castell.collector.wire import RefusedError, Wire
 from castell.collector.writer import Writer
 
@@ -40,14 +40,12 @@ class Intake:
         bulk = scope["path"] == BULK
         try:
             self.limit.charge(scope)
-            if bulk and self.wire.invitations:
-                raise RefusedError(403, "each report needs its invitation", "send one at a time")
             body = await read_json(scope, receive, self.limits[scope["path"]])
             submission = self.wire.decode_bulk(body) if bulk else self.wire.decode_one(body)
             if len(submission.reports) > 1:
                 self.limit.charge(scope, len(submission.reports) - 1)
             outcome = await self.writer.submit(submission)
-            _check(outcome, bulk=bulk)
+            _check(outcome, submission, bulk=bulk)
         except RefusedError as error:
             self.counter["refused"] += 1
             return refusal(error)
@@ -64,12 +62,17 @@ class Intake:
         return json_answer(counts, 201 if outcome.stored else 200)
 
 
-def _check(outcome: Outcome, *, bulk: bool) -> None:
+def _check(outcome: Outcome, submission: Submission, *, bulk: bool) -> None:
     if outcome.refusal is Refusal.CONFLICT:
         place = f"reports[{outcome.at}]: " if bulk else ""
         raise RefusedError(
             409, f"{place}this id stands for another report", "make a new report with its own id"
         )
+    if outcome.refusal is Refusal.UNASKED:
+        raise RefusedError(422, "no invitation is needed here", "send the report without it")
+    if outcome.refusal is Refusal.INVITATION and submission.invitation is None:
+        remedy = "send them one at a time, each with its code" if bulk else "give the code you got"
+        raise RefusedError(403, "each report needs an invitation", remedy)
     if outcome.refusal is Refusal.INVITATION:
         raise RefusedError(
             403, "the invitation is not known or was used already", "ask who invited you"

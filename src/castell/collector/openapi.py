@@ -8,8 +8,8 @@ import msgspec
 
 from castell import __version__
 from castell.collector.results.downloads import FORMATS
+from castell.collector.results.overview import readable
 from castell.collector.wire import structs_of
-from castell.estimators import general
 from castell.study import Study
 
 Document = dict[str, Any]
@@ -17,7 +17,7 @@ Document = dict[str, Any]
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _REFUSALS = {
     "400": "Not JSON",
-    "403": "The invitation is not valid",
+    "403": "The invitation is missing or not valid",
     "408": "The body did not come",
     "409": "Another study's report, or an id that stands for another report",
     "413": "Too long",
@@ -29,20 +29,25 @@ _REFUSALS = {
 _RESULTS_REFUSALS = {
     "400": "A question that the study has no answer to",
     "401": "Without the token",
-    "403": "Too few reports",
     "409": "Too few reports",
     "429": "Wrong tokens too often",
+    "503": "Too many questions at once, or the store cannot be read",
 }
 
 
-def openapi(study: Study, *, invitations: bool, most: int) -> Document:
-    one, bulk = structs_of(study, invitations=invitations, most=most)
+def openapi(study: Study, *, invited: bool, most: int) -> Document:
+    one, bulk = structs_of(study, most=most)
     (one_schema, bulk_schema), components = msgspec.json.schema_components(
         [one, bulk], ref_template="#/components/schemas/{name}"
     )
     for name in ("Report", "Bulk"):
         # The decoder takes any digest, to tell those who hold another study's apart.
         components[name]["properties"]["study"] = {"const": study.digest}
+    # The decoder knows an invitation either way; a report has one or has none.
+    if invited:
+        components["Report"]["required"].append("invitation")
+    else:
+        del components["Report"]["properties"]["invitation"]
     components["Problem"] = _object(error={"type": "string"}, remedy={"type": "string"})
     number = {"type": "integer", "minimum": 0}
     stored = _object(status={"const": "stored"})
@@ -60,19 +65,17 @@ def openapi(study: Study, *, invitations: bool, most: int) -> Document:
             "/reports": {"post": _intake("Keep one report", one_schema, stored)},
             "/reports/bulk": {"post": _intake("Keep many reports", bulk_schema, stored_bulk)},
             "/study.json": {"get": _reading("The published study", anything, {"304": "The same"})},
-            "/collector.json": {"get": _reading("What this collector asks for", asks)},
+            "/collector.json": {"get": _from_store("What this collector asks for", asks)},
             "/healthz": {
                 "get": _reading("Whether reports can be kept", status, {"503": "They cannot"})
             },
-            "/openapi.json": {"get": _reading("This description", anything)},
+            "/openapi.json": {"get": _from_store("This description", anything)},
             "/metrics": {"get": _guarded(_reading("Counts for Prometheus", None))},
             "/results/api/overview": {"get": _guarded(_reading("Reports over time", anything))},
             "/results/api/estimate": {
-                "get": _guarded(
-                    _reading("A table with its errors", anything), _question(study.names)
-                )
+                "get": _guarded(_reading("A table with its errors", anything), _question(study))
             },
-            "/results/api/download": {"get": _guarded(_download(), _file(study.names))},
+            "/results/api/download": {"get": _guarded(_download(), _file(study))},
         },
         "components": {
             "schemas": components,
@@ -123,6 +126,12 @@ def _reading(summary: str, schema: Any, others: dict[str, str] | None = None) ->
     return {"summary": summary, "responses": answers}
 
 
+def _from_store(summary: str, schema: Any) -> Document:
+    operation = _reading(summary, schema)
+    operation["responses"] |= _refused({"503": "The store cannot be read"})
+    return operation
+
+
 def _guarded(operation: Document, parameters: list[Document] | None = None) -> Document:
     answers = {**operation["responses"], **_refused(_RESULTS_REFUSALS)}
     return {
@@ -133,17 +142,17 @@ def _guarded(operation: Document, parameters: list[Document] | None = None) -> D
     }
 
 
-def _question(names: tuple[str, ...]) -> list[Document]:
+def _question(study: Study) -> list[Document]:
     several = {
         "type": "array",
-        "items": {"enum": list(names)},
+        "items": {"enum": list(study.names)},
         "minItems": 1,
-        "maxItems": len(names),
+        "maxItems": len(study.names),
         "uniqueItems": True,
     }
     return [
         {"name": "attributes", "in": "query", "required": True, "schema": several},
-        _choice("method", list(general())),
+        _choice("method", list(readable(study))),
         _choice("post", ["raw", "clip", "simplex"]),
         # Those that fit any table. Others need a number of attributes, which no schema can say.
         _choice("chart", ["auto", "bars"]),
@@ -164,8 +173,8 @@ def _download() -> Document:
     }
 
 
-def _file(names: tuple[str, ...]) -> list[Document]:
-    return [{**_choice("format", list(FORMATS)), "required": True}, *_question(names)]
+def _file(study: Study) -> list[Document]:
+    return [{**_choice("format", list(FORMATS)), "required": True}, *_question(study)]
 
 
 def _choice(name: str, values: list[str]) -> Document:

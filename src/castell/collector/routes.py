@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from castell.collector.intake import Intake
 from castell.collector.metrics import prometheus
 from castell.collector.openapi import openapi
 from castell.collector.settings import State
+from castell.collector.store.store import StoreError
 from castell.collector.wire import Wire
 from castell.collector.writer import Writer
 
@@ -29,7 +32,10 @@ CLIENT = next(
 def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> list[BaseRoute]:
     published = state.study.to_json().encode()
     tag = f'"{state.study.digest}"'
-    description = openapi(state.study, invitations=wire.invitations, most=wire.most)
+    described = {
+        invited: openapi(state.study, invited=invited, most=wire.most) for invited in (False, True)
+    }
+    asks = {"study": state.study.digest, "bulk": wire.most}
 
     async def study(request: Request) -> Response:
         headers = {"etag": tag, "cache-control": "no-cache"}
@@ -37,11 +43,18 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
             return Response(status_code=304, headers=headers)
         return Response(published, headers=headers, media_type="application/json")
 
-    async def collector(request: Request) -> Response:
-        del request
-        return json_answer(
-            {"study": state.study.digest, "invitations": wire.invitations, "bulk": wire.most}
-        )
+    def told(make: Callable[[bool], Any]) -> Callable[[Request], Awaitable[Response]]:
+        """An answer that depends on whether reports need an invitation, as of now."""
+
+        async def answer(request: Request) -> Response:
+            del request
+            try:
+                return json_answer(make(await asyncio.to_thread(state.store.invited)))
+            except StoreError:
+                document = {"error": "the store cannot be read", "remedy": "try again later"}
+                return json_answer(document, 503, {"retry-after": "5"})
+
+        return answer
 
     async def health(request: Request) -> Response:
         del request
@@ -54,10 +67,6 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
         text = prometheus(intake.counter, writer.commits, max(1, state.settings.minimum // 10))
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
-    async def api(request: Request) -> Response:
-        del request
-        return json_answer(description)
-
     async def survey(request: Request) -> Response:
         del request
         return FileResponse(PAGES / "survey" / "index.html", headers={"cache-control": "no-cache"})
@@ -67,10 +76,10 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
         Route("/reports", intake, methods=["POST"]),
         Route("/reports/bulk", intake, methods=["POST"]),
         Route("/study.json", study),
-        Route("/collector.json", collector),
+        Route("/collector.json", told(lambda invited: {**asks, "invitations": invited})),
         Route("/healthz", health),
         Route("/metrics", metrics),
-        Route("/openapi.json", api),
+        Route("/openapi.json", told(described.__getitem__)),
     ]
     if (PAGES / "survey" / "index.html").is_file():
         routes.append(Route("/", survey))

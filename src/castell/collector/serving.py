@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
 from collections.abc import Callable
 
@@ -20,10 +21,22 @@ def listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         raise OptionError(
-            f"cannot listen at {host}:{port} ({error})", "take another port"
+            f"cannot listen at {host}:{port} ({error})",
+            "take another port, or this machine's own address",
         ) from None
     listening.listen(2048)
     return listening
+
+
+def check_proxies(proxies: str) -> None:
+    """A proxy that is not written as its address would never be believed, without a word."""
+    for proxy in filter(None, proxies.split(",")):
+        try:
+            ipaddress.ip_network(proxy.strip(), strict=False)
+        except ValueError:
+            raise OptionError(
+                f"{proxy!r} is not a proxy's address", "write it as 127.0.0.1 or 10.0.0.0/8"
+            ) from None
 
 
 def run(

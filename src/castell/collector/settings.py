@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from urllib.parse import urlsplit
 
 from castell.collector.store.store import Store
@@ -37,17 +38,32 @@ class Settings:
             raise OptionError("the minimum is below 1", "take at least 1; 100 is the default")
         if not 1 <= self.bulk <= 100_000:
             raise OptionError(f"bulk is {self.bulk}", "take a number from 1 to 100000")
-        if self.rate < 0 or self.burst < 1 or self.queue < self.bulk:
+        if not 0 <= self.rate < inf or self.burst < 1 or self.queue < self.bulk:
             raise OptionError(
-                "a limit is too low", "take a rate of 0 or more, a burst of 1 or more"
+                "a limit is too low or no number", "take a rate of 0 or more, a burst of 1 or more"
             )
         for origin in self.origins:
-            parts = urlsplit(origin)
-            plain = f"{parts.scheme}://{parts.netloc}"
-            if parts.scheme not in ("http", "https") or not parts.netloc or origin != plain:
+            if not _is_origin(origin):
                 raise OptionError(
-                    f"{origin!r} is not an origin", "write it as https://example.org, nothing more"
+                    f"{origin!r} is not an origin",
+                    "write it as browsers do, https://example.org: small ASCII letters, no path, a "
+                    "port only if it is not the usual one",
                 )
+
+
+def _is_origin(text: str) -> bool:
+    """Whether this is an origin to the letter: one that browsers write otherwise never matches."""
+    usual = {"http": 80, "https": 443}
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    host = parts.hostname or ""
+    name = f"[{host}]" if ":" in host else host
+    written = f"{parts.scheme}://{name}" + ("" if port is None else f":{port}")
+    plain = text.isascii() and text == written and port != usual.get(parts.scheme)
+    return plain and bool(host) and parts.scheme in usual
 
 
 @dataclass(frozen=True)

@@ -46,16 +46,13 @@ class Wire:
     packing: Packing
     one: msgspec.json.Decoder[Any]
     bulk: msgspec.json.Decoder[Any]
-    invitations: bool
     most: int
 
     def decode_one(self, body: bytes) -> Submission:
         report = _decode(self.one, body)
         self._same_study(report.study)
         made = (id_bytes(report.id), self.packing.pack(report.codes))
-        if not self.invitations:
-            return Submission((made,))
-        return Submission((made,), report.invitation)
+        return Submission((made,), report.invitation or None)
 
     def decode_bulk(self, body: bytes) -> Submission:
         sent = _decode(self.bulk, body)
@@ -72,33 +69,32 @@ class Wire:
             )
 
 
-def wire_of(study: Study, *, invitations: bool = False, most: int = 1000) -> Wire:
+def wire_of(study: Study, *, most: int = 1000) -> Wire:
     """The decoders of a study: every code's limits are part of the type."""
     if max(study.design.widths) > MAX_TOTAL:
         raise StudyError(
             "this study's reports are too large for a browser's numbers",
             "a design of Bloom filters is for comparisons; collect with another design",
         )
-    one, bulk = structs_of(study, invitations=invitations, most=most)
+    one, bulk = structs_of(study, most=most)
     return Wire(
         study,
         Packing(study.design.widths),
         msgspec.json.Decoder(one),
         msgspec.json.Decoder(bulk),
-        invitations,
         most,
     )
 
 
-def structs_of(study: Study, *, invitations: bool, most: int) -> tuple[Any, Any]:
+def structs_of(study: Study, *, most: int) -> tuple[Any, Any]:
     """The types of a report and of a bulk of them."""
     limits: Any = tuple(
         Annotated[int, msgspec.Meta(ge=0, le=width - 1)] for width in study.design.widths
     )
     codes: Any = tuple[limits]
     fields: list[Any] = [("id", Id), ("study", Digest), ("codes", codes)]
-    if invitations:
-        fields.append(("invitation", Invitation))
+    # Whether one is needed is the store's to say: they may be made while the collector runs.
+    fields.append(("invitation", Invitation | msgspec.UnsetType, msgspec.UNSET))
     # Without cycles there is nothing for the garbage collector to look at, a thousand at a time.
     options: dict[str, Any] = {"forbid_unknown_fields": True, "frozen": True, "gc": False}
     one = msgspec.defstruct("Report", fields, **options)

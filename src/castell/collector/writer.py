@@ -6,6 +6,7 @@ A request gets its answer after the commit it was part of returned, never before
 from __future__ import annotations
 
 import asyncio
+import logging
 from concurrent.futures import ThreadPoolExecutor
 
 from castell.collector.store.store import Outcome, Store, StoreError, Submission
@@ -14,6 +15,8 @@ from castell.collector.store.store import Outcome, Store, StoreError, Submission
 MOST_ROWS = 2048
 REST_AFTER = 2.0
 FAILS_FOR = 30.0
+
+_LOG = logging.getLogger("castell")
 
 
 class BusyError(StoreError):
@@ -64,10 +67,13 @@ class Writer:
                 self._failed = None
             except Exception as error:
                 # Whatever it was, nobody may be told that their report is kept.
+                problem = _as_store_error(error)
+                if not self.failing:  # once for each trouble; the operator looks here first
+                    _LOG.error("castell: reports are not kept: %s", problem)
                 self._failed = loop.time()
                 for _, future in batch:
                     if not future.done():
-                        future.set_exception(_as_store_error(error))
+                        future.set_exception(problem)
             else:
                 self.commits += 1
                 for (_, future), outcome in zip(batch, outcomes, strict=True):

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from castell import trust
 from castell.collector.results.charts import draw, kinds
 from castell.collector.results.moment import Moment, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
-from castell.errors import CastellError
 from castell.estimate import JointEstimate
 from castell.fitting import fit
-from castell.inversion import observe
-from castell.trust import (
-    Signal,
-    below_noise,
-    drift,
-    influence,
-    negative_mass,
-    standard_errors,
-    unknown,
-)
+from castell.trust import Signal, where_possible
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,37 +33,14 @@ def solve(moment: Moment, question: Question) -> JointEstimate:
 
 
 def signals(moment: Moment, joint: JointEstimate, level: float) -> tuple[Signal, ...]:
-    """Every trust signal. What is said of reports is said of the raw inversion, by any method."""
-    names, counts = joint.names, moment.counts
-
-    @cache
-    def raw() -> JointEstimate:
-        return fit(counts, "castell").estimate(names, max_cells=MOST_CELLS)
-
-    return (
-        standard_errors(joint, level),
-        below_noise(joint, level),
-        _where_possible("negative", "Negative mass beyond its error", lambda: negative_mass(raw())),
-        _where_possible(
-            "influence",
-            "Influence of one forged report",
-            lambda: influence(observe(counts, names, MOST_CELLS), raw()),
-        ),
-        _where_possible("drift", "Drift between days", lambda: _drift(moment, names)),
-    )
+    """Every trust signal: what the table and its reports say, and what their hours do."""
+    drifted = where_possible("drift", "Drift between days", lambda: _drift(moment, joint.names))
+    return (*trust.signals(moment.counts, joint, level), drifted)
 
 
 def _drift(moment: Moment, names: tuple[str, ...]) -> Signal:
     spans = periods(moment.hours)
-    return drift(period_tables(moment, names, spans), spans.labels, spans.unit)
-
-
-def _where_possible(key: str, title: str, check: Callable[[], Signal]) -> Signal:
-    try:
-        return check()
-    except CastellError as error:
-        # A design whose reports cannot be inverted for these attributes can still be estimated.
-        return unknown(key, title, f"{error.problem[:1].upper()}{error.problem[1:]}.")
+    return trust.drift(period_tables(moment, names, spans), spans.labels, spans.unit)
 
 
 def document(given: Answer) -> dict[str, Any]:

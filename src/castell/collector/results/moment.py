@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.collector.store.store import Store, hour_text
-from castell.counting import MemoryCounts
+from castell.counting import MemoryCounts, drawn_blocks
 from castell.counting.counts import Integers
+from castell.design import Axis
 from castell.inversion import parts_of
 from castell.reports import Reports, joined
 from castell.study import Study
@@ -100,7 +101,27 @@ def periods(hours: NDArray[np.int64]) -> Periods:
 
 
 def period_tables(moment: Moment, names: Sequence[str], spans: Periods) -> Integers:
-    """How often each report over some attributes came, a row for each period."""
-    axes = [axis for part in parts_of(moment.study, names) for axis in part.axes]
-    rows = [moment.between(*ends).table(axes).ravel() for ends in spans.ends]
+    """How often each report over some attributes came, a row for each period.
+
+    Where each respondent drew a block these are the reports of all blocks that hold one of them.
+    """
+    if moment.study.design.draw:
+        rows = [_drawn_row(moment, names, *ends) for ends in spans.ends]
+    else:
+        axes = _axes(moment.study, names)
+        rows = [moment.between(*ends).table(axes).ravel() for ends in spans.ends]
     return np.array(rows)
+
+
+def _drawn_row(moment: Moment, names: Sequence[str], start: int, end: int) -> Integers:
+    blocks = drawn_blocks(moment.between(start, end))
+    tables = [
+        block.table(_axes(block.study, names))
+        for block in blocks
+        if set(names) & set(block.study.names)
+    ]
+    return np.concatenate([table.ravel() for table in tables])
+
+
+def _axes(study: Study, names: Sequence[str]) -> list[Axis]:
+    return [axis for part in parts_of(study, names) for axis in part.axes]

@@ -20,7 +20,6 @@ def steps(joint: JointEstimate, question: Question, stem: str) -> list[tuple[str
 import castell
 from castell import trust
 from castell.counting import MemoryCounts
-from castell.inversion import observe
 
 STUDY = castell.Study.from_json({joint.study.to_json()!r})
 reports = MemoryCounts(castell.Reports.load(PATH, STUDY).sorted())  # as the page does
@@ -36,13 +35,7 @@ print(joint.summary(LEVEL))""",
         ),
         (
             "What to think of it. (Drift needs the hours, which an export leaves out.)",
-            """raw = castell.fit(reports, "castell").estimate(NAMES)
-for signal in (
-    trust.standard_errors(joint, LEVEL),
-    trust.below_noise(joint, LEVEL),
-    trust.negative_mass(raw),
-    trust.influence(observe(reports, NAMES), raw),
-):
+            """for signal in trust.signals(reports, joint, LEVEL):
     print(f"{signal.title}: {signal.text}")""",
         ),
         (

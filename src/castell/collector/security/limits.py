@@ -52,6 +52,8 @@ class RateLimit:
         host = (scope.get("client") or ("", 0))[0]
         try:
             address = ipaddress.ip_address(host)
+            # An IPv4 address, as a socket that takes both kinds writes it, is no neighbour of all.
+            address = getattr(address, "ipv4_mapped", None) or address
             raw = address.packed[:8] if address.version == 6 else address.packed
         except ValueError:
             raw = host.encode()

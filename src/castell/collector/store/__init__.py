@@ -50,6 +50,8 @@ def open_store(place: str | Path, study: Study | None = None, *, secure: bool = 
             raise MissingExtraError(
                 f"PostgreSQL needs {error.name}", "pip install 'castell[serve]'"
             ) from None
+    if "://" in str(place):
+        raise StoreError("this is no store's address", "write postgresql://..., or a file's path")
     from castell.collector.store.sqlite import SqliteStore
 
     return SqliteStore(place, study, secure=secure)

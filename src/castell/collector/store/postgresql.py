@@ -17,12 +17,14 @@ from sqlalchemy import (
     BigInteger,
     Connection,
     LargeBinary,
+    Select,
     bindparam,
     create_engine,
     delete,
     event,
     func,
     insert,
+    not_,
     select,
     text,
     update,
@@ -58,15 +60,18 @@ _LISTS = (
     .table_valued("id", "codes")
     .render_derived()
 )
-_INSERT = (
-    insert_or_leave(reports)
-    .from_select(
-        ["id", "codes", "hour"],
-        select(_LISTS.c.id, _LISTS.c.codes, bindparam("hour", type_=BigInteger)),
-    )
-    .on_conflict_do_nothing()
-    .execution_options(preserve_rowcount=True)
-)
+_INVITED = select(about.c.value == "true").where(about.c.name == "invitations")
+_ROWS = select(_LISTS.c.id, _LISTS.c.codes, bindparam("hour", type_=BigInteger))
+
+
+def _inserting(rows: Select[Any]) -> Any:
+    statement = insert_or_leave(reports).from_select(["id", "codes", "hour"], rows)
+    return statement.on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+
+
+_INSERT = _inserting(_ROWS)
+# Writes nothing where invitations are needed: no second statement has to ask.
+_INSERT_UNINVITED = _inserting(_ROWS.where(not_(_INVITED.scalar_subquery())))
 _FIND = select(reports.c.id, reports.c.codes).where(
     reports.c.id == func.any(bindparam("ids", type_=ARRAY(LargeBinary)))
 )
@@ -101,23 +106,22 @@ class PostgresqlStore:
             self._engine.dispose()
             raise
         self.secure = held["secure"] == "true"
-        self.invitations = held["invitations"] == "true"
         self._packing = Packing(self.study.design.widths)
 
     # -- writing -------------------------------------------------------------------------------
 
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         pairs = [pair for one in submissions for pair in one.reports]
-        if not self.invitations:
+        if not any(one.invitation for one in submissions):
             with self._transaction() as link:
-                if _insert(link, pairs):
+                if _insert(link, pairs, _INSERT_UNINVITED):
                     return [Outcome(len(one.reports)) for one in submissions]
                 link.rollback()
         for _ in range(_TRIES):
             with self._transaction() as link:
                 found = link.execute(_FIND, {"ids": [id for id, _ in pairs]})
                 known = {bytes(row.id): bytes(row.codes) for row in found}
-                spend = self._spender(link) if self.invitations else None
+                spend = self._spender(link) if _invited(link) else None
                 outcomes, new = settle(submissions, known, spend)
                 if _insert(link, list(new.items())):
                     return outcomes
@@ -141,10 +145,13 @@ class PostgresqlStore:
             link.execute(insert(unspent), [{"code": key} for key in keys])
             self._set_invitations(link, True)
 
+    def invited(self) -> bool:
+        with self._transaction() as link:
+            return _invited(link)
+
     def _set_invitations(self, link: Connection, needed: bool) -> None:
         value = "true" if needed else "false"
         link.execute(update(about).where(about.c.name == "invitations").values(value=value))
-        self.invitations = needed
 
     def load(self, snapshot: Snapshot) -> int:
         loaded = 0
@@ -202,11 +209,12 @@ class PostgresqlStore:
     def snapshot(self) -> Iterator[Snapshot]:
         with self._moment() as link:
             keys = list(link.execute(select(unspent.c.code).order_by(unspent.c.code)).scalars())
+            invited = _invited(link)
             found = link.execute(select(reports).order_by(reports.c.id))
             rows = (
                 [(row[0], row[1], row[2]) for row in part] for part in found.partitions(1 << 14)
             )
-            yield Snapshot(rows, keys, self.invitations)
+            yield Snapshot(rows, keys, invited)
 
     def timeline(self) -> list[tuple[str, int]]:
         query = select(reports.c.hour, func.count()).group_by(reports.c.hour)
@@ -223,13 +231,19 @@ class PostgresqlStore:
         self._engine.dispose()
 
 
-def _insert(link: Connection, pairs: Sequence[tuple[bytes, bytes]]) -> bool:
+def _invited(link: Connection) -> bool:
+    return bool(link.execute(_INVITED).scalar_one())
+
+
+def _insert(
+    link: Connection, pairs: Sequence[tuple[bytes, bytes]], statement: Any = _INSERT
+) -> bool:
     """Write reports in the order of their ids; false if one of them was there."""
     if not pairs:
         return True
     ordered = sorted(pairs)
     values = {"ids": [id for id, _ in ordered], "rows": [codes for _, codes in ordered]}
-    return link.execute(_INSERT, {**values, "hour": this_hour()}).rowcount == len(pairs)
+    return bool(link.execute(statement, {**values, "hour": this_hour()}).rowcount == len(pairs))
 
 
 def _make_durable(connection: Any, record: Any) -> None:

@@ -1,7 +1,8 @@
 """What becomes of submissions among reports that are there already: the rules, without a database.
 
 A report that is there counts as repeated. An id that stands for other codes refuses its whole
-submission. An invitation is used up only for a submission that brings something new.
+submission. An invitation is used up only for a submission that brings something new, and refused
+where none is needed.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def settle(
                 break
         if outcome is None and new and spend is not None and not spend(submission.invitation):
             outcome = Outcome(0, 0, Refusal.INVITATION)
+        if outcome is None and spend is None and submission.invitation is not None:
+            outcome = Outcome(0, 0, Refusal.UNASKED)
         if outcome is None:
             written |= new
             outcome = Outcome(len(new), len(submission.reports) - len(new))

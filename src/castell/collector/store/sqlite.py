@@ -35,6 +35,7 @@ from castell.study import Study
 
 _INSERT = "INSERT INTO reports VALUES (?, ?, ?)"
 _INSERT_NEW = _INSERT + " ON CONFLICT DO NOTHING"
+_INVITED = "SELECT value = 'true' FROM about WHERE name = 'invitations'"
 
 
 class SqliteStore:
@@ -61,9 +62,11 @@ class SqliteStore:
                 self.study = same_study(Study.from_json(about["study"]), study, str(path))
                 undo.pop_all()
         except (sqlite3.Error, OSError, KeyError) as error:
-            raise StoreError(f"{path} cannot be opened ({error})", "give another file") from None
+            remedy = "give another file, or restore a backup"
+            if "locked" in str(error):
+                remedy = "end what holds it, then try again"
+            raise StoreError(f"{path} cannot be opened ({error!s:.80})", remedy) from None
         self.secure = about["secure"] == "true"
-        self.invitations = about["invitations"] == "true"
         self._packing = Packing(self.study.design.widths)
 
     # -- writing -------------------------------------------------------------------------------
@@ -73,8 +76,8 @@ class SqliteStore:
         rows = [(id, codes, hour) for one in submissions for id, codes in one.reports]
         # In the order of the table: fewer pages to find, and no trace of who came first.
         rows.sort()
-        if not self.invitations:
-            with self._writing() as writer:
+        with self._writing() as writer:
+            if not _invited(writer) and not any(one.invitation for one in submissions):
                 before = writer.total_changes
                 writer.executemany(_INSERT_NEW, rows)
                 if writer.total_changes - before == len(rows):
@@ -86,7 +89,7 @@ class SqliteStore:
                 found = writer.execute("SELECT codes FROM reports WHERE id = ?", (id,)).fetchone()
                 if found:
                     known[id] = found[0]
-            outcomes, new = settle(submissions, known, self._spend if self.invitations else None)
+            outcomes, new = settle(submissions, known, self._spend if _invited(writer) else None)
             writer.executemany(_INSERT, [(id, codes, hour) for id, codes in sorted(new.items())])
         return outcomes
 
@@ -102,7 +105,10 @@ class SqliteStore:
         with self._writing() as writer:
             writer.executemany("INSERT INTO unspent VALUES (?)", keys)
             writer.execute("UPDATE about SET value = 'true' WHERE name = 'invitations'")
-        self.invitations = True
+
+    def invited(self) -> bool:
+        with self._reading() as reader:
+            return _invited(reader)
 
     def load(self, snapshot: Snapshot) -> int:
         loaded = 0
@@ -117,7 +123,6 @@ class SqliteStore:
                 "UPDATE about SET value = ? WHERE name = 'invitations'",
                 ("true" if snapshot.invitations else "false",),
             )
-        self.invitations = snapshot.invitations
         return loaded
 
     @contextlib.contextmanager
@@ -170,7 +175,8 @@ class SqliteStore:
         with self._reading() as reader:
             keys = [row[0] for row in reader.execute("SELECT code FROM unspent ORDER BY code")]
             cursor = reader.execute("SELECT id, codes, hour FROM reports ORDER BY id")
-            yield Snapshot(iter(lambda: cursor.fetchmany(1 << 14), []), keys, self.invitations)
+            rows = iter(lambda: cursor.fetchmany(1 << 14), [])
+            yield Snapshot(rows, keys, _invited(reader))
 
     def timeline(self) -> list[tuple[str, int]]:
         query = "SELECT hour, count(*) FROM reports GROUP BY hour ORDER BY hour"
@@ -196,3 +202,7 @@ class SqliteStore:
     def close(self) -> None:
         self.rest()
         self._writer.close()
+
+
+def _invited(link: sqlite3.Connection) -> bool:
+    return bool(link.execute(_INVITED).fetchone()[0])

@@ -28,7 +28,8 @@ class Refusal(enum.Enum):
     """Why a submission was not kept."""
 
     CONFLICT = "an id that stands for other codes"
-    INVITATION = "an invitation that is not known, or used"
+    INVITATION = "an invitation that is missing, not known, or used"
+    UNASKED = "an invitation where none is needed"
 
 
 class Submission(NamedTuple):
@@ -69,9 +70,8 @@ class Store(Protocol):
         """False when the reports were made with a seed."""
         ...
 
-    @property
-    def invitations(self) -> bool:
-        """Whether a report needs an invitation."""
+    def invited(self) -> bool:
+        """Whether a report needs an invitation, as of now: another process may have made some."""
         ...
 
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:

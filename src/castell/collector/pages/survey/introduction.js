@@ -22,6 +22,7 @@ export function introduction({ person: { study, memo }, asked }, speech) {
   const all = exposures(study, asked).filter(({ right }) => !Number.isNaN(right));
   const worst = all.reduce((a, b) => (b.right - b.chance > a.right - a.chance ? b : a), all[0]);
   const both = together(study, asked);
+  const picked = asked.flatMap((index) => study.blocks[index].attributes);
   const factor = Math.exp(study.epsilon);
   const weak = study.epsilon > WEAK;
   return make(
@@ -32,7 +33,7 @@ export function introduction({ person: { study, memo }, asked }, speech) {
     worst && guess(study, worst, speech),
     weak && make("p", { class: "alert" }, say("weak")),
     study.drawn &&
-      make("p", {}, say("drawnNote", { asked: all.length, count: study.attributes.length })),
+      make("p", {}, say("drawnNote", { asked: picked.length, count: study.attributes.length })),
     !memo.persistent && make("p", { class: "alert" }, say("noMemory")),
     make(
       "details",

@@ -15,7 +15,7 @@ import { make, spoken, table } from "./parts.js";
  * @param {Speech} speech
  * @param {string} url
  * @param {Entry[]} entries
- * @param {{send: () => void, back: () => void}} act
+ * @param {{send: () => void, back: (() => void) | null}} act no way back once it may have arrived
  */
 export function reviewScreen(state, speech, url, entries, act) {
   const { say, atMost } = speech;
@@ -26,7 +26,7 @@ export function reviewScreen(state, speech, url, entries, act) {
   const explained = [
     ["id", "bodyId"],
     ["study", "bodyStudy"],
-    ["codes", "bodyCodes"],
+    ["codes", study.drawn ? "bodyCodesDrawn" : "bodyCodes"],
     ...(report.invitation === undefined ? [] : [["invitation", "bodyInvitation"]]),
   ];
   return make(
@@ -63,7 +63,7 @@ export function reviewScreen(state, speech, url, entries, act) {
         { type: "button", class: "main", id: "send", click: act.send },
         say(state.failure ? "retry" : "send"),
       ),
-      make("button", { type: "button", class: "plain", click: act.back }, say("back")),
+      act.back && make("button", { type: "button", class: "plain", click: act.back }, say("back")),
     ),
   );
 }
@@ -76,6 +76,7 @@ function sentRows({ person: { study }, answers, report }, speech) {
   const { say } = speech;
   return readCodes(study, report?.codes ?? []).flatMap(({ block: index, code }) => {
     const block = study.blocks[index];
+    const written = study.drawn ? block.offset + code : code; // as it stands in the text below
     // Reports of k-ary response are answers; those of other channels only speak for some.
     const sent = block.channel.kind === "kary" ? unpack(block, code) : null;
     return block.attributes.map((name, i) => {
@@ -86,7 +87,7 @@ function sentRows({ person: { study }, answers, report }, speech) {
         spoken(speech, speech.question(attribute)),
         spoken(speech, values[own]),
         sent === null
-          ? say("sentCode", { code, values: spokenFor(block, i, code, values, speech) })
+          ? say("sentCode", { code: written, values: spokenFor(block, i, code, values, speech) })
           : make(
               "span",
               {},

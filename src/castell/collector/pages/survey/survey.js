@@ -64,7 +64,20 @@ async function start() {
     sending: false,
     failure: null,
   };
+  // The browser's own way back leads from what would be sent to the questions, not off the page.
+  window.addEventListener("popstate", () => {
+    if (state.screen === "review" && !handedOver(state)) go(state, "ask");
+  });
   await show(state);
+}
+
+/**
+ * Whether the report is on its way, or may have arrived: from then on it can only be sent again.
+ *
+ * @param {State} state
+ */
+function handedOver({ sending, failure: refusal }) {
+  return sending || refusal?.kind === "network";
 }
 
 /** @returns {Promise<boolean>} */
@@ -105,7 +118,7 @@ async function show(state, focus) {
     review: () => [
       reviewScreen(state, speech, String(reportsUrl), entries, {
         send: () => send(state),
-        back: () => go(state, "ask"),
+        back: handedOver(state) ? null : () => history.back(),
       }),
       failure(state, speech),
     ],
@@ -152,6 +165,7 @@ async function review(state, answers) {
   state.answers = answers;
   const report = await state.person.make(answers);
   state.report = state.invited ? { ...report, invitation: state.invitation } : report;
+  history.pushState(null, "");
   await go(state, "review");
 }
 
@@ -164,6 +178,7 @@ async function send(state) {
   status.textContent = say("sending");
   const pressed = page.querySelector("main button.main");
   if (pressed) pressed.textContent = say("sending");
+  page.querySelector("main button.plain")?.remove();
   page.setAttribute("aria-busy", "true");
   try {
     await state.person.send(state.report);

@@ -60,6 +60,8 @@ export const de = {
   bodyId: "eine zufällige Nummer, damit eine doppelt gesendete Meldung einmal zählt",
   bodyStudy: "der Fingerabdruck dieser Liste von Fragen",
   bodyCodes: "die zufällig veränderten Antworten, von 0 an gezählt",
+  bodyCodesDrawn:
+    "eine Zahl: welche Fragen der Zufall gewählt hat, und die veränderten Antworten darauf",
   bodyInvitation:
     "Ihre Einladung; sie wird beim Gebrauch gelöscht und nicht bei der Meldung aufbewahrt",
   cost: "Das zu senden kostet Sie einen Verlust an Privatheit (Epsilon) von {epsilon}.",

@@ -60,6 +60,8 @@ export const en = {
   bodyId: "a random number, so that a report that is sent twice counts once",
   bodyStudy: "the fingerprint of this list of questions",
   bodyCodes: "the randomised answers, counted from 0",
+  bodyCodesDrawn:
+    "one number: the questions that chance has picked, and the randomised answers to them",
   bodyInvitation: "your invitation; it is deleted when it is used, and not kept with the report",
   cost: "Sending this costs you a privacy loss (epsilon) of {epsilon}.",
   costAgain:

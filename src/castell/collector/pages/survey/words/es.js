@@ -60,6 +60,8 @@ export const es = {
   bodyId: "un número al azar, para que un informe enviado dos veces cuente una",
   bodyStudy: "la huella de esta lista de preguntas",
   bodyCodes: "las respuestas cambiadas por el azar, contadas desde 0",
+  bodyCodesDrawn:
+    "un número: qué preguntas ha elegido el azar, y las respuestas cambiadas a ellas",
   bodyInvitation: "su invitación; se borra al usarla y no se guarda con el informe",
   cost: "Enviar esto le cuesta una pérdida de privacidad (épsilon) de {epsilon}.",
   costAgain:

@@ -60,6 +60,8 @@ export const fr = {
   bodyId: "un nombre au hasard, pour qu’un envoi répété ne compte qu’une fois",
   bodyStudy: "l’empreinte de cette liste de questions",
   bodyCodes: "les réponses modifiées par le hasard, comptées à partir de 0",
+  bodyCodesDrawn:
+    "un nombre : les questions choisies par le hasard et les réponses modifiées",
   bodyInvitation: "votre invitation ; elle est effacée à l’usage et n’est pas gardée avec l’envoi",
   cost: "Envoyer ceci vous coûte une perte de confidentialité (epsilon) de {epsilon}.",
   costAgain:

@@ -1,0 +1,53 @@
+"""What the reports show without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from castell.counting import Counts, drawn_blocks
+from castell.drawn import sources
+from castell.estimate import JointEstimate
+from castell.inversion import Observed, observe
+from castell.product import product_model
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """A table as the raw inversion shows it: the average of what some blocks see, by weight."""
+
+    raw: JointEstimate
+    views: tuple[tuple[float, Observed], ...]
+
+
+def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
+    """The raw table of some attributes.
+
+    Where each respondent drew a block and no block holds all of them, the tables that blocks do
+    hold, none inside another.
+    """
+    model = product_model(counts, [counts.study.names], "population")
+    if not counts.study.design.draw:
+        return (Sight(model.estimate(names), ((1.0, observe(counts, names)),)),)
+    blocks = [block for block in drawn_blocks(counts) if block.n]
+    held = {tuple(name for name in names if name in block.study.names) for block in blocks}
+    widest = [one for one in held if one and not any(set(one) < set(other) for other in held)]
+    found = []
+    for group in sorted(widest, key=lambda one: [names.index(name) for name in one]):
+        views = tuple(
+            (source.weights[group], observe(source.reports, group))
+            for source in sources(blocks, [group])
+        )
+        found.append(Sight(model.estimate(group), views))
+    return tuple(found)
+
+
+def of_parts(raws: Sequence[JointEstimate]) -> str:
+    if len(raws) == 1:
+        return ""
+    widest = max(len(raw.names) for raw in raws)
+    size = "single attributes" if widest == 1 else f"{widest} attributes or fewer"
+    return (
+        f" No respondent reported all of these together: this is said of {len(raws):,} tables of "
+        f"{size} that some did."
+    )
