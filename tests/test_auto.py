@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import castell
-from castell import Reports, Study
+from castell import Reports, Study, belief
 from castell.counting import MemoryCounts
 from castell.counting.folds import dealt
 from castell.errors import ReportError
@@ -64,22 +64,22 @@ def test_between_the_two_it_beats_both() -> None:
 # -- how strongly the model is believed ------------------------------------------------------------
 
 
-def _deals(study: Study, truth: Floats, n: int, seed: int, base: Floats) -> list[auto.Deal]:
+def _deals(study: Study, truth: Floats, n: int, seed: int, base: Floats) -> list[belief.Deal]:
     counts = MemoryCounts(collect(study, truth, n, np.random.default_rng(seed)))
     deals = []
     for deal in range(3):
         train, test = (observe(fold, study.names) for fold in dealt(counts, deal))
-        deals.append(auto.Deal.of(train, test, base))
+        deals.append(belief.Deal.of(train, test, base))
     return deals
 
 
 def test_the_truth_is_believed_against_noise() -> None:
     study = Study(PEOPLE.schema, 1.0)
     chosen = [
-        auto.choose(_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table))[0] for seed in range(8)
+        belief.choose(_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table))[0] for seed in range(8)
     ]
     # By chance something else may look better to the reports held out, but seldom.
-    assert sum(strength == auto.STRENGTHS[0] for strength in chosen) >= 7
+    assert sum(strength == belief.STRENGTHS[0] for strength in chosen) >= 7
 
 
 def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
@@ -87,7 +87,7 @@ def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
     truth = np.diag([0.3, 0.3, 0.4]) * 0.7 + 0.3 / 9
     for seed in range(4):
         deals = _deals(study, truth, 50_000, seed, np.full((3, 3), 1 / 9))
-        assert auto.choose(deals)[0] <= 30.0
+        assert belief.choose(deals)[0] <= 30.0
 
 
 def test_belief_leads_from_the_table_to_the_most_likely() -> None:
@@ -96,7 +96,7 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
     observed = observe(MemoryCounts(reports), ("c", "a", "b"))
     base = APART.margin(("c", "a", "b"))
     likely = castell.estimate(reports, ("c", "a", "b"), "em", strength=0.0).probabilities
-    tables = [auto.drawn_towards(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)]
+    tables = [belief.drawn_towards(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)]
     np.testing.assert_allclose(tables[0], base, atol=1e-5)
     np.testing.assert_allclose(tables[-1], likely, atol=2e-3)
     gaps = [float(np.abs(np.log(np.maximum(t, 1e-9) / base)).sum()) for t in tables]
@@ -106,10 +106,12 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
 def test_how_much_of_the_direct_table_in_closed_form() -> None:
     # Four cells, all of the difference in two of them, noise of a tenth of it.
     direct, model = np.array([0.4, 0.2, 0.3, 0.1]), np.array([0.3, 0.3, 0.3, 0.1])
-    assert auto._share(direct, model, 0.0) == 1.0
-    assert auto._share(direct, model, 0.002) == pytest.approx(1 - 0.1 * (1 + 2 * (2 / 3) ** 0.5))
-    assert auto._share(direct, model, 0.02) == 0.0
-    assert auto._share(direct, direct, 0.0) == 0.0
+    assert belief.share_of(direct, model, 0.0) == 1.0
+    assert belief.share_of(direct, model, 0.002) == pytest.approx(
+        1 - 0.1 * (1 + 2 * (2 / 3) ** 0.5)
+    )
+    assert belief.share_of(direct, model, 0.02) == 0.0
+    assert belief.share_of(direct, direct, 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,7 @@ def test_a_direct_table_is_believed_as_far_as_the_model_is_wrong(
     found = []
     for _ in range(200):
         direct = truth + np.sqrt(each) * generator.standard_normal(cells)
-        found.append(auto._share(direct, model, cells * each))
+        found.append(belief.share_of(direct, model, cells * each))
     assert 0.0 <= min(found) <= max(found) <= 1.0
     assert least <= np.mean(found) <= most
     # No more than the share that errs least: what of the difference is the model's fault.

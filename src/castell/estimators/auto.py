@@ -10,13 +10,14 @@ two differ by more than noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from math import prod, sqrt
 
 import numpy as np
 
+from castell.belief import CLOSE, COARSE, STRENGTHS, Deal, choose, drawn_towards, share_of
 from castell.bootstrap import draws, spread_of, summed
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.counting.folds import dealt
@@ -27,21 +28,12 @@ from castell.estimators.latent import STARTS, Latent, learn
 from castell.grouped import product_variance
 from castell.inversion import Observed, Query, observe
 from castell.kronecker import check_cells
-from castell.likelihood import Likelihood, Nearby
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
 from castell.postprocess import simplex
 from castell.spread import Spread, SpreadOf
 from castell.study import Study
 
-# How many respondents in a cell it takes to be believed as much as the model. No model is right to
-# better than a few per cent of a large cell, which is what a thousand respondents can tell.
-STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.0)
-# A weaker belief must gain this many standard errors of the difference.
-DOUBT = 1.0
-# Stop looking once this many strengths in a row made held-out reports less likely.
-ENOUGH = 2
-COARSE, CLOSE = 0.05, 0.01
 # Where held-out reports want nothing but the model, the cells of larger tables are just its own.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.
@@ -85,32 +77,6 @@ class Held:
                 seen = whole.replace(whole.table - unseen.table)
                 found.append(Deal.of(seen, unseen, trained.table(places)))
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class Deal:
-    """Reports to fit to and reports to judge by, and a model that has not seen the latter."""
-
-    seen: Likelihood
-    unseen: Likelihood
-    model: Floats
-
-    @classmethod
-    def of(cls, seen: Observed, unseen: Observed, model: Floats) -> Deal:
-        start = np.maximum(seen.in_block_order(model), 1e-12)
-        return cls(Likelihood.of(seen), Likelihood.of(unseen), start / start.sum())
-
-    def logs(self, table: Floats) -> Floats:
-        """The log chance of each kind of unseen report, under a table."""
-        return self.seen.logs(table, self.unseen.counts > 0)
-
-    @property
-    def weights(self) -> Floats:
-        return self.unseen.counts[self.unseen.counts > 0]
-
-    def fit(self, start: Floats, strength: float) -> Floats:
-        prior = Nearby(self.model, strength, self.seen.n)
-        return self.seen.fit(np.maximum(start, 1e-12), prior, COARSE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,50 +165,6 @@ def _allowed(
     return Spread(np.maximum(noise(names).variance, model))
 
 
-def drawn_towards(
-    observed: Observed, base: Floats, strength: float, close: float = CLOSE
-) -> Floats:
-    """The most likely table with pseudo-respondents who answer as `base` says."""
-    likelihood = Likelihood.of(observed)
-    start = np.maximum(observed.in_block_order(base), 1e-12)
-    start = start / start.sum()
-    fitted = likelihood.fit(start, Nearby(start, strength, likelihood.n), close)
-    return observed.in_order_asked(fitted)
-
-
-def choose(deals: Sequence[Deal]) -> tuple[float, float]:
-    """How strongly to believe a model, by reports it has not seen, and how weakly one might.
-
-    The strongest belief that does as well as the best one up to the standard error of their
-    difference: mistaking noise for an association costs more than missing some of it. And the
-    weakest that does: what reports cannot rule out, intervals must allow for.
-    """
-    weights = np.concatenate([deal.weights for deal in deals])
-    tables = [deal.model for deal in deals]
-    logs: list[Floats] = []
-    best, worse = 0, 0
-    for strength in STRENGTHS:
-        tables = [d.fit(t, strength) for d, t in zip(deals, tables, strict=True)]
-        logs.append(np.concatenate([d.logs(t) for d, t in zip(deals, tables, strict=True)]))
-        if weights @ logs[-1] > weights @ logs[best]:
-            best, worse = len(logs) - 1, 0
-        else:
-            worse += 1
-        if worse >= ENOUGH:
-            break
-    behind = np.array(logs)[best] - np.array(logs)
-    total = weights.sum()
-    lost = behind @ weights
-    error = np.sqrt(np.maximum(behind**2 @ weights - lost**2 / total, 0.0))
-    # Through much noise all beliefs do nearly alike: a gain of less than one in the log for each
-    # deal is chance, however small its error.
-    alike = np.flatnonzero(lost <= np.maximum(DOUBT * error, 1.0))
-    strong = 0 if lost[0] < len(deals) else alike[0]
-    # Beliefs that were not tried any more are not ruled out by that.
-    weak = alike[-1] if len(logs) == len(STRENGTHS) or alike[-1] < len(logs) - 1 else -1
-    return STRENGTHS[strong], STRENGTHS[weak]
-
-
 def _spread(
     held: Held, observed: Observed, table: Floats, strength: float, names: tuple[str, ...]
 ) -> Spread:
@@ -268,7 +190,7 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
         return _model(held, names, "no block holds them all")
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
     variance = np.maximum(whole.spread(names).variance, expected_variance(held.blocks, names)).sum()
-    believed = _share(whole.probabilities, model, float(variance))
+    believed = share_of(whole.probabilities, model, float(variance))
     gap = float(((whole.probabilities - model) ** 2).sum())
     if believed == 0.0:
         blend = _model(held, names, "the blocks' own table differs from the model by noise only")
@@ -305,17 +227,3 @@ def _missed(
     hidden = error * summed(table, every, names)
     variance = np.minimum(hidden, direct(names).variance)
     return Spread(np.maximum(noise(names).variance, variance))
-
-
-def _share(direct: Floats, model: Floats, variance: float) -> float:
-    """How much to believe an unbiased table next to a model's.
-
-    The squared difference is the direct table's noise and the model's error. As James and Stein
-    showed, the best share is the part of it that is not noise; only what stands out from noise by
-    two standard deviations counts (a sum of so many squares varies by about sqrt(2 / many)).
-    """
-    square = float(((direct - model) ** 2).sum())
-    if square == 0.0:
-        return 0.0
-    noise = variance * (1.0 + 2.0 * sqrt(2.0 / max(direct.size - 1, 1)))
-    return max(0.0, 1.0 - noise / square)
