@@ -207,3 +207,29 @@ def test_errors_are_of_the_right_order(design: str, epsilon: float) -> None:
         assert joint.standard_errors.min() > 0.0
     ratio = np.sqrt(np.mean(claimed) / np.mean(squares))
     assert 0.5 < ratio < 2.0
+
+
+def test_wide_tables_are_not_known_better_than_what_they_are_made_of() -> None:
+    people = population((2, 3, 2, 3), seed=5, sharpness=2.0)
+    study = Study(people.schema, 3.0, [["a", "b"], ["c", "d"], ["b", "c"]], draw=True)
+    reports = collect(study, people.table, 4000, np.random.default_rng(0))
+    model = castell.fit(reports, "auto")
+    wide = model.estimate(["d", "a", "c", "b"])
+    assert any("no block holds them all" in note for note in wide.notes)
+    relative = (wide.standard_errors / wide.probabilities) ** 2
+    parts = np.zeros_like(relative)
+    for names, axes in ((["a", "b"], (1, 3)), (["d", "c"], (0, 2))):
+        part = model.estimate(names)
+        square = (part.standard_errors / part.probabilities) ** 2
+        parts = parts + np.expand_dims(square, tuple(k for k in range(4) if k not in axes))
+    assert (relative >= parts * (1 - 1e-9)).all()
+    # And a margin of it as its own table.
+    whole = wide.project(["a", "b"]).standard_errors
+    np.testing.assert_allclose(whole, model.estimate(["a", "b"]).standard_errors, rtol=1e-9)
+
+
+def test_attributes_are_parted_as_blocks_hold_them() -> None:
+    assert auto.pieces("abcd", ["ab", "cd", "bc"]) == [("a", "b"), ("c", "d")]
+    assert auto.pieces("ca", ["ab", "cd"]) == [("a",), ("c",)]
+    # Nobody reported e yet.
+    assert auto.pieces("ae", ["ab"]) == [("a",)]

@@ -10,7 +10,7 @@ two differ by more than noise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from math import prod, sqrt
@@ -187,7 +187,7 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
     try:
         whole = held.direct.joint(names, None)
     except CastellError:
-        return _model(held, names, "no block holds them all")
+        return _unheld(held, names)
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
     variance = np.maximum(whole.spread(names).variance, expected_variance(held.blocks, names)).sum()
     believed = share_of(whole.probabilities, model, float(variance))
@@ -211,6 +211,45 @@ def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
         return Spread(both**2)
 
     return Blend(table, spread, (note,))
+
+
+def _unheld(held: Held, names: tuple[str, ...]) -> Blend:
+    """The model's table, where no block holds all attributes.
+
+    Its cells are not known better, relative to their size, than those of the tables that blocks
+    hold and that they are made of: what may be wrong with one of these is wrong with them too.
+    """
+    blend = _model(held, names, "no block holds them all")
+
+    def spread(kept: tuple[str, ...]) -> Spread:
+        cells = held.latent.table(kept)
+        relative = np.zeros(cells.shape)
+        for piece in pieces(kept, [block.study.names for block in held.blocks if block.n]):
+            part = _solve(held, piece)
+            error = part.spread(piece).variance / np.maximum(part.table, 1e-12) ** 2
+            axes = [kept.index(name) for name in piece]
+            order = np.argsort(axes)
+            shape = [size if k in axes else 1 for k, size in enumerate(cells.shape)]
+            relative = relative + error.transpose(order).reshape(shape)
+        return Spread(np.maximum(blend.spread(kept).variance, cells**2 * relative))
+
+    return replace(blend, spread=spread)
+
+
+def pieces(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Names parted into few groups, each within a set.
+
+    >>> pieces("abcde", ["ab", "bcd", "ce"])
+    [('b', 'c', 'd'), ('a',), ('e',)]
+    """
+    left, found = list(names), []
+    while left:
+        best = max(([n for n in left if n in s] for s in sets), key=len, default=[])
+        if not best:
+            break
+        found.append(tuple(best))
+        left = [name for name in left if name not in best]
+    return found
 
 
 def _missed(
