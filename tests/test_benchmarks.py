@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import _population, _timing, adult, counting, coverage, inversion, randomize
+from benchmarks import (
+    _population,
+    _timing,
+    adult,
+    counting,
+    coverage,
+    intervals,
+    inversion,
+    randomize,
+)
 from benchmarks.__main__ import benchmark, main, names
 
 # How many columns UCI's files have; those not read are filled with numbers.
@@ -124,6 +133,22 @@ def test_coverage_by_chance() -> None:
     # Of 20 collections only 19 hits lie between 93 % and 97 %.
     assert coverage.by_chance(20) == pytest.approx(1 - 20 * 0.95**19 * 0.05)
     assert coverage.by_chance(100_000) < 1e-6
+
+
+def test_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "DESIGNS", (("pairs", 2.0), ("independent", 1.0)))
+    result = intervals.run(quick=True)
+    _plain(result)
+    rows = {(row["design"], row["width"]): row for row in result["rows"]}
+    assert set(rows) == {(d, w) for d in ("pairs", "independent") for w in (2, 3)}
+    # Three attributes are never reported together where each respondent reports two.
+    assert [key for key, row in rows.items() if not row["held"]] == [("pairs", 3)]
+    assert all(0.5 < row["cells"] <= 1.0 and row["reach"] > 0.0 for row in rows.values())
+    text = intervals.show(result)
+    assert "3*" in text
+    assert "1 collections" in text
+    none = [{**row, "large": None, "reach": None, "error": None} for row in result["rows"]]
+    assert " - " in intervals.show({**result, "rows": none, "missing": "gone"})
 
 
 @pytest.mark.usefixtures("no_data")

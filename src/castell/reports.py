@@ -225,7 +225,9 @@ class ReportFile:
         try:
             self._file = pq.ParquetFile(path)
         except FileNotFoundError:
-            raise ReportError(f"there is no file {path}", "castell randomize writes one") from None
+            raise ReportError(
+                f"there is no file {path}", "castell randomize writes one, castell serve a store"
+            ) from None
         except (pa.ArrowInvalid, OSError) as error:
             raise ReportError(
                 f"{path} is not Parquet ({error})", "reports are written by castell randomize"
