@@ -115,6 +115,8 @@ def test_rows_are_read_only_where_they_tell_more_and_are_not_too_many() -> None:
         assert row_steps_within(counts, 6, 5) == 0
     drawn = collect(drawn_studies()["pairs"], people.table, 100, np.random.default_rng(0))
     assert row_steps_within(MemoryCounts(drawn), 6, 5) == 0
+    joint = collect(studies()["joint"], people.table, 100, np.random.default_rng(0))
+    assert row_steps_within(MemoryCounts(joint), 6, 5) == 0
     two = Study(population((2, 3), seed=0).schema, 4.0)
     pair = collect(two, population((2, 3), seed=0).table, 100, np.random.default_rng(0))
     assert row_steps_within(MemoryCounts(pair), 6, 5) == 0

@@ -52,8 +52,7 @@ class RowEvidence:
         return True
 
     def expect(self, mixture: Mixture) -> Expected:
-        joints = [mixture.classwise(block) for block in self.attributes]
-        shown = [f.turn(joint.T) for f, joint in zip(self.forward, joints, strict=True)]
+        joints, shown = self._shown(mixture)
         classes = np.zeros(len(mixture.weights))
         blamed = np.zeros((int(self._starts[-1]), len(classes)))
         log = 0.0
@@ -77,10 +76,14 @@ class RowEvidence:
 
     def logs(self, mixture: Mixture) -> Floats:
         """The log chance of each report."""
-        joints = [mixture.classwise(block) for block in self.attributes]
-        shown = [f.turn(joint.T) for f, joint in zip(self.forward, joints, strict=True)]
+        _, shown = self._shown(mixture)
         found = [whole.astype(np.float64) for _, _, whole in self._pass(mixture, shown)]
         return np.concatenate([np.zeros(0), *found])
+
+    def _shown(self, mixture: Mixture) -> tuple[list[Floats], list[Floats]]:
+        """How likely the answers to each block are in each class, and the reports."""
+        joints = [mixture.classwise(block) for block in self.attributes]
+        return joints, [f.turn(joint.T) for f, joint in zip(self.forward, joints, strict=True)]
 
     def _pass(
         self, mixture: Mixture, shown: list[Floats]

@@ -97,7 +97,8 @@ def touched(evidence: Sequence[Table], classes: int) -> int:
 def row_steps_within(counts: Counts, classes: int, fits: int) -> int:
     """How many steps through all reports some fits may take; none if that is too few to matter."""
     study = counts.study
-    if study.design.draw or len(study.names) < 3 or not readable(study.design.blocks):
+    blocks = study.design.blocks
+    if study.design.draw or len(blocks) == 1 or len(study.names) == 2 or not readable(blocks):
         # Tables of blocks, or of the one pair, say all.
         return 0
     steps = ROW_WORK // (max(counts.n, 1) * len(study.names) * classes * fits)
