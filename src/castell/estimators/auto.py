@@ -227,17 +227,16 @@ def _unheld(held: Held, names: tuple[str, ...]) -> Blend:
         for piece in pieces(kept, [block.study.names for block in held.blocks if block.n]):
             part = _solve(held, piece)
             error = part.spread(piece).variance / np.maximum(part.table, 1e-12) ** 2
-            axes = [kept.index(name) for name in piece]
-            order = np.argsort(axes)
-            shape = [size if k in axes else 1 for k, size in enumerate(cells.shape)]
-            relative = relative + error.transpose(order).reshape(shape)
+            # In the order asked, as pieces are; an axis of one for each attribute of another piece.
+            shape = [n if name in piece else 1 for name, n in zip(kept, cells.shape, strict=True)]
+            relative = relative + error.reshape(shape)
         return Spread(np.maximum(blend.spread(kept).variance, cells**2 * relative))
 
     return replace(blend, spread=spread)
 
 
 def pieces(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Names parted into few groups, each within a set.
+    """Names parted into few groups, each within a set and in the order given.
 
     >>> pieces("abcde", ["ab", "bcd", "ce"])
     [('b', 'c', 'd'), ('a',), ('e',)]
