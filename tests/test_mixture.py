@@ -210,7 +210,7 @@ def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.Mo
     other = mixture(3, seed=3)
     each = [np.exp(evidence.logs(m)) for m in (model, other)]
     mixed = [np.log(each[0] + t * (each[1] - each[0])).sum() for t in (0.0, 0.3, 1.0)]
-    between = evidence.between(model, other, np.array([0.0, 0.3, 1.0]))
+    between = evidence.between(0, model, other, np.array([0.0, 0.3, 1.0]))
     np.testing.assert_allclose(between, mixed, rtol=1e-6)
     assert between[0] == pytest.approx(wanted.log, rel=1e-6)
 
@@ -229,14 +229,34 @@ def test_chances_are_linear_in_a_tie(attribute: int) -> None:
         ties[attribute] = tie
         ends.append([table.chances(loosened(model, ties)) for table in tables])
     for table, low, high, between in zip(tables, *ends, strict=True):
-        if not isinstance(table, PairEvidence):
-            np.testing.assert_allclose(between, low + 0.3 * (high - low), rtol=1e-12)
-            continue
-        # But for an attribute with itself, which nobody counts.
-        start, end = STARTS[attribute], STARTS[attribute + 1]
-        for one in (low, high, between):
-            one[start:end, start:end] = 0.0
+        if isinstance(table, PairEvidence):
+            # But for an attribute with itself, which nobody counts.
+            own = slice(STARTS[attribute], STARTS[attribute + 1])
+            for one in (low, high, between):
+                one[own, own] = 0.0
         np.testing.assert_allclose(between, low + 0.3 * (high - low), rtol=1e-12)
+
+
+@pytest.mark.parametrize("attribute", range(4))
+def test_likelihoods_between_two_ties(attribute: int) -> None:
+    generator = np.random.default_rng(3)
+    outputs = (2, 4, 4, 3)
+    matrices = [stochastic(*shape, generator) for shape in zip(SIZES, outputs, strict=True)]
+    reports = np.stack([generator.integers(k, size=20) for k in outputs], axis=1)
+    pairs, _ = pairs_seen(reports, matrices, list(combinations(range(4), 2)))
+    block = BlockEvidence((0, 2), Dense(stochastic(8, 5, generator).T), generator.random(5) * 9)
+    ties, shares = np.array([0.5, 1.0, 0.2, 0.9]), np.array([0.0, 0.4, 1.0])
+    models = []
+    for tie in shares:
+        ties[attribute] = tie
+        models.append(loosened(mixture(3, seed=4), ties))
+    for table in (pairs, block):
+        found = table.between(attribute, models[0], models[-1], shares)
+        wanted = np.array([likelihood(model, [table]) for model in models])
+        # Up to a constant, and nothing at all where the attribute is not concerned.
+        np.testing.assert_allclose(found - found[0], wanted - wanted[0], rtol=1e-9, atol=1e-9)
+    unmoved = not block.between(attribute, models[0], models[2], shares).any()
+    assert unmoved == (attribute not in (0, 2))
 
 
 def test_a_loosened_mixture_keeps_its_margins() -> None:

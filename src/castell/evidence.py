@@ -34,12 +34,9 @@ class Evidence(Protocol):
         """The share of each class in each report, added up, and the reports' likelihood."""
         ...
 
-    def concerns(self, attribute: int) -> bool:
-        """Whether these reports say anything about an attribute."""
-        ...
-
-    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
-        """The log likelihood if the chances of reports lie between those of two mixtures."""
+    def between(self, attribute: int, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+        """The log likelihood, up to a constant, if the chances of reports lie between those of two
+        mixtures that differ in one attribute."""
         ...
 
 
@@ -66,9 +63,8 @@ def logs(chances: Floats) -> Floats:
     return np.log(np.maximum(chances, 1e-300))
 
 
-def _between(table: Table, low: Mixture, high: Mixture, shares: Floats) -> Floats:
-    one, two = table.chances(low), table.chances(high)
-    return np.array([table.log(one + share * (two - one)) for share in shares])
+def _between(counts: Floats, low: Floats, high: Floats, shares: Floats) -> Floats:
+    return np.array([(counts * logs(low + share * (high - low))).sum() for share in shares])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +78,14 @@ class BlockEvidence:
     def counting(self, counts: Floats) -> BlockEvidence:
         return replace(self, counts=counts)
 
-    def concerns(self, attribute: int) -> bool:
-        return attribute in self.attributes
-
     @cached_property
     def _backward(self) -> Operator:
         return self.forward.transpose()
 
-    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
-        return _between(self, low, high, shares)
+    def between(self, attribute: int, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+        if attribute not in self.attributes:
+            return np.zeros(len(shares))
+        return _between(self.counts, self.chances(low), self.chances(high), shares)
 
     def chances(self, mixture: Mixture) -> Floats:
         joint: Floats = mixture.weights @ mixture.classwise(self.attributes)
@@ -139,9 +134,6 @@ class PairEvidence:
     def counting(self, counts: Floats) -> PairEvidence:
         return replace(self, counts=counts)
 
-    def concerns(self, attribute: int) -> bool:  # noqa: ARG002
-        return True
-
     @cached_property
     def _backward(self) -> list[Operator]:
         return [operator.transpose() for operator in self.forward]
@@ -151,8 +143,16 @@ class PairEvidence:
         turned = [f.turn(part.T) for f, part in zip(self.forward, mixture.parts, strict=True)]
         return np.concatenate(turned, axis=1)
 
-    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
-        return _between(self, low, high, shares)
+    def between(self, attribute: int, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+        # Its pairs with the others: no other table is touched.
+        ends = np.cumsum([0, *(f.rows for f in self.forward)])
+        own = slice(ends[attribute], ends[attribute + 1])
+
+        def chances(mixture: Mixture) -> Floats:
+            shown = self._shown(mixture)
+            return (shown[:, own] * mixture.weights[:, None]).T @ shown
+
+        return _between(self.counts[own], chances(low), chances(high), shares)
 
     def chances(self, mixture: Mixture) -> Floats:
         shown = self._shown(mixture)

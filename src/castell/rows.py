@@ -48,9 +48,6 @@ class RowEvidence:
     def _starts(self) -> NDArray[np.intp]:
         return np.cumsum([0, *(f.rows for f in self.forward)])
 
-    def concerns(self, attribute: int) -> bool:  # noqa: ARG002
-        return True
-
     def expect(self, mixture: Mixture) -> Expected:
         joints, shown = self._shown(mixture)
         classes = np.zeros(len(mixture.weights))
@@ -67,7 +64,13 @@ class RowEvidence:
             values += by_attribute(mixture, block, joints[i] * self._backward[i].turn(ratio))
         return Expected(classes, values, log)
 
-    def between(self, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+    def between(
+        self,
+        attribute: int,  # noqa: ARG002
+        low: Mixture,
+        high: Mixture,
+        shares: Floats,
+    ) -> Floats:
         one, two = self.logs(low), self.logs(high)
         with np.errstate(divide="ignore"):
             near, far = np.log(1.0 - shares), np.log(shares)

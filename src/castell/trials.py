@@ -196,7 +196,6 @@ def tied(unseen: Sequence[Sequence[Evidence]], trained: Sequence[Mixture]) -> tu
             for evidence, mixture in zip(unseen, trained, strict=True):
                 apart, close = loosened(mixture, low), loosened(mixture, high)
                 for held in evidence:
-                    if held.concerns(attribute):
-                        gains += held.between(apart, close, TIES)
+                    gains += held.between(attribute, apart, close, TIES)
             ties[attribute] = TIES[int(np.argmax(gains))]
     return tuple(map(float, ties))
