@@ -161,7 +161,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
     if classes is None or steps is None:
         recipe = search(counts, evidence, classes, steps)
     else:
-        recipe = Recipe(classes, steps, 0, (1.0,) * len(counts.study.names), ())
+        recipe = Recipe(classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), ())
     margins = settled(evidence, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not recipe.steps:
@@ -188,7 +188,8 @@ def _made(
     mixture = scattered(margins, recipe.classes, SCATTER, generator)
     mixture = Climb(mixture, tables).up(recipe.steps)
     if rows is not None:
-        mixture = Climb(mixture, [rows]).up(recipe.row_steps)
+        further = Climb(mixture, [rows]).up(recipe.row_steps)
+        mixture = average([mixture, further], [1.0 - recipe.row_share, recipe.row_share])
     return loosened(mixture, recipe.ties)
 
 
