@@ -20,7 +20,7 @@ LAYERS = [
     ("pooling", "counting", "postprocess", "kronecker", "inversion"),
     ("spread", "estimate", "summary", "model"),
     ("metrics", "bounds", "grouped", "drawn", "product"),
-    ("bootstrap", "consistency", "likelihood", "belief", "mixture", "evidence", "climb"),
+    ("threads", "bootstrap", "consistency", "likelihood", "belief", "mixture", "evidence", "climb"),
     ("gathering", "rows", "trials", "resampling", "trust"),
     ("sampled", "filters", "junction", "copula"),
     ("estimators", "fitting", "castell"),

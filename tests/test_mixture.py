@@ -199,9 +199,12 @@ def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.Mo
     cells = [int(np.prod([SIZES[a] for a in block])) for block in blocks]
     matrices = [stochastic(*shape, generator) for shape in zip(cells, outputs, strict=True)]
     codes = np.stack([generator.integers(k, size=30) for k in outputs]).astype(np.int32)
-    evidence = RowEvidence(blocks, tuple(Dense(matrix.T) for matrix in matrices), codes)
+    times = generator.integers(1, 4, size=30)
+    forward = tuple(Dense(matrix.T) for matrix in matrices)
+    evidence = RowEvidence(blocks, forward, codes, times.astype(np.float64))
     model = mixture(3, seed=2)
-    whole_codes = np.ravel_multi_index(tuple(codes), outputs).tolist()
+    # The same reports, each as often as it came.
+    whole_codes = np.ravel_multi_index(tuple(np.repeat(codes, times, axis=1)), outputs).tolist()
     wanted = Seen((1, 3, 0, 2), kronecker(matrices), whole_codes).expect(model)
     found = evidence.expect(model)
     np.testing.assert_allclose(found.classes, wanted.classes, rtol=1e-5)
@@ -209,7 +212,7 @@ def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.Mo
     assert found.log == pytest.approx(wanted.log, rel=1e-6)
     other = mixture(3, seed=3)
     each = [np.exp(evidence.logs(m)) for m in (model, other)]
-    mixed = [np.log(each[0] + t * (each[1] - each[0])).sum() for t in (0.0, 0.3, 1.0)]
+    mixed = [times @ np.log(each[0] + t * (each[1] - each[0])) for t in (0.0, 0.3, 1.0)]
     between = evidence.between(0, model, other, np.array([0.0, 0.3, 1.0]))
     np.testing.assert_allclose(between, mixed, rtol=1e-6)
     assert between[0] == pytest.approx(wanted.log, rel=1e-6)

@@ -11,8 +11,9 @@ from castell.counting import MemoryCounts
 from castell.counting.folds import FOLDS
 from castell.estimators.latent import learn
 from castell.gathering import evidence_of
+from castell.mixture import scattered
 from castell.operators import Floats
-from castell.rows import rows_of
+from castell.rows import distinct, rows_of
 from castell.trials import Trial, row_steps_within, search
 from tests.populations import Population, collect, drawn_studies, population, rectangular, studies
 
@@ -88,15 +89,49 @@ def test_whole_reports_tell_what_pairs_do_not() -> None:
     assert far > 0.1
 
 
+@pytest.mark.parametrize("most", [0, 1 << 22])
 @pytest.mark.parametrize("design", [*studies(), "rectangular"])
-def test_rows_are_the_reports(design: str) -> None:
+def test_rows_are_the_reports(design: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("castell.rows.MOST_REPORTS", most)
     study = {**studies(), "rectangular": rectangular()}[design]
     people = population(study.schema.sizes, seed=4)
     reports = collect(study, people.table, 50, np.random.default_rng(0))
     rows = rows_of(MemoryCounts(reports))
-    np.testing.assert_array_equal(rows.codes, np.stack(reports.columns))
+    came, times = np.unique(np.stack(reports.columns), axis=1, return_counts=True)
+    if most:
+        # Equal ones are put together.
+        np.testing.assert_array_equal(rows.codes, came)
+        np.testing.assert_array_equal(rows.times, times)
+        assert distinct(study.design, 50) >= len(times)
+    else:
+        np.testing.assert_array_equal(rows.codes, np.stack(reports.columns))
+        np.testing.assert_array_equal(rows.times, np.ones(50))
+        assert distinct(study.design, 50) == 50
     held = [study.names[a] for block in rows.attributes for a in block]
     assert held == [name for block in study.design.blocks for name in block.names]
+
+
+@pytest.mark.parametrize("design", [*studies(), "rectangular"])
+def test_reports_put_together_say_the_same(design: str) -> None:
+    study = {**studies(), "rectangular": rectangular()}[design]
+    people = population(study.schema.sizes, seed=4)
+    counts = MemoryCounts(collect(study, people.table, 5000, np.random.default_rng(0)))
+    generator = np.random.default_rng(1)
+    margins = [generator.dirichlet(np.ones(size)) for size in study.schema.sizes]
+    one, two = (scattered(margins, 3, 0.5, generator) for _ in range(2))
+    together = rows_of(counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("castell.rows.MOST_REPORTS", 0)
+        apart = rows_of(counts)
+    assert together.codes.shape[1] < apart.codes.shape[1] == 5000
+    found, expected = together.expect(one), apart.expect(one)
+    np.testing.assert_allclose(found.classes, expected.classes, rtol=1e-4)
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-4)
+    assert found.log == pytest.approx(expected.log, rel=1e-6)
+    shares = np.linspace(0, 1, 5)
+    np.testing.assert_allclose(
+        together.between(0, one, two, shares), apart.between(0, one, two, shares), rtol=1e-6
+    )
 
 
 def test_rows_are_read_only_where_they_tell_more_and_are_not_too_many() -> None:
@@ -106,7 +141,12 @@ def test_rows_are_read_only_where_they_tell_more_and_are_not_too_many() -> None:
     )
     assert row_steps_within(counts, 6, 5) > 1000
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trials, "ROW_WORK", 100 * 3 * 6 * 5 * 9)
+        # No more than 24 different reports of two, three and four values.
+        patch.setattr(trials, "ROW_WORK", 24 * 3 * 6 * 5 * 9)
+        assert row_steps_within(counts, 6, 5) == 0
+        patch.setattr(trials, "ROW_WORK", 24 * 3 * 6 * 5 * 10)
+        assert row_steps_within(counts, 6, 5) == 10
+        patch.setattr("castell.rows.MOST_REPORTS", 23)
         assert row_steps_within(counts, 6, 5) == 0
         patch.setattr(trials, "ROW_WORK", 100 * 3 * 6 * 5 * 10)
         assert row_steps_within(counts, 6, 5) == 10
@@ -131,10 +171,10 @@ def test_what_is_held_out_and_what_is_not_are_all() -> None:
     dealt = [Trial.dealt(counts, every, fold) for fold in range(FOLDS)]
     for trial in dealt:
         seen, unseen = trial.rows
-        assert seen.codes.shape[1] + unseen.codes.shape[1] == counts.n
+        assert seen.times.sum() + unseen.times.sum() == counts.n
         for whole, one, two in zip(every, trial.seen, trial.unseen, strict=True):
             np.testing.assert_array_equal(whole.counts, one.counts + two.counts)
-    assert sum(trial.rows[1].codes.shape[1] for trial in dealt) == counts.n
+    assert sum(trial.rows[1].times.sum() for trial in dealt) == counts.n
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -135,13 +135,18 @@ class PairEvidence:
         return replace(self, counts=counts)
 
     @cached_property
-    def _backward(self) -> list[Operator]:
-        return [operator.transpose() for operator in self.forward]
+    def _whole(self) -> Floats:
+        """All channels at once: one product is faster than one for each attribute."""
+        matrix = np.zeros((sum(f.rows for f in self.forward), sum(f.columns for f in self.forward)))
+        row = column = 0
+        for f in self.forward:
+            matrix[row : row + f.rows, column : column + f.columns] = f.dense()
+            row, column = row + f.rows, column + f.columns
+        return matrix
 
     def _shown(self, mixture: Mixture) -> Floats:
         """How likely each report of each attribute is in each class."""
-        turned = [f.turn(part.T) for f, part in zip(self.forward, mixture.parts, strict=True)]
-        return np.concatenate(turned, axis=1)
+        return mixture.profiles @ self._whole.T
 
     def between(self, attribute: int, low: Mixture, high: Mixture, shares: Floats) -> Floats:
         # Its pairs with the others: no other table is touched.
@@ -166,13 +171,8 @@ class PairEvidence:
         shown = self._shown(mixture)
         weighted = shown * mixture.weights[:, None]
         seen = np.maximum(shown.T @ weighted, 1e-300)
-        blame = (self.counts / seen) @ weighted.T
-        ends = np.cumsum([f.rows for f in self.forward])[:-1]
-        back = np.concatenate(
-            [b.turn(part) for b, part in zip(self._backward, np.split(blame, ends), strict=True)],
-            axis=1,
-        )
-        values = mixture.profiles * back
+        blame = (weighted @ (self.counts / seen)) @ self._whole
+        values = mixture.profiles * blame
         return Expected(0.5 * values.sum(axis=1), values, self.log(seen))
 
 

@@ -1,7 +1,8 @@
 """What reports say about a mixture one by one: all that is in them, at the price of reading all.
 
 Tables of pairs leave out what only three or more attributes together tell. With little noise that
-is much. A pass takes time in proportion to reports x attributes x classes.
+is much. A pass takes time in proportion to reports x attributes x classes; where few reports are
+possible, those that came more than once are read once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
-from castell.design import Block
+from castell.design import Axis, Block, Design
 from castell.evidence import Expected, by_attribute, logs
 from castell.mixture import Mixture
 from castell.operators import Floats, Operator
@@ -27,6 +28,8 @@ STEP = 1 << 12
 FEW_CODES = 64
 # The combinations of a block that are kept for every class.
 MOST_CELLS = 1 << 14
+# Equal reports are put together where no more than these are possible: one table counts them all.
+MOST_REPORTS = 1 << 22
 
 Codes = NDArray[np.int32]
 Singles = NDArray[np.float32]
@@ -34,11 +37,13 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class RowEvidence:
-    """Reports of everybody on every block: a row of codes for each, a column for each report."""
+    """Reports of everybody on every block: a row of codes for each block, a column for each
+    report, and how many `times` each came."""
 
     attributes: tuple[tuple[int, ...], ...]
     forward: tuple[Operator, ...]
     codes: Codes
+    times: Floats
 
     @cached_property
     def _backward(self) -> list[Operator]:
@@ -54,8 +59,9 @@ class RowEvidence:
         blamed = np.zeros((int(self._starts[-1]), len(classes)))
         log = 0.0
         for looked, share, whole in self._pass(mixture, shown):
-            log += float(whole.sum(dtype=np.float64))
-            classes += share.sum(axis=0, dtype=np.float64)
+            log += float(looked.times @ whole)
+            share *= looked.times
+            classes += share.sum(axis=1, dtype=np.float64)
             looked.add(share, blamed, self._starts)
         values = np.zeros_like(mixture.profiles)
         for i, block in enumerate(self.attributes):
@@ -75,7 +81,7 @@ class RowEvidence:
         with np.errstate(divide="ignore"):
             near, far = np.log(1.0 - shares), np.log(shares)
         pairs = zip(near, far, strict=True)
-        return np.array([np.logaddexp(one + a, two + b).sum() for a, b in pairs])
+        return np.array([self.times @ np.logaddexp(one + a, two + b) for a, b in pairs])
 
     def logs(self, mixture: Mixture) -> Floats:
         """The log chance of each report."""
@@ -92,52 +98,56 @@ class RowEvidence:
         self, mixture: Mixture, shown: list[Floats]
     ) -> Iterator[tuple[_Looked, Singles, Singles]]:
         """Some reports at a time: the share of each class in each, and the log chance of each."""
-        tables = [logs(part.T).astype(np.float32) for part in shown]
-        base = logs(mixture.weights).astype(np.float32)
+        tables = [logs(part).astype(np.float32) for part in shown]
+        base = logs(mixture.weights).astype(np.float32)[:, None]
         for low in range(0, self.codes.shape[1], STEP):
-            looked = _Looked(self.codes[:, low : low + STEP], tables)
+            rows = slice(low, low + STEP)
+            looked = _Looked(self.codes[:, rows], self.times[rows].astype(np.float32), tables)
             share = looked.total()
             share += base
-            top = share.max(axis=1, keepdims=True)
+            top = share.max(axis=0)
             share -= top
             np.exp(share, out=share)
-            whole = share.sum(axis=1, keepdims=True)
+            whole = share.sum(axis=0)
             share /= whole
-            yield looked, share, (np.log(whole) + top)[:, 0]
+            yield looked, share, np.log(whole) + top
 
 
 class _Looked:
-    """Some reports and the tables of what their codes mean, a row for each code."""
+    """Some reports and the tables of what their codes mean, a column for each code.
 
-    def __init__(self, codes: Codes, tables: list[Singles]) -> None:
-        self._codes, self._tables = codes, tables
-        self._small = [i for i, table in enumerate(tables) if len(table) <= FEW_CODES]
-        self._large = [i for i, table in enumerate(tables) if len(table) > FEW_CODES]
-        self._ends = np.cumsum([0, *(len(tables[i]) for i in self._small)])
-        self._shown = np.zeros((codes.shape[1], int(self._ends[-1])), dtype=np.float32)
+    Classes come first in all that is computed: sums over them are then sums of whole rows.
+    """
+
+    def __init__(self, codes: Codes, times: Singles, tables: list[Singles]) -> None:
+        self.times, self._codes, self._tables = times, codes, tables
+        self._small = [i for i, table in enumerate(tables) if table.shape[1] <= FEW_CODES]
+        self._large = [i for i, table in enumerate(tables) if table.shape[1] > FEW_CODES]
+        self._ends = np.cumsum([0, *(tables[i].shape[1] for i in self._small)])
+        self._shown = np.zeros((int(self._ends[-1]), codes.shape[1]), dtype=np.float32)
         line = np.arange(codes.shape[1])
         for i, start in zip(self._small, self._ends, strict=False):
-            self._shown[line, start + codes[i]] = 1.0
+            self._shown[start + codes[i], line] = 1.0
 
     def total(self) -> Singles:
         """The sum over blocks of what each report's codes mean, for each class."""
-        found = np.zeros((self._codes.shape[1], self._tables[0].shape[1]), dtype=np.float32)
+        found = np.zeros((len(self._tables[0]), self._codes.shape[1]), dtype=np.float32)
         if self._small:
-            found += self._shown @ np.concatenate([self._tables[i] for i in self._small])
+            found += np.concatenate([self._tables[i] for i in self._small], axis=1) @ self._shown
         for i in self._large:
-            found += self._tables[i][self._codes[i]]
+            found += self._tables[i][:, self._codes[i]]
         return found
 
     def add(self, share: Singles, blamed: Floats, starts: NDArray[np.intp]) -> None:
         """Add the shares of each report to its codes' rows."""
-        many = share.shape[1]
+        many = len(share)
         if self._small:
-            sums = self._shown.T @ share
+            sums = self._shown @ share.T
             for i, low, high in zip(self._small, self._ends, self._ends[1:], strict=False):
                 blamed[starts[i] : starts[i + 1]] += sums[low:high]
         for i in self._large:
-            keys = self._codes[i][:, None] * np.int64(many) + np.arange(many)
-            size = len(self._tables[i]) * many
+            keys = self._codes[i] * np.int64(many) + np.arange(many)[:, None]
+            size = self._tables[i].shape[1] * many
             added = np.bincount(keys.ravel(), share.ravel(), size)
             blamed[starts[i] : starts[i + 1]] += added.reshape(-1, many)
 
@@ -147,15 +157,40 @@ def readable(blocks: tuple[Block, ...]) -> bool:
     return all(prod(block.sizes) <= MOST_CELLS for block in blocks)
 
 
+def distinct(design: Design, n: int) -> int:
+    """How many columns n reports take, at most."""
+    return min(n, prod(design.widths)) if _few(design) else n
+
+
+def _few(design: Design) -> bool:
+    return prod(design.widths) <= MOST_REPORTS
+
+
 def rows_of(counts: Counts) -> RowEvidence:
     """The reports themselves."""
     study = counts.study
     blocks = study.design.blocks
     place = {name: i for i, name in enumerate(study.names)}
-    parts = [np.array(columns, dtype=np.int32) for columns in counts.batches(range(len(blocks)))]
-    empty = np.zeros((len(blocks), 0), dtype=np.int32)
+    codes, times = _put_together(counts) if _few(study.design) else _read(counts)
     return RowEvidence(
         tuple(tuple(place[name] for name in block.names) for block in blocks),
         tuple(block.channel.forward for block in blocks),
-        np.concatenate([empty, *parts], axis=1),
+        codes,
+        times,
     )
+
+
+def _put_together(counts: Counts) -> tuple[Codes, Floats]:
+    """Every report that came, and how often."""
+    widths = enumerate(counts.study.design.widths)
+    table = counts.table([Axis(i, 1, width, inner=False) for i, width in widths])
+    came = np.nonzero(table)
+    return np.array(came, dtype=np.int32), table[came].astype(np.float64)
+
+
+def _read(counts: Counts) -> tuple[Codes, Floats]:
+    """One report after the other."""
+    blocks = range(len(counts.study.design.blocks))
+    parts = [np.array(columns, dtype=np.int32) for columns in counts.batches(blocks)]
+    codes = np.concatenate([np.zeros((len(blocks), 0), dtype=np.int32), *parts], axis=1)
+    return codes, np.ones(codes.shape[1])

@@ -19,7 +19,7 @@ from castell.evidence import BlockEvidence, Evidence, Table, likelihood
 from castell.gathering import evidence_of
 from castell.mixture import Mixture, average, loosened, scattered
 from castell.operators import Floats
-from castell.rows import RowEvidence, readable, rows_of
+from castell.rows import RowEvidence, distinct, readable, rows_of
 
 # Many classes that learn for a short time do as well as few that learn for long, or better.
 CLASSES = (6, 24)
@@ -102,7 +102,8 @@ def row_steps_within(counts: Counts, classes: int, fits: int) -> int:
     if study.design.draw or len(blocks) == 1 or len(study.names) == 2 or not readable(blocks):
         # Tables of blocks, or of the one pair, say all.
         return 0
-    steps = ROW_WORK // (max(counts.n, 1) * len(study.names) * classes * fits)
+    rows = max(distinct(study.design, counts.n), 1)
+    steps = ROW_WORK // (rows * len(study.names) * classes * fits)
     return int(steps) if steps >= FEWEST_ROW_STEPS else 0
 
 

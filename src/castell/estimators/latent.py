@@ -31,6 +31,7 @@ from castell.resampling import redrawn
 from castell.rows import RowEvidence, rows_of
 from castell.spread import Spread
 from castell.study import Study
+from castell.threads import one_thread
 from castell.trials import (
     ROW_WORK,
     SCATTER,
@@ -109,6 +110,7 @@ class Latent:
         return (f"held-out reports show no association of {', '.join(alone)} with the others",)
 
     @cached_property
+    @one_thread()
     def again(self) -> list[Mixture]:
         """Fits to reports drawn again from this one, one start each: more spread, if anything."""
         generator = np.random.default_rng(1)
@@ -155,6 +157,7 @@ class Latent:
         return Spread(spread.variance * (self._people / self.counts.n))
 
 
+@one_thread()
 def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
     """Choose what was left open by held-out reports, then fit to all."""
     evidence = evidence_of(counts)
