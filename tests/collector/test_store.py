@@ -103,9 +103,11 @@ def test_estimates_from_a_store(store: Store) -> None:
     store.add([Submission(tuple((pair()[0], PACKING.pack(row)) for row in rows))])
     counts = counts_of(store, STUDY)
     assert counts.n == 4000
-    found = fit(counts).estimate(["sex", "smokes"]).probabilities
-    expected = fit(reports).estimate(["sex", "smokes"]).probabilities
-    np.testing.assert_allclose(found, expected)
+    for method, close in (("castell", 1e-9), ("auto", 0.01)):
+        found = fit(counts, method).estimate(["sex", "smokes"]).probabilities
+        expected = fit(reports, method).estimate(["sex", "smokes"]).probabilities
+        # What auto holds out hangs on the order, and a store gives reports in one of its own.
+        np.testing.assert_allclose(found, expected, atol=close)
     with pytest.raises(StoreError, match="another study"):
         counts_of(store, OTHER)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -233,3 +236,34 @@ def test_below_the_minimum_it_forgets_what_it_knew(tmp_path: Path) -> None:
 
     asyncio.run(run())
     few.close()
+
+
+SLOW_PANDAS = """
+import time
+time.sleep(1)
+Timestamp = 1
+"""
+BESIDE = """
+import asyncio, sys, threading, time
+from castell.collector.results.desk import Desk
+beside = threading.Thread(target=__import__, args=("pandas",))
+beside.start()
+while "pandas" not in sys.modules:
+    time.sleep(0.01)
+desk = Desk(None)
+desk._look = lambda: (0, None)
+print(asyncio.run(desk.look(lambda *_: hasattr(sys.modules["pandas"], "Timestamp"))))
+"""
+
+
+def test_no_chart_is_drawn_while_another_thread_is_half_way_through_pandas(tmp_path: Path) -> None:
+    # Altair looks for Timestamp in whatever part of pandas there is.
+    (tmp_path / "pandas.py").write_text(SLOW_PANDAS)
+    told = subprocess.run(
+        [sys.executable, "-c", BESIDE],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "True\n"

@@ -7,6 +7,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
 from typing import TypeVar
 
 from castell.collector.results.answer import Answer, signals, solve
@@ -27,6 +29,17 @@ T = TypeVar("T")
 Gone = Callable[[], Awaitable[bool]]
 
 
+def _load() -> None:
+    """What charts and frames use, where it is installed, before the first question.
+
+    Altair looks into pandas as soon as any thread begins to import it, and fails if that thread is
+    not yet done; a thread that imports it too waits until it is.
+    """
+    for name in ("pandas", "altair"):
+        with suppress(ImportError):
+            import_module(name)
+
+
 class Desk:
     """Reads the store and fits models in two threads of its own, so that reports never wait.
 
@@ -35,8 +48,8 @@ class Desk:
 
     def __init__(self, state: State, clock: Callable[[], float] = time.monotonic) -> None:
         self._state, self._clock = state, clock
-        self._reader = ThreadPoolExecutor(1, "castell-results-read")
-        self._fitter = ThreadPoolExecutor(1, "castell-results-fit")
+        self._reader = ThreadPoolExecutor(1, "castell-results-read", _load)
+        self._fitter = ThreadPoolExecutor(1, "castell-results-fit", _load)
         self._joints: OrderedDict[tuple[object, ...], JointEstimate] = OrderedDict()
         self._moment: Moment | None = None
         self._not_before = 0.0
