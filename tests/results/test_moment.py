@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from castell import fit
+from castell.collector.results.answer import solve
 from castell.collector.results.moment import Moment, period_tables, periods, take
+from castell.collector.results.question import Question
 from castell.collector.store import open_store
-from castell.counting import drawn_blocks
+from castell.counting import Counts, drawn_blocks
 from castell.inversion import observe
+from castell.model import Model
 from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, filled, reports_of, spread
 
 
@@ -87,3 +91,25 @@ def test_the_periods_tables_of_a_drawn_design_hold_all_blocks_that_know(tmp_path
     known = [observe(b, [n for n in ("age", "health") if n in b.study.names]) for b in blocks]
     assert (tables.sum(axis=0) == np.concatenate([o.table.ravel() for o in known])).all()
     assert tables.sum() == sum(b.n for b in blocks)
+
+
+def test_a_method_is_fitted_once_to_the_reports_of_a_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = filled(tmp_path / "s.sqlite", reports_of(300), spread(300, 2))
+    moment, later = take(store), take(store)
+    fits = []
+
+    def counted(counts: Counts, method: str) -> Model:
+        fits.append(method)
+        return fit(counts, method)
+
+    monkeypatch.setattr("castell.collector.results.moment.fit", counted)
+    for names in (("age",), ("smokes", "health")):
+        for method in ("auto", "castell"):
+            shown = solve(moment, Question(names, method))
+            alone = fit(moment.counts, method).estimate(names)
+            np.testing.assert_array_equal(shown.probabilities, alone.probabilities)
+    solve(later, Question(("age",), "castell"))
+    assert fits == ["auto", "castell", "castell"]
+    store.close()

@@ -56,7 +56,7 @@ class Analyst:
 
     def open(self, address: str, width: int = 1280, height: int = 900) -> Page:
         page = self.browser.new_page(viewport={"width": width, "height": height})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(180_000)
         page.on("console", lambda line: self.complaints.append(f"{line.type}: {line.text}"))
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on("request", lambda request: self.requests.append(request.url))

@@ -12,7 +12,6 @@ from castell.collector.results.charts import draw, kinds
 from castell.collector.results.moment import Moment, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
 from castell.estimate import JointEstimate
-from castell.fitting import fit
 from castell.trust import Signal, where_possible
 
 
@@ -28,7 +27,7 @@ class Answer:
 
 def solve(moment: Moment, question: Question) -> JointEstimate:
     """The table that was asked for."""
-    model = fit(moment.counts, question.method)
+    model = moment.model(question.method)
     return model.estimate(question.attributes, post=question.post, max_cells=MOST_CELLS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
@@ -15,7 +15,9 @@ from castell.collector.store.store import Store, hour_text
 from castell.counting import MemoryCounts, drawn_blocks
 from castell.counting.counts import Integers
 from castell.design import Axis
+from castell.fitting import fit
 from castell.inversion import parts_of
+from castell.model import Model
 from castell.reports import Reports, joined
 from castell.study import Study
 
@@ -31,6 +33,7 @@ class Moment:
 
     reports: Reports
     hours: NDArray[np.int64]
+    _models: dict[str, Model] = field(default_factory=dict, init=False)
 
     @property
     def n(self) -> int:
@@ -44,6 +47,12 @@ class Moment:
     def counts(self) -> MemoryCounts:
         # As in the file one can take away, so that the same analysis of it gives the same numbers.
         return MemoryCounts(self.reports.sorted())
+
+    def model(self, method: str) -> Model:
+        """Fitted once: who looks at one table looks at the next."""
+        if method not in self._models:
+            self._models[method] = fit(self.counts, method)
+        return self._models[method]
 
     def timeline(self) -> list[tuple[str, int]]:
         """Reports by the hour they came."""
