@@ -2,6 +2,10 @@
 
 The table is fitted by maximum likelihood with a prior that its cells lie near the model's. How near
 is what makes held-out reports most likely. Where there is an unbiased table, the two are averaged.
+
+That is a table of people like the respondents. What they themselves answered differs from it by
+chance, and with little noise their reports say how: Bayes' rule gives the expected answer behind
+each report.
 """
 
 from __future__ import annotations
@@ -18,7 +22,8 @@ from castell.operators import Floats
 
 # How many respondents in a cell it takes to be believed as much as the model. No model is right to
 # better than a few per cent of a large cell, which is what a thousand respondents can tell.
-STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.0)
+# Never nothing: with much noise plain maximum likelihood heaps a wide table on a few cells.
+STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 # A weaker belief must gain this many standard errors of the difference.
 DOUBT = 1.0
 # Stop looking once this many strengths in a row made held-out reports less likely.
@@ -36,8 +41,7 @@ class Deal:
 
     @classmethod
     def of(cls, seen: Observed, unseen: Observed, model: Floats) -> Deal:
-        start = np.maximum(seen.in_block_order(model), 1e-12)
-        return cls(Likelihood.of(seen), Likelihood.of(unseen), start / start.sum())
+        return cls(Likelihood.of(seen), Likelihood.of(unseen), _positive(seen, model))
 
     def logs(self, table: Floats) -> Floats:
         """The log chance of each kind of unseen report, under a table."""
@@ -56,11 +60,25 @@ def drawn_towards(
     observed: Observed, base: Floats, strength: float, close: float = CLOSE
 ) -> Floats:
     """The most likely table with pseudo-respondents who answer as `base` says."""
-    likelihood = Likelihood.of(observed)
-    start = np.maximum(observed.in_block_order(base), 1e-12)
-    start = start / start.sum()
+    likelihood, start = Likelihood.of(observed), _positive(observed, base)
     fitted = likelihood.fit(start, Nearby(start, strength, likelihood.n), close)
     return observed.in_order_asked(fitted)
+
+
+def answered(observed: Observed, table: Floats) -> Floats:
+    """What the respondents answered, if they come from people who answer as a table says.
+
+    Through much noise that is the table itself; without any, it is what they report.
+    """
+    likelihood = Likelihood.of(observed)
+    expected = likelihood.answered(_positive(observed, table))
+    return observed.in_order_asked(expected / likelihood.n)
+
+
+def _positive(observed: Observed, table: Floats) -> Floats:
+    """A table in the order of blocks, no cell of it empty."""
+    cells: Floats = np.maximum(observed.in_block_order(table), 1e-12)
+    return np.asarray(cells / cells.sum())
 
 
 def choose(deals: Sequence[Deal]) -> tuple[float, float]:
@@ -91,9 +109,9 @@ def choose(deals: Sequence[Deal]) -> tuple[float, float]:
     # deal is chance, however small its error.
     alike = np.flatnonzero(lost <= np.maximum(DOUBT * error, 1.0))
     strong = 0 if lost[0] < len(deals) else alike[0]
-    # Beliefs that were not tried any more are not ruled out by that.
-    weak = alike[-1] if len(logs) == len(STRENGTHS) or alike[-1] < len(logs) - 1 else -1
-    return STRENGTHS[strong], STRENGTHS[weak]
+    # Beliefs that were not tried, or not any more, are not ruled out by that.
+    weak = STRENGTHS[alike[-1]] if alike[-1] < len(logs) - 1 else 0.0
+    return STRENGTHS[strong], weak
 
 
 def share_of(direct: Floats, model: Floats, variance: float) -> float:

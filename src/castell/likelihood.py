@@ -93,10 +93,17 @@ class Likelihood:
         Each report is shared out over the answers it may come from, in proportion to how likely
         they are now; the shares and the prior make the next distribution.
         """
+        drawn = prior.draw(self.answered(pi))
+        return np.asarray(drawn / drawn.sum())
+
+    def answered(self, pi: Floats) -> Floats:
+        """How many of these respondents gave each answer, expected from their reports.
+
+        If people answer as `pi` says, that is Bayes' rule for each report.
+        """
         expected = apply(self.forward, pi)
         ratio = self.counts / np.maximum(expected, 1e-300)
-        drawn = prior.draw(pi * apply(self.backward, ratio))
-        return np.asarray(drawn / drawn.sum())
+        return np.asarray(pi * apply(self.backward, ratio))
 
     def fit(self, start: Floats, prior: Prior, close: float = CLOSE) -> Floats:
         """The most likely distribution, by EM with squared extrapolation (SQUAREM).

@@ -3,9 +3,10 @@
 `latent` models all attributes and starts from independence; held-out reports say how far it goes.
 Where everybody reports everything, the table asked for is then fitted by maximum likelihood with
 a prior that cells lie near what `latent` says; how near, from exactly there (much noise, wide
-tables) to anywhere (little noise), is again what makes held-out reports most likely. Where each
-respondent reports one block, the model is averaged with the blocks' unbiased table, as far as the
-two differ by more than noise.
+tables) to anywhere (little noise), is again what makes held-out reports most likely. From there the
+reports say what these very respondents answered, by Bayes' rule. Where each respondent reports one
+block, the model is averaged with the blocks' unbiased table, as far as the two differ by more than
+noise.
 """
 
 from __future__ import annotations
@@ -17,7 +18,16 @@ from math import prod, sqrt
 
 import numpy as np
 
-from castell.belief import CLOSE, COARSE, STRENGTHS, Deal, choose, drawn_towards, share_of
+from castell.belief import (
+    CLOSE,
+    COARSE,
+    STRENGTHS,
+    Deal,
+    answered,
+    choose,
+    drawn_towards,
+    share_of,
+)
 from castell.bootstrap import draws, spread_of, summed
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.counting.folds import dealt
@@ -140,12 +150,13 @@ def _together(held: Held, names: tuple[str, ...]) -> Blend:
         why = "held-out reports ask for nothing beyond the model"
         return replace(
             _model(held, names, why),
+            table=answered(observed, base),
             spread=partial(_allowed, held.latent.spread, observed, base, weakest),
         )
-    table = drawn_towards(observed, base, strength, CLOSE)
+    table = answered(observed, drawn_towards(observed, base, strength, CLOSE))
     note = (
         f"auto: maximum likelihood, with the latent-class model counting as {strength:g} "
-        "respondents in each cell, by held-out reports"
+        "respondents in each cell, by held-out reports; then what these respondents answered"
     )
     noise = partial(_spread, held, observed, table, strength)
     return Blend(table, partial(_allowed, noise, observed, table, weakest), (note,))
@@ -171,8 +182,12 @@ def _spread(
     """Tables and models fitted again to reports drawn again."""
     every, latent = observed.names, held.latent
     places = latent.places(every)
+
+    def once_more(reports: Observed, model: Floats) -> Floats:
+        return answered(reports, drawn_towards(reports, model, strength, COARSE))
+
     again = (
-        summed(drawn_towards(reports, mixture.table(places), strength, COARSE), every, names)
+        summed(once_more(reports, mixture.table(places)), every, names)
         for reports, mixture in zip(draws(observed, table), latent.again, strict=False)
     )
     return spread_of(again, summed(table, every, names))
