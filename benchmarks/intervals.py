@@ -22,7 +22,13 @@ from experiments.harness import draw_sets
 
 LARGE = 0.01
 # A design and what a respondent spends in all, or, where everybody reports everything, on each.
-DESIGNS = (("cover", 4.0), ("pairs", 2.0), ("independent", 1.0), ("independent", 2.0))
+DESIGNS = (
+    ("cover", 4.0),
+    ("pairs", 2.0),
+    ("independent", 1.0),
+    ("independent", 2.0),
+    ("independent", 4.0),
+)
 Row = dict[str, Any]
 
 
