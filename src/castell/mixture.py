@@ -96,6 +96,22 @@ def loosened(mixture: Mixture, ties: Sequence[float] | Floats) -> Mixture:
     return Mixture(mixture.weights, np.concatenate(parts, axis=1), mixture.sizes)
 
 
+def drawn_to(mixture: Mixture, margins: Sequence[Floats], share: float) -> Mixture:
+    """The same classes, with margins that lie between their own and others."""
+    own = mixture.weights @ mixture.profiles
+    return _with_margins(mixture, (1.0 - share) * own + share * np.concatenate(list(margins)))
+
+
+def _with_margins(mixture: Mixture, wanted: Floats) -> Mixture:
+    """Every class gets more of what all together have too little of."""
+    wanted = np.maximum(wanted, LEAST)
+    for _ in range(20):
+        have = np.maximum(mixture.weights @ mixture.profiles, LEAST)
+        profiles = np.maximum(mixture.profiles * (wanted / have), LEAST)
+        mixture = normalised(mixture.weights, profiles, mixture.sizes)
+    return mixture
+
+
 def scattered(
     margins: Sequence[Floats], classes: int, scatter: float, generator: np.random.Generator
 ) -> Mixture:
@@ -103,7 +119,4 @@ def scattered(
     sizes = tuple(len(margin) for margin in margins)
     wanted = np.maximum(np.concatenate(list(margins)), 1e-6)
     profiles = wanted * np.exp(scatter * generator.standard_normal((classes, sum(sizes))))
-    for _ in range(20):
-        start = normalised(np.ones(classes), profiles, sizes)
-        profiles = start.profiles * (wanted / start.profiles.mean(axis=0))
-    return start
+    return _with_margins(normalised(np.ones(classes), profiles, sizes), wanted)

@@ -1,7 +1,8 @@
 """What a mixture should be like, by reports it has not seen.
 
-How many classes, how many steps of fitting, how closely each attribute is tied to the classes:
-every choice makes reports that were held out most likely. They are held out five times over.
+How many classes, how many steps of fitting, how closely each attribute is tied to the classes, and
+whose margins: every choice makes reports that were held out most likely. They are held out five
+times over.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from castell.counting import Counts
 from castell.counting.folds import FOLDS, FoldCounts, dealt
 from castell.evidence import BlockEvidence, Evidence, Table, likelihood
 from castell.gathering import evidence_of
-from castell.mixture import Mixture, average, loosened, scattered
+from castell.mixture import Mixture, average, drawn_to, loosened, scattered
 from castell.operators import Floats
 from castell.rows import RowEvidence, distinct, readable, rows_of
 
@@ -40,6 +41,7 @@ WORTH = 4.0
 # Ties between nothing and everything, and how often to go over all attributes.
 TIES = np.linspace(0.0, 1.0, 21)
 ROUNDS = 2
+MARGIN_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,7 @@ class Recipe:
     row_steps: int
     row_share: float  # of the fit through all reports, the rest is the one through tables
     ties: tuple[float, ...]
+    margin_share: float  # of the most likely margins, the rest are the classes' own
     trained: tuple[Mixture, ...]
 
 
@@ -114,13 +117,15 @@ def search(
     trials = [Trial.dealt(counts, every, fold) for fold in range(FOLDS)]
     (many, far), trained = _coarse(every, trials, classes, steps)
     if not far:
-        return Recipe(many, far, 0, 0.0, (1.0,) * len(counts.study.names), trained)
+        return Recipe(many, far, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, trained)
     row_steps, row_share, trained = _fine(counts, trials, many, trained)
     # Judged by all that the mixtures were fitted to: pairs would not miss what only threes tell.
     unseen: list[Sequence[Evidence]]
     unseen = [[t.rows[1]] if row_steps else t.unseen for t in trials]
     ties = tied(unseen, trained)
-    return Recipe(many, far, row_steps, row_share, ties, tuple(loosened(t, ties) for t in trained))
+    trained = tuple(loosened(t, ties) for t in trained)
+    share, trained = _settle(trials, trained)
+    return Recipe(many, far, row_steps, row_share, ties, share, trained)
 
 
 def _coarse(
@@ -191,6 +196,24 @@ def _fine(
 
 def _row_log(mixtures: Sequence[Mixture], trials: Sequence[Trial]) -> float:
     return sum(t.rows[1].expect(m).log for m, t in zip(mixtures, trials, strict=True))
+
+
+def _settle(
+    trials: Sequence[Trial], trained: Sequence[Mixture]
+) -> tuple[float, tuple[Mixture, ...]]:
+    """How far margins are drawn to the most likely ones, where every fit started.
+
+    Classes that have to explain all pairs get the margins a little wrong. Those of independence are
+    wrong in another way, and less noisy.
+    """
+    best, chosen, drawn = -np.inf, 0.0, tuple(trained)
+    for share in MARGIN_SHARES:
+        pairs = zip(trained, trials, strict=True)
+        now = tuple(drawn_to(mixture, trial.margins, share) for mixture, trial in pairs)
+        log = sum(likelihood(m, trial.unseen) for m, trial in zip(now, trials, strict=True))
+        if log > best:
+            best, chosen, drawn = log, share, now
+    return chosen, drawn
 
 
 def tied(unseen: Sequence[Sequence[Evidence]], trained: Sequence[Mixture]) -> tuple[float, ...]:

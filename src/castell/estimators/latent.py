@@ -24,7 +24,7 @@ from castell.evidence import Table
 from castell.gathering import evidence_of
 from castell.inversion import Query
 from castell.kronecker import check_cells
-from castell.mixture import Mixture, average, loosened, scattered
+from castell.mixture import Mixture, average, drawn_to, loosened, scattered
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
 from castell.resampling import redrawn
@@ -164,7 +164,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
     if classes is None or steps is None:
         recipe = search(counts, evidence, classes, steps)
     else:
-        recipe = Recipe(classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), ())
+        recipe = Recipe(classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, ())
     margins = settled(evidence, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not recipe.steps:
@@ -187,13 +187,13 @@ def _made(
     margins: Sequence[Floats],
     generator: np.random.Generator,
 ) -> Mixture:
-    """One fit: through tables first, then through the reports one by one, then loosened."""
+    """One fit: through tables, then through the reports one by one, then as the recipe mends it."""
     mixture = scattered(margins, recipe.classes, SCATTER, generator)
     mixture = Climb(mixture, tables).up(recipe.steps)
     if rows is not None:
         further = Climb(mixture, [rows]).up(recipe.row_steps)
         mixture = average([mixture, further], [1.0 - recipe.row_share, recipe.row_share])
-    return loosened(mixture, recipe.ties)
+    return drawn_to(loosened(mixture, recipe.ties), margins, recipe.margin_share)
 
 
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:
