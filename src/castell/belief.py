@@ -1,7 +1,8 @@
 """How strongly to believe a model of a table, next to what reports say of the table themselves.
 
 The table is fitted by maximum likelihood with a prior that its cells lie near the model's. How near
-is what makes held-out reports most likely. Where there is an unbiased table, the two are averaged.
+is averaged over, as likely as it makes held-out reports. Where there is an unbiased table, the two
+are averaged.
 
 That is a table of people like the respondents. What they themselves answered differs from it by
 chance, and with little noise their reports say how: Bayes' rule gives the expected answer behind
@@ -24,8 +25,9 @@ from castell.operators import Floats
 # better than a few per cent of a large cell, which is what a thousand respondents can tell.
 # Never nothing: with much noise plain maximum likelihood heaps a wide table on a few cells.
 STRENGTHS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
-# A weaker belief must gain this many standard errors of the difference.
-DOUBT = 1.0
+# How likely each weaker belief is beforehand, next to the one before; and what is left out.
+LESS_LIKELY = 0.5
+NEGLIGIBLE = 0.01
 # Stop looking once this many strengths in a row made held-out reports less likely.
 ENOUGH = 2
 COARSE, CLOSE = 0.05, 0.01
@@ -57,11 +59,16 @@ class Deal:
 
 
 def drawn_towards(
-    observed: Observed, base: Floats, strength: float, close: float = CLOSE
+    observed: Observed,
+    model: Floats,
+    strength: float,
+    close: float = CLOSE,
+    start: Floats | None = None,
 ) -> Floats:
-    """The most likely table with pseudo-respondents who answer as `base` says."""
-    likelihood, start = Likelihood.of(observed), _positive(observed, base)
-    fitted = likelihood.fit(start, Nearby(start, strength, likelihood.n), close)
+    """The most likely table if cells are believed to lie near a model's."""
+    likelihood, near = Likelihood.of(observed), _positive(observed, model)
+    begin = near if start is None else _positive(observed, start)
+    fitted = likelihood.fit(begin, Nearby(near, strength, likelihood.n), close)
     return observed.in_order_asked(fitted)
 
 
@@ -81,12 +88,38 @@ def _positive(observed: Observed, table: Floats) -> Floats:
     return np.asarray(cells / cells.sum())
 
 
-def choose(deals: Sequence[Deal]) -> tuple[float, float]:
-    """How strongly to believe a model, by reports it has not seen, and how weakly one might.
+@dataclass(frozen=True)
+class Beliefs:
+    """How likely each strength of belief is, and the weakest that reports do not rule out."""
 
-    The strongest belief that does as well as the best one up to the standard error of their
-    difference: mistaking noise for an association costs more than missing some of it. And the
-    weakest that does: what reports cannot rule out, intervals must allow for.
+    shares: tuple[tuple[float, float], ...]  # a strength and how likely it is, the strongest first
+    weakest: float
+
+    @property
+    def all_model(self) -> bool:
+        """Whether there is nothing to believe but the model."""
+        return [strength for strength, _ in self.shares] == [STRENGTHS[0]]
+
+    @property
+    def typical(self) -> float:
+        """One strength for all, to speak of."""
+        return float(np.exp(sum(share * np.log(strength) for strength, share in self.shares)))
+
+    def table(self, observed: Observed, model: Floats, close: float = CLOSE) -> Floats:
+        """What the respondents answered: the average over all strengths."""
+        table, start = np.zeros(model.shape), model
+        for strength, share in self.shares:
+            start = drawn_towards(observed, model, strength, close, start)
+            table += share * start
+        return answered(observed, table)
+
+
+def weigh(deals: Sequence[Deal]) -> Beliefs:
+    """How strongly to believe a model, by reports it has not seen.
+
+    Before these are looked at each weaker belief is taken to be less likely than the one before:
+    mistaking noise for an association costs more than missing some of it. What reports cannot rule
+    out, up to the standard error of the difference or to 1 in the log, intervals must allow for.
     """
     weights = np.concatenate([deal.weights for deal in deals])
     tables = [deal.model for deal in deals]
@@ -102,16 +135,16 @@ def choose(deals: Sequence[Deal]) -> tuple[float, float]:
         if worse >= ENOUGH:
             break
     behind = np.array(logs)[best] - np.array(logs)
-    total = weights.sum()
     lost = behind @ weights
-    error = np.sqrt(np.maximum(behind**2 @ weights - lost**2 / total, 0.0))
-    # Through much noise all beliefs do nearly alike: a gain of less than one in the log for each
-    # deal is chance, however small its error.
-    alike = np.flatnonzero(lost <= np.maximum(DOUBT * error, 1.0))
-    strong = 0 if lost[0] < len(deals) else alike[0]
+    error = np.sqrt(np.maximum(behind**2 @ weights - lost**2 / weights.sum(), 0.0))
+    alike = np.flatnonzero(lost <= np.maximum(error, 1.0))
     # Beliefs that were not tried, or not any more, are not ruled out by that.
-    weak = STRENGTHS[alike[-1]] if alike[-1] < len(logs) - 1 else 0.0
-    return STRENGTHS[strong], weak
+    weakest = STRENGTHS[alike[-1]] if alike[-1] < len(logs) - 1 else 0.0
+    likely = np.exp(-lost) * LESS_LIKELY ** np.arange(len(logs))
+    likely /= likely.sum()
+    likely[likely < NEGLIGIBLE] = 0.0
+    found = zip(STRENGTHS, (likely / likely.sum()).tolist(), strict=False)
+    return Beliefs(tuple((s, share) for s, share in found if share), weakest)
 
 
 def share_of(direct: Floats, model: Floats, variance: float) -> float:

@@ -3,10 +3,10 @@
 `latent` models all attributes and starts from independence; held-out reports say how far it goes.
 Where everybody reports everything, the table asked for is then fitted by maximum likelihood with
 a prior that cells lie near what `latent` says; how near, from exactly there (much noise, wide
-tables) to anywhere (little noise), is again what makes held-out reports most likely. From there the
-reports say what these very respondents answered, by Bayes' rule. Where each respondent reports one
-block, the model is averaged with the blocks' unbiased table, as far as the two differ by more than
-noise.
+tables) to hardly (little noise), is averaged over, as likely as it makes held-out reports. From
+there the reports say what these very respondents answered, by Bayes' rule. Where each respondent
+reports one block, the model is averaged with the blocks' unbiased table, as far as the two differ
+by more than noise.
 """
 
 from __future__ import annotations
@@ -18,16 +18,7 @@ from math import prod, sqrt
 
 import numpy as np
 
-from castell.belief import (
-    CLOSE,
-    COARSE,
-    STRENGTHS,
-    Deal,
-    answered,
-    choose,
-    drawn_towards,
-    share_of,
-)
+from castell.belief import COARSE, Beliefs, Deal, answered, share_of, weigh
 from castell.bootstrap import draws, spread_of, summed
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.counting.folds import dealt
@@ -144,22 +135,23 @@ def _together(held: Held, names: tuple[str, ...]) -> Blend:
     deals = held.deals(observed)
     if not deals:
         return _model(held, names, "too few reports to hold some out")
-    strength, weakest = choose(deals)
-    base = held.latent.table(names)
-    if strength == STRENGTHS[0] and base.size > FEW_CELLS:
+    beliefs = weigh(deals)
+    model = held.latent.table(names)
+    if beliefs.all_model and model.size > FEW_CELLS:
         why = "held-out reports ask for nothing beyond the model"
         return replace(
             _model(held, names, why),
-            table=answered(observed, base),
-            spread=partial(_allowed, held.latent.spread, observed, base, weakest),
+            table=answered(observed, model),
+            spread=partial(_allowed, held.latent.spread, observed, model, beliefs.weakest),
         )
-    table = answered(observed, drawn_towards(observed, base, strength, CLOSE))
+    table = beliefs.table(observed, model)
     note = (
-        f"auto: maximum likelihood, with the latent-class model counting as {strength:g} "
-        "respondents in each cell, by held-out reports; then what these respondents answered"
+        "auto: maximum likelihood, with the latent-class model counting as about "
+        f"{beliefs.typical:.2g} respondents in each cell, by held-out reports; then what these "
+        "respondents answered"
     )
-    noise = partial(_spread, held, observed, table, strength)
-    return Blend(table, partial(_allowed, noise, observed, table, weakest), (note,))
+    noise = partial(_spread, held, observed, table, beliefs)
+    return Blend(table, partial(_allowed, noise, observed, table, beliefs.weakest), (note,))
 
 
 def _allowed(
@@ -177,17 +169,13 @@ def _allowed(
 
 
 def _spread(
-    held: Held, observed: Observed, table: Floats, strength: float, names: tuple[str, ...]
+    held: Held, observed: Observed, table: Floats, beliefs: Beliefs, names: tuple[str, ...]
 ) -> Spread:
     """Tables and models fitted again to reports drawn again."""
     every, latent = observed.names, held.latent
     places = latent.places(every)
-
-    def once_more(reports: Observed, model: Floats) -> Floats:
-        return answered(reports, drawn_towards(reports, model, strength, COARSE))
-
     again = (
-        summed(once_more(reports, mixture.table(places)), every, names)
+        summed(beliefs.table(reports, mixture.table(places), COARSE), every, names)
         for reports, mixture in zip(draws(observed, table), latent.again, strict=False)
     )
     return spread_of(again, summed(table, every, names))
