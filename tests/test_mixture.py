@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from castell import rows
 from castell.climb import Climb
 from castell.evidence import BlockEvidence, Evidence, Expected, PairEvidence, Table, likelihood
-from castell.mixture import Mixture, average, loosened, scattered
+from castell.mixture import Mixture, average, drawn_to, loosened, scattered
 from castell.operators import Dense, Floats, Uniform
 from castell.rows import RowEvidence
 from tests.populations import kronecker
@@ -272,6 +272,23 @@ def test_a_loosened_mixture_keeps_its_margins() -> None:
     assert np.abs(model.table([0, 1, 2]) - alone).max() > 0.01
     tied = loosened(model, (1.0, 1.0, 0.5, 1.0)).table([1, 2])
     np.testing.assert_allclose(loose.table([0, 1, 2]), np.multiply.outer(loose.table([0]), tied))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_margins_are_drawn_as_far_as_asked(share: float) -> None:
+    model, generator = mixture(3, seed=4), np.random.default_rng(5)
+    wanted = [generator.dirichlet(np.ones(k)) for k in SIZES]
+    # An empty value stays next to empty, it does not break the others.
+    wanted[1][0], wanted[1][1] = 0.0, wanted[1][0] + wanted[1][1]
+    drawn = drawn_to(model, wanted, share)
+    np.testing.assert_array_equal(drawn.weights, model.weights)
+    for a, other in enumerate(wanted):
+        between = (1.0 - share) * model.table([a]) + share * other
+        np.testing.assert_allclose(drawn.table([a]), between, atol=1e-3)
+    if share == 0.0:
+        np.testing.assert_allclose(drawn.profiles, model.profiles, atol=1e-12)
+    else:
+        assert np.abs(drawn.table([0, 2]) - model.table([0, 2])).max() > 0.01
 
 
 # -- the way up ------------------------------------------------------------------------------------

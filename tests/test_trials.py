@@ -11,7 +11,7 @@ from castell.counting import MemoryCounts
 from castell.counting.folds import FOLDS
 from castell.estimators.latent import learn
 from castell.gathering import evidence_of
-from castell.mixture import scattered
+from castell.mixture import drawn_to, scattered
 from castell.operators import Floats
 from castell.rows import distinct, rows_of
 from castell.trials import Trial, row_steps_within, search
@@ -59,6 +59,30 @@ def test_what_goes_with_nothing_is_said() -> None:
     said = [note for note in fitted.notes if "no association of" in note]
     assert len(said) == (1 if alone else 0)
     assert all(name in said[0] for name in alone)
+
+
+@pytest.mark.parametrize("design", ["independent", "pairs"])
+def test_margins_are_those_that_held_out_reports_ask_for(design: str) -> None:
+    people = population((2, 3, 4), seed=4)
+    generator = np.random.default_rng(2)
+    margins = [generator.dirichlet(3 * np.ones(size)) for size in people.schema.sizes]
+    truth = scattered(margins, 3, 0.8, generator)
+    other = [generator.dirichlet(3 * np.ones(size)) for size in people.schema.sizes]
+    wrong = drawn_to(truth, other, 0.3)
+    study = Study(people.schema, 6.0, design)
+    reports = collect(study, truth.table(range(3)), 20_000, generator)
+    counts = MemoryCounts(reports)
+    every = evidence_of(counts)
+    dealt = [Trial.dealt(counts, every, fold) for fold in range(FOLDS)]
+    kept, _ = trials._settle(dealt, [truth] * FOLDS)
+    share, mended = trials._settle(dealt, [wrong] * FOLDS)
+    # The truth is not given up for what reports say of it; what is wrong is mended.
+    assert kept <= 0.5 < share
+    for attribute in range(3):
+        near, far = (np.abs(m.table([attribute]) - margins[attribute]) for m in (mended[0], wrong))
+        assert near.max() < 0.5 * far.max()
+    fitted = learn(counts, None, None, 3)
+    assert fitted.recipe.margin_share in trials.MARGIN_SHARES
 
 
 def _threes() -> tuple[Schema, Floats]:
