@@ -89,10 +89,10 @@ def _deals(study: Study, truth: Floats, n: int, seed: int, base: Floats) -> list
 def test_the_truth_is_believed_against_noise() -> None:
     study = Study(PEOPLE.schema, 1.0)
     for seed in range(8):
-        found = belief.weigh(_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table))
+        found = belief.weigh([_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table)])
         # By chance something else may look better to the reports held out, but not by much.
         assert found.typical > 100.0
-        assert found.shares[0][0] == belief.STRENGTHS[0]
+        assert found.shares[0].strength == belief.STRENGTHS[0]
 
 
 def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
@@ -100,10 +100,22 @@ def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
     truth = np.diag([0.3, 0.3, 0.4]) * 0.7 + 0.3 / 9
     for seed in range(4):
         deals = _deals(study, truth, 50_000, seed, np.full((3, 3), 1 / 9))
-        found = belief.weigh(deals)
+        found = belief.weigh([deals])
         assert found.typical <= 30.0
         assert not found.all_model
-        assert sum(share for _, share in found.shares) == pytest.approx(1.0)
+        assert found.share_of(0) == pytest.approx(1.0)
+
+
+def test_of_two_models_the_better_one_is_believed() -> None:
+    study = Study(PEOPLE.schema, 12.0)
+    apart = np.einsum("a,b,c->abc", *(PEOPLE.margin((name,)) for name in NAMES))
+    for truth, one, two in ((PEOPLE.table, 1, 0), (apart, 0, 1)):
+        deals = [_deals(study, truth, 20_000, 0, table) for table in (apart, PEOPLE.table)]
+        found = belief.weigh(deals)
+        assert found.share_of(one) > 0.95
+        assert found.share_of(one) + found.share_of(two) == pytest.approx(1.0)
+    # One that is far worse is not looked at any further.
+    assert len(belief._logs(deals[1], 0.0)) == 1
 
 
 def test_belief_leads_from_the_table_to_the_most_likely() -> None:
@@ -121,23 +133,29 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
 
 def test_what_hardly_any_reports_rule_out_is_nothing() -> None:
     deals = _deals(Study(PEOPLE.schema, 0.01), PEOPLE.table, 9, 0, APART.table)
-    found = belief.weigh(deals)
+    found = belief.weigh([deals, deals])
     assert found.weakest == 0.0
     # Nothing but what is believed beforehand.
-    shares = np.array([share for _, share in found.shares])
-    np.testing.assert_allclose(shares[1:] / shares[:-1], belief.LESS_LIKELY, rtol=1e-2)
+    for model in (0, 1):
+        shares = np.array([b.share for b in found.shares if b.model == model])
+        assert shares.sum() == pytest.approx(0.5)
+        np.testing.assert_allclose(shares[1:] / shares[:-1], belief.LESS_LIKELY, rtol=1e-2)
 
 
 def test_a_table_is_the_average_over_beliefs() -> None:
     study = Study(PEOPLE.schema, 9.0)
     reports = collect(study, PEOPLE.table, 3000, np.random.default_rng(0))
     observed = observe(MemoryCounts(reports), NAMES)
-    strong, weak = (belief.drawn_towards(observed, APART.table, s, 1e-6) for s in (300.0, 3.0))
-    both = belief.Beliefs(((300.0, 0.25), (3.0, 0.75)), 1.0)
-    expected = belief.answered(observed, 0.25 * strong + 0.75 * weak)
-    np.testing.assert_allclose(both.table(observed, APART.table, 1e-6), expected, atol=1e-6)
-    assert both.typical == pytest.approx(300.0**0.25 * 3.0**0.75)
-    assert belief.Beliefs(((belief.STRENGTHS[0], 1.0),), 0.0).all_model
+    models = (APART.table, PEOPLE.table)
+    given = ((0, 300.0, 0.25), (0, 3.0, 0.5), (1, 30.0, 0.25))
+    both = belief.Beliefs(tuple(belief.Belief(*each) for each in given), 1.0)
+    tables = [share * belief.drawn_towards(observed, models[m], s, 1e-6) for m, s, share in given]
+    expected = belief.answered(observed, np.sum(tables, axis=0))
+    np.testing.assert_allclose(both.table(observed, models, 1e-6), expected, atol=1e-6)
+    assert both.typical == pytest.approx(300.0**0.25 * 3.0**0.5 * 30.0**0.25)
+    strongest = belief.STRENGTHS[0]
+    assert belief.Beliefs((belief.Belief(0, strongest, 1.0),), 0.0).all_model
+    assert not belief.Beliefs((belief.Belief(1, strongest, 1.0),), 0.0).all_model
 
 
 # -- what these very respondents answered ----------------------------------------------------------

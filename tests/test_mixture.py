@@ -274,6 +274,13 @@ def test_a_loosened_mixture_keeps_its_margins() -> None:
     np.testing.assert_allclose(loose.table([0, 1, 2]), np.multiply.outer(loose.table([0]), tied))
 
 
+def test_the_same_margins_apart() -> None:
+    model = mixture(3, seed=4)
+    expected = np.einsum("a,b,c->abc", *(model.table([a]) for a in (2, 0, 3)))
+    np.testing.assert_allclose(model.apart((2, 0, 3)), expected)
+    np.testing.assert_allclose(model.apart((1,)), model.table([1]))
+
+
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_margins_are_drawn_as_far_as_asked(share: float) -> None:
     model, generator = mixture(3, seed=4), np.random.default_rng(5)

@@ -1,4 +1,4 @@
-"""How strongly to believe a model of a table, next to what reports say of the table themselves.
+"""How strongly to believe models of a table, next to what reports say of the table themselves.
 
 The table is fitted by maximum likelihood with a prior that its cells lie near the model's. How near
 is averaged over, as likely as it makes held-out reports. Where there is an unbiased table, the two
@@ -89,62 +89,94 @@ def _positive(observed: Observed, table: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Beliefs:
-    """How likely each strength of belief is, and the weakest that reports do not rule out."""
+class Belief:
+    """One of some models, how strongly it is believed, and how likely that is to be right."""
 
-    shares: tuple[tuple[float, float], ...]  # a strength and how likely it is, the strongest first
+    model: int
+    strength: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """How likely each belief is, and the weakest in the first model that is not ruled out."""
+
+    shares: tuple[Belief, ...]  # by model, the strongest belief in each first
     weakest: float
 
     @property
     def all_model(self) -> bool:
-        """Whether there is nothing to believe but the model."""
-        return [strength for strength, _ in self.shares] == [STRENGTHS[0]]
+        """Whether there is nothing to believe but the first model."""
+        return [(b.model, b.strength) for b in self.shares] == [(0, STRENGTHS[0])]
 
     @property
     def typical(self) -> float:
         """One strength for all, to speak of."""
-        return float(np.exp(sum(share * np.log(strength) for strength, share in self.shares)))
+        return float(np.exp(sum(b.share * np.log(b.strength) for b in self.shares)))
 
-    def table(self, observed: Observed, model: Floats, close: float = CLOSE) -> Floats:
-        """What the respondents answered: the average over all strengths."""
-        table, start = np.zeros(model.shape), model
-        for strength, share in self.shares:
-            start = drawn_towards(observed, model, strength, close, start)
-            table += share * start
+    def share_of(self, model: int) -> float:
+        """How likely a model is to be the better one to believe."""
+        return sum(b.share for b in self.shares if b.model == model)
+
+    def table(self, observed: Observed, models: Sequence[Floats], close: float = CLOSE) -> Floats:
+        """What the respondents answered: the average over all beliefs."""
+        table, starts = np.zeros(models[0].shape), list(models)
+        for b in self.shares:
+            fitted = drawn_towards(observed, models[b.model], b.strength, close, starts[b.model])
+            table, starts[b.model] = table + b.share * fitted, fitted
         return answered(observed, table)
 
 
-def weigh(deals: Sequence[Deal]) -> Beliefs:
-    """How strongly to believe a model, by reports it has not seen.
+def weigh(models: Sequence[Sequence[Deal]]) -> Beliefs:
+    """How strongly to believe which model, by reports that none of them has seen.
 
-    Before these are looked at each weaker belief is taken to be less likely than the one before:
-    mistaking noise for an association costs more than missing some of it. What reports cannot rule
-    out, up to the standard error of the difference or to 1 in the log, intervals must allow for.
+    Before these are looked at all models are alike, and each weaker belief in one is less likely
+    than the one before: mistaking noise for an association costs more than missing some of it.
+    What reports cannot rule out, up to the standard error of the difference or to 1 in the log,
+    intervals must allow for.
     """
-    weights = np.concatenate([deal.weights for deal in deals])
-    tables = [deal.model for deal in deals]
-    logs: list[Floats] = []
-    best, worse = 0, 0
-    for strength in STRENGTHS:
-        tables = [d.fit(t, strength) for d, t in zip(deals, tables, strict=True)]
-        logs.append(np.concatenate([d.logs(t) for d, t in zip(deals, tables, strict=True)]))
-        if weights @ logs[-1] > weights @ logs[best]:
-            best, worse = len(logs) - 1, 0
-        else:
-            worse += 1
-        if worse >= ENOUGH:
-            break
-    behind = np.array(logs)[best] - np.array(logs)
+    weights = np.concatenate([deal.weights for deal in models[0]])
+    first = np.array(_logs(models[0], -np.inf))
+    best = int(np.argmax(first @ weights))
+    behind = first[best] - first
     lost = behind @ weights
     error = np.sqrt(np.maximum(behind**2 @ weights - lost**2 / weights.sum(), 0.0))
     alike = np.flatnonzero(lost <= np.maximum(error, 1.0))
     # Beliefs that were not tried, or not any more, are not ruled out by that.
-    weakest = STRENGTHS[alike[-1]] if alike[-1] < len(logs) - 1 else 0.0
-    likely = np.exp(-lost) * LESS_LIKELY ** np.arange(len(logs))
-    likely /= likely.sum()
-    likely[likely < NEGLIGIBLE] = 0.0
-    found = zip(STRENGTHS, (likely / likely.sum()).tolist(), strict=False)
-    return Beliefs(tuple((s, share) for s, share in found if share), weakest)
+    weakest = STRENGTHS[alike[-1]] if alike[-1] < len(first) - 1 else 0.0
+    top = float(first[best] @ weights)
+    found = [first, *(np.array(_logs(deals, top)) for deals in models[1:])]
+    likely = [np.exp(f @ weights - top) * LESS_LIKELY ** np.arange(len(f)) for f in found]
+    total = sum(float(each.sum()) for each in likely)
+    kept = [
+        (model, strength, float(chance) / total)
+        for model, each in enumerate(likely)
+        for strength, chance in zip(STRENGTHS, each, strict=False)
+        if chance / total >= NEGLIGIBLE
+    ]
+    whole = sum(share for _, _, share in kept)
+    return Beliefs(tuple(Belief(m, s, share / whole) for m, s, share in kept), weakest)
+
+
+def _logs(deals: Sequence[Deal], top: float) -> list[Floats]:
+    """The log chances of unseen reports for each strength, as long as it is worth trying.
+
+    A model next to another is not, if to believe it firmly makes reports far less likely than that:
+    a weak belief in it is hardly one.
+    """
+    weights = np.concatenate([deal.weights for deal in deals])
+    tables = [deal.model for deal in deals]
+    logs: list[Floats] = []
+    best, worse = -np.inf, 0
+    for strength in STRENGTHS:
+        tables = [d.fit(t, strength) for d, t in zip(deals, tables, strict=True)]
+        logs.append(np.concatenate([d.logs(t) for d, t in zip(deals, tables, strict=True)]))
+        log = float(weights @ logs[-1])
+        worse = 0 if log > best else worse + 1
+        best = max(best, log)
+        if worse >= ENOUGH or best < top + np.log(NEGLIGIBLE):
+            break
+    return logs
 
 
 def share_of(direct: Floats, model: Floats, variance: float) -> float:

@@ -43,6 +43,13 @@ class Mixture:
         right = self.classwise(attributes[half:])
         return (left.T @ right).reshape([self.sizes[a] for a in attributes])
 
+    def apart(self, attributes: Sequence[int]) -> Floats:
+        """The same margins, but independent."""
+        table = np.ones(())
+        for a in attributes:
+            table = np.multiply.outer(table, self.weights @ self.parts[a])
+        return table
+
     def share(self, asked: Mapping[int, NDArray[np.intp]]) -> float:
         """How many have one of the given values in each of some attributes."""
         inside = [self.parts[a][:, codes].sum(axis=1) for a, codes in asked.items()]

@@ -29,6 +29,7 @@ from castell.estimators.latent import STARTS, Latent, learn
 from castell.grouped import product_variance
 from castell.inversion import Observed, Query, observe
 from castell.kronecker import check_cells
+from castell.mixture import Mixture
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
 from castell.postprocess import simplex
@@ -39,6 +40,8 @@ from castell.study import Study
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.
 MOST_CELLS = 1 << 20
+# What there is to believe, as notes call it.
+MODELS = ("the latent-class model", "independence")
 
 
 def fit(study: Study, counts: Counts) -> Model:
@@ -68,16 +71,24 @@ class Held:
     def blocks(self) -> tuple[HistogramCounts, ...]:
         return drawn_blocks(self.counts)
 
-    def deals(self, whole: Observed) -> list[Deal]:
-        """A table of most reports, one of those held out, and the model without these."""
-        places, found = self.latent.places(whole.names), []
+    def models(self, mixture: Mixture, names: Sequence[str]) -> tuple[Floats, ...]:
+        """What there is to believe of a table: the model, and independence if that is another."""
+        places = self.latent.places(names)
+        if len(names) == 1 or not self.latent.recipe.steps:
+            return (mixture.table(places),)
+        return mixture.table(places), mixture.apart(places)
+
+    def deals(self, whole: Observed) -> list[tuple[Deal, ...]]:
+        """For each model: most reports, those held out, and what it says without these."""
+        found = []
         for fold, trained in enumerate(self.latent.trained):
             _, test = dealt(self.counts, fold)
             if 0 < test.n < self.counts.n:
                 unseen = observe(test, whole.names)
                 seen = whole.replace(whole.table - unseen.table)
-                found.append(Deal.of(seen, unseen, trained.table(places)))
-        return found
+                tables = self.models(trained, whole.names)
+                found.append([Deal.of(seen, unseen, table) for table in tables])
+        return list(zip(*found, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,22 +147,30 @@ def _together(held: Held, names: tuple[str, ...]) -> Blend:
     if not deals:
         return _model(held, names, "too few reports to hold some out")
     beliefs = weigh(deals)
-    model = held.latent.table(names)
-    if beliefs.all_model and model.size > FEW_CELLS:
+    models = held.models(held.latent.mixture, names)
+    if beliefs.all_model and models[0].size > FEW_CELLS:
         why = "held-out reports ask for nothing beyond the model"
         return replace(
             _model(held, names, why),
-            table=answered(observed, model),
-            spread=partial(_allowed, held.latent.spread, observed, model, beliefs.weakest),
+            table=answered(observed, models[0]),
+            spread=partial(_allowed, held.latent.spread, observed, models[0], beliefs.weakest),
         )
-    table = beliefs.table(observed, model)
+    table = beliefs.table(observed, models)
+    strength = beliefs.typical
     note = (
-        "auto: maximum likelihood, with the latent-class model counting as about "
-        f"{beliefs.typical:.2g} respondents in each cell, by held-out reports; then what these "
-        "respondents answered"
+        f"auto: maximum likelihood, with {_believed(beliefs)} counting as about "
+        f"{strength:.{0 if strength >= 10 else 1}f} respondents in each cell, by held-out reports; "
+        "then what these respondents answered"
     )
     noise = partial(_spread, held, observed, table, beliefs)
     return Blend(table, partial(_allowed, noise, observed, table, beliefs.weakest), (note,))
+
+
+def _believed(beliefs: Beliefs) -> str:
+    shares = {name: beliefs.share_of(model) for model, name in enumerate(MODELS)}
+    if max(shares.values()) > 0.995:
+        return max(shares, key=lambda name: shares[name])
+    return " or ".join(f"{name} ({share:.0%})" for name, share in shares.items())
 
 
 def _allowed(
@@ -172,11 +191,10 @@ def _spread(
     held: Held, observed: Observed, table: Floats, beliefs: Beliefs, names: tuple[str, ...]
 ) -> Spread:
     """Tables and models fitted again to reports drawn again."""
-    every, latent = observed.names, held.latent
-    places = latent.places(every)
+    every = observed.names
     again = (
-        summed(beliefs.table(reports, mixture.table(places), COARSE), every, names)
-        for reports, mixture in zip(draws(observed, table), latent.again, strict=False)
+        summed(beliefs.table(reports, held.models(mixture, every), COARSE), every, names)
+        for reports, mixture in zip(draws(observed, table), held.latent.again, strict=False)
     )
     return spread_of(again, summed(table, every, names))
 
