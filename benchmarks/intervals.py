@@ -7,6 +7,7 @@ drawn design reports all attributes of a wide table: such tables are marked.
 
 from __future__ import annotations
 
+import sys
 from time import perf_counter
 from typing import Any
 
@@ -43,6 +44,7 @@ def run(quick: bool) -> dict[str, Any]:
             missing = str(error)
             continue
         for design, epsilon in DESIGNS:
+            print(f"{name}, {design}, epsilon {epsilon:g}", file=sys.stderr, flush=True)
             rows += _covered(people, design, epsilon, repeats, most, widths)
     return {"repeats": repeats, "sets": most, "missing": missing, "rows": rows}
 
