@@ -12,7 +12,7 @@ from castell import Reports, Study, belief
 from castell.counting import MemoryCounts
 from castell.counting.folds import dealt
 from castell.errors import ReportError
-from castell.estimators import auto
+from castell.estimators._drawn import pieces
 from castell.estimators.latent import learn
 from castell.inversion import observe
 from castell.operators import Floats
@@ -265,7 +265,7 @@ def test_notes_say_what_was_chosen_and_why() -> None:
 
 def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     # A model that could not learn: one step from independence.
-    monkeypatch.setattr(auto, "learn", lambda counts, *_: learn(counts, 2, 1, 1))
+    monkeypatch.setattr("castell.estimators._held.learn", lambda counts, *_: learn(counts, 2, 1, 1))
     reports = _reports("pairs", 8.0, 20_000)
     joint = castell.estimate(reports, NAMES[:2])
     (note,) = joint.notes
@@ -282,7 +282,7 @@ def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.Monke
 
 def test_a_table_too_large_to_be_likely_is_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = _reports("independent", 21.0, 20_000)
-    monkeypatch.setattr(auto, "MOST_CELLS", 8)
+    monkeypatch.setattr("castell.estimators.auto.MOST_CELLS", 8)
     model = castell.fit(reports)
     notes = model.estimate(NAMES).notes
     assert notes[0] == "auto: a table this large is left to the model of all attributes"
@@ -340,7 +340,7 @@ def test_wide_tables_are_not_known_better_than_what_they_are_made_of() -> None:
 
 
 def test_attributes_are_parted_as_blocks_hold_them() -> None:
-    assert auto.pieces("abcd", ["ab", "cd", "bc"]) == [("a", "b"), ("c", "d")]
-    assert auto.pieces("ca", ["ab", "cd"]) == [("a",), ("c",)]
+    assert pieces("abcd", ["ab", "cd", "bc"]) == [("a", "b"), ("c", "d")]
+    assert pieces("ca", ["ab", "cd"]) == [("a",), ("c",)]
     # Nobody reported e yet.
-    assert auto.pieces("ae", ["ab"]) == [("a",)]
+    assert pieces("ae", ["ab"]) == [("a",)]

@@ -2,37 +2,33 @@
 
 `latent` models all attributes and starts from independence; held-out reports say how far it goes.
 Where everybody reports everything, the table asked for is then fitted by maximum likelihood with
-a prior that cells lie near what `latent` says; how near, from exactly there (much noise, wide
-tables) to hardly (little noise), is averaged over, as likely as it makes held-out reports. From
-there the reports say what these very respondents answered, by Bayes' rule. Where each respondent
-reports one block, the model is averaged with the blocks' unbiased table, as far as the two differ
-by more than noise.
+a prior that cells lie near what `latent` says, or near independence. How near, from exactly there
+(much noise, wide tables) to hardly (little noise), is averaged over, as likely as it makes held-out
+reports. From there the reports say what these very respondents answered, by Bayes' rule. Where each
+respondent reports one block, the model is averaged with the blocks' unbiased table, as far as the
+two differ by more than noise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
-from math import prod, sqrt
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache, partial
+from math import prod
 
 import numpy as np
 
-from castell.belief import COARSE, Beliefs, Deal, answered, share_of, weigh
+from castell.belief import COARSE, Beliefs, answered, weigh
 from castell.bootstrap import draws, spread_of, summed
-from castell.counting import Counts, HistogramCounts, drawn_blocks
-from castell.counting.folds import dealt
-from castell.drawn import expected_variance
-from castell.errors import CastellError, ReportError
-from castell.estimators import castell
-from castell.estimators.latent import STARTS, Latent, learn
+from castell.counting import Counts
+from castell.errors import ReportError
+from castell.estimators._drawn import drawn
+from castell.estimators._held import Blend, Held, by_model
 from castell.grouped import product_variance
 from castell.inversion import Observed, Query, observe
 from castell.kronecker import check_cells
-from castell.mixture import Mixture
 from castell.model import Cell, Model, Solution
 from castell.operators import Floats
-from castell.postprocess import simplex
 from castell.spread import Spread, SpreadOf
 from castell.study import Study
 
@@ -50,54 +46,6 @@ def fit(study: Study, counts: Counts) -> Model:
     held = Held(counts)
     solve = lru_cache(maxsize=4)(partial(_solve, held))
     return Model(counts, partial(_joint, study, solve), partial(_cell, study, held, solve))
-
-
-@dataclass(frozen=True, eq=False)
-class Held:
-    """The model, fitted once, and the reports it was judged by."""
-
-    counts: Counts
-
-    @cached_property
-    def latent(self) -> Latent:
-        return learn(self.counts, None, None, STARTS)
-
-    @cached_property
-    def direct(self) -> Model:
-        """The unbiased tables of drawn blocks."""
-        return castell.fit(self.counts.study, self.counts)
-
-    @cached_property
-    def blocks(self) -> tuple[HistogramCounts, ...]:
-        return drawn_blocks(self.counts)
-
-    def models(self, mixture: Mixture, names: Sequence[str]) -> tuple[Floats, ...]:
-        """What there is to believe of a table: the model, and independence if that is another."""
-        places = self.latent.places(names)
-        if len(names) == 1 or not self.latent.recipe.steps:
-            return (mixture.table(places),)
-        return mixture.table(places), mixture.apart(places)
-
-    def deals(self, whole: Observed) -> list[tuple[Deal, ...]]:
-        """For each model: most reports, those held out, and what it says without these."""
-        found = []
-        for fold, trained in enumerate(self.latent.trained):
-            _, test = dealt(self.counts, fold)
-            if 0 < test.n < self.counts.n:
-                unseen = observe(test, whole.names)
-                seen = whole.replace(whole.table - unseen.table)
-                tables = self.models(trained, whole.names)
-                found.append([Deal.of(seen, unseen, table) for table in tables])
-        return list(zip(*found, strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class Blend:
-    """A table, how far each marginal of it may be off, and why it was made so."""
-
-    table: Floats
-    spread: Callable[[tuple[str, ...]], Spread]
-    notes: tuple[str, ...]
 
 
 def _joint(
@@ -127,31 +75,23 @@ def _solve(held: Held, names: tuple[str, ...]) -> Blend:
     study = held.counts.study
     sizes = [study.schema[name].size for name in names]
     if prod(sizes) > MOST_CELLS:
-        return _model(held, names, "a table this large is left to the model of all attributes")
+        return by_model(held, names, "a table this large is left to the model of all attributes")
     if study.design.draw:
-        return _drawn(held, names)
+        return drawn(held, names)
     return _together(held, names)
-
-
-def _model(held: Held, names: tuple[str, ...], why: str) -> Blend:
-    latent = held.latent
-    return Blend(latent.table(names), latent.spread, (f"auto: {why}", *latent.notes))
-
-
-# -- everybody reports everything ----------------------------------------------------------------
 
 
 def _together(held: Held, names: tuple[str, ...]) -> Blend:
     observed = observe(held.counts, names)
     deals = held.deals(observed)
     if not deals:
-        return _model(held, names, "too few reports to hold some out")
+        return by_model(held, names, "too few reports to hold some out")
     beliefs = weigh(deals)
     models = held.models(held.latent.mixture, names)
     if beliefs.all_model and models[0].size > FEW_CELLS:
         why = "held-out reports ask for nothing beyond the model"
         return replace(
-            _model(held, names, why),
+            by_model(held, names, why),
             table=answered(observed, models[0]),
             spread=partial(_allowed, held.latent.spread, observed, models[0], beliefs.weakest),
         )
@@ -197,92 +137,3 @@ def _spread(
         for reports, mixture in zip(draws(observed, table), held.latent.again, strict=False)
     )
     return spread_of(again, summed(table, every, names))
-
-
-# -- each respondent reports one block -------------------------------------------------------------
-
-
-def _drawn(held: Held, names: tuple[str, ...]) -> Blend:
-    latent = held.latent
-    model = latent.table(names)
-    try:
-        whole = held.direct.joint(names, None)
-    except CastellError:
-        return _unheld(held, names)
-    # With few reports a table's own variance is as uncertain as the table; what is expected is not.
-    variance = np.maximum(whole.spread(names).variance, expected_variance(held.blocks, names)).sum()
-    believed = share_of(whole.probabilities, model, float(variance))
-    gap = float(((whole.probabilities - model) ** 2).sum())
-    if believed == 0.0:
-        blend = _model(held, names, "the blocks' own table differs from the model by noise only")
-        unseen = max(0.0, gap - variance * (1.0 - 2.0 * sqrt(2.0 / max(model.size - 1, 1))))
-        return replace(
-            blend, spread=partial(_missed, latent.spread, whole.spread, model, names, unseen)
-        )
-    table = believed * simplex(whole.probabilities) + (1.0 - believed) * model
-    note = (
-        f"auto: {believed:.0%} the blocks' unbiased table, {1.0 - believed:.0%} the latent-class "
-        "model, because they differ by more than noise"
-    )
-
-    def spread(kept: tuple[str, ...]) -> Spread:
-        direct, model = whole.spread(kept).variance, latent.spread(kept).variance
-        # They come from the same reports: errors that go along add up, not their squares.
-        both = believed * np.sqrt(direct) + (1.0 - believed) * np.sqrt(model)
-        return Spread(both**2)
-
-    return Blend(table, spread, (note,))
-
-
-def _unheld(held: Held, names: tuple[str, ...]) -> Blend:
-    """The model's table, where no block holds all attributes.
-
-    Its cells are not known better, relative to their size, than those of the tables that blocks
-    hold and that they are made of: what may be wrong with one of these is wrong with them too.
-    """
-    blend = _model(held, names, "no block holds them all")
-
-    def spread(kept: tuple[str, ...]) -> Spread:
-        cells = held.latent.table(kept)
-        relative = np.zeros(cells.shape)
-        for piece in pieces(kept, [block.study.names for block in held.blocks if block.n]):
-            part = _solve(held, piece)
-            error = part.spread(piece).variance / np.maximum(part.table, 1e-12) ** 2
-            # In the order asked, as pieces are; an axis of one for each attribute of another piece.
-            shape = [n if name in piece else 1 for name, n in zip(kept, cells.shape, strict=True)]
-            relative = relative + error.reshape(shape)
-        return Spread(np.maximum(blend.spread(kept).variance, cells**2 * relative))
-
-    return replace(blend, spread=spread)
-
-
-def pieces(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Names parted into few groups, each within a set and in the order given.
-
-    >>> pieces("abcde", ["ab", "bcd", "ce"])
-    [('b', 'c', 'd'), ('a',), ('e',)]
-    """
-    left, found = list(names), []
-    while left:
-        best = max(([n for n in left if n in s] for s in sets), key=len, default=[])
-        if not best:
-            break
-        found.append(tuple(best))
-        left = [name for name in left if name not in best]
-    return found
-
-
-def _missed(
-    noise: SpreadOf,
-    direct: SpreadOf,
-    table: Floats,
-    every: tuple[str, ...],
-    error: float,
-    names: tuple[str, ...],
-) -> Spread:
-    """Noise, or the model's error where that may be larger: as much as may hide in the difference
-    between the model and the blocks' table, shared out by size, and never more than the latter's.
-    """
-    hidden = error * summed(table, every, names)
-    variance = np.minimum(hidden, direct(names).variance)
-    return Spread(np.maximum(noise(names).variance, variance))

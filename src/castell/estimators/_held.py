@@ -1,0 +1,71 @@
+"""What `auto` works from: the model, fitted once, and the reports it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from castell.belief import Deal
+from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.counting.folds import dealt
+from castell.estimators import castell
+from castell.estimators.latent import STARTS, Latent, learn
+from castell.inversion import Observed, observe
+from castell.mixture import Mixture
+from castell.model import Model
+from castell.operators import Floats
+from castell.spread import Spread
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The model, fitted once, and the reports it was judged by."""
+
+    counts: Counts
+
+    @cached_property
+    def latent(self) -> Latent:
+        return learn(self.counts, None, None, STARTS)
+
+    @cached_property
+    def direct(self) -> Model:
+        """The unbiased tables of drawn blocks."""
+        return castell.fit(self.counts.study, self.counts)
+
+    @cached_property
+    def blocks(self) -> tuple[HistogramCounts, ...]:
+        return drawn_blocks(self.counts)
+
+    def models(self, mixture: Mixture, names: Sequence[str]) -> tuple[Floats, ...]:
+        """What there is to believe of a table: the model, and independence if that is another."""
+        places = self.latent.places(names)
+        if len(names) == 1 or not self.latent.recipe.steps:
+            return (mixture.table(places),)
+        return mixture.table(places), mixture.apart(places)
+
+    def deals(self, whole: Observed) -> list[tuple[Deal, ...]]:
+        """For each model: most reports, those held out, and what it says without these."""
+        found = []
+        for fold, trained in enumerate(self.latent.trained):
+            _, test = dealt(self.counts, fold)
+            if 0 < test.n < self.counts.n:
+                unseen = observe(test, whole.names)
+                seen = whole.replace(whole.table - unseen.table)
+                tables = self.models(trained, whole.names)
+                found.append([Deal.of(seen, unseen, table) for table in tables])
+        return list(zip(*found, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """A table, how far each marginal of it may be off, and why it was made so."""
+
+    table: Floats
+    spread: Callable[[tuple[str, ...]], Spread]
+    notes: tuple[str, ...]
+
+
+def by_model(held: Held, names: tuple[str, ...], why: str) -> Blend:
+    latent = held.latent
+    return Blend(latent.table(names), latent.spread, (f"auto: {why}", *latent.notes))
