@@ -142,8 +142,8 @@ def weigh(models: Sequence[Sequence[Deal]]) -> Beliefs:
     lost = behind @ weights
     error = np.sqrt(np.maximum(behind**2 @ weights - lost**2 / weights.sum(), 0.0))
     alike = np.flatnonzero(lost <= np.maximum(error, 1.0))
-    # Beliefs that were not tried, or not any more, are not ruled out by that.
-    weakest = STRENGTHS[alike[-1]] if alike[-1] < len(first) - 1 else 0.0
+    # Beliefs that were not tried any more are not ruled out by that.
+    weakest = STRENGTHS[alike[-1]] if alike[-1] < len(first) - 1 else STRENGTHS[-1]
     top = float(first[best] @ weights)
     found = [first, *(np.array(_logs(deals, top)) for deals in models[1:])]
     likely = [np.exp(f @ weights - top) * LESS_LIKELY ** np.arange(len(f)) for f in found]

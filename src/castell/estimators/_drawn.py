@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from math import sqrt
 
 import numpy as np
@@ -54,8 +55,8 @@ def drawn(held: Held, names: tuple[str, ...]) -> Blend:
 def _unheld(held: Held, names: tuple[str, ...]) -> Blend:
     """The model's table, where no block holds all attributes.
 
-    Its cells are not known better, relative to their size, than those of the tables that blocks
-    hold and that they are made of: what may be wrong with one of these is wrong with them too.
+    A cell of it is known as the pairs are that it is made of: their relative errors add up. What
+    may be wrong with the model's table of a pair, as far as blocks can tell, is wrong with it too.
     """
     blend = by_model(held, names, "no block holds them all")
 
@@ -74,19 +75,17 @@ def _unheld(held: Held, names: tuple[str, ...]) -> Blend:
 
 
 def pieces(names: Sequence[str], sets: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """Names parted into few groups, each within a set and in the order given.
+    """All pairs that lie within a set, and whatever is in none of them.
 
-    >>> pieces("abcde", ["ab", "bcd", "ce"])
-    [('b', 'c', 'd'), ('a',), ('e',)]
+    >>> pieces("abcde", ["ab", "bcd", "cf"])
+    [('a', 'b'), ('b', 'c'), ('b', 'd'), ('c', 'd')]
+    >>> pieces("ace", ["ab", "c"])
+    [('a',), ('c',)]
     """
-    left, found = list(names), []
-    while left:
-        best = max(([n for n in left if n in s] for s in sets), key=len, default=[])
-        if not best:
-            break
-        found.append(tuple(best))
-        left = [name for name in left if name not in best]
-    return found
+    pairs = [pair for pair in combinations(names, 2) if any(set(pair) <= set(s) for s in sets)]
+    paired = {name for pair in pairs for name in pair}
+    alone = [(n,) for n in names if n not in paired and any(n in s for s in sets)]
+    return [*pairs, *alone]
 
 
 def _missed(
