@@ -96,11 +96,10 @@ def _together(held: Held, names: tuple[str, ...]) -> Blend:
             spread=partial(_allowed, held.latent.spread, observed, models[0], beliefs.weakest),
         )
     table = beliefs.table(observed, models)
-    strength = beliefs.typical
+    strength = float(f"{beliefs.typical:.1g}")
     note = (
-        f"auto: maximum likelihood, with {_believed(beliefs)} counting as about "
-        f"{strength:.{0 if strength >= 10 else 1}f} respondents in each cell, by held-out reports; "
-        "then what these respondents answered"
+        f"auto: maximum likelihood, with {_believed(beliefs)} counting as about {strength:g} "
+        "respondents in each cell, by held-out reports; then what these respondents answered"
     )
     noise = partial(_spread, held, observed, table, beliefs)
     return Blend(table, partial(_allowed, noise, observed, table, beliefs.weakest), (note,))
