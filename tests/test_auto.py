@@ -103,7 +103,7 @@ def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
         found = belief.weigh([deals])
         assert found.typical <= 30.0
         assert not found.all_model
-        assert found.share_of(0) == pytest.approx(1.0)
+        assert found.likely(0) == pytest.approx(1.0)
 
 
 def test_of_two_models_the_better_one_is_believed() -> None:
@@ -112,8 +112,8 @@ def test_of_two_models_the_better_one_is_believed() -> None:
     for truth, one, two in ((PEOPLE.table, 1, 0), (apart, 0, 1)):
         deals = [_deals(study, truth, 20_000, 0, table) for table in (apart, PEOPLE.table)]
         found = belief.weigh(deals)
-        assert found.share_of(one) > 0.95
-        assert found.share_of(one) + found.share_of(two) == pytest.approx(1.0)
+        assert found.likely(one) > 0.95
+        assert found.likely(one) + found.likely(two) == pytest.approx(1.0)
     # One that is far worse is not looked at any further.
     assert len(belief._logs(deals[1], 0.0)) == 1
 

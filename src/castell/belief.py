@@ -12,7 +12,7 @@ each report.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -45,6 +45,12 @@ class Deal:
     def of(cls, seen: Observed, unseen: Observed, model: Floats) -> Deal:
         return cls(Likelihood.of(seen), Likelihood.of(unseen), _positive(seen, model))
 
+    @classmethod
+    def each(cls, seen: Observed, unseen: Observed, models: Sequence[Floats]) -> list[Deal]:
+        """The same reports, for some models."""
+        first = cls.of(seen, unseen, models[0])
+        return [first, *(replace(first, model=_positive(seen, model)) for model in models[1:])]
+
     def logs(self, table: Floats) -> Floats:
         """The log chance of each kind of unseen report, under a table."""
         return self.seen.logs(table, self.unseen.counts > 0)
@@ -54,8 +60,7 @@ class Deal:
         return self.unseen.counts[self.unseen.counts > 0]
 
     def fit(self, start: Floats, strength: float) -> Floats:
-        prior = Nearby(self.model, strength, self.seen.n)
-        return self.seen.fit(np.maximum(start, 1e-12), prior, COARSE)
+        return _near(self.seen, self.model, strength, start, COARSE)
 
 
 def drawn_towards(
@@ -68,8 +73,14 @@ def drawn_towards(
     """The most likely table if cells are believed to lie near a model's."""
     likelihood, near = Likelihood.of(observed), _positive(observed, model)
     begin = near if start is None else _positive(observed, start)
-    fitted = likelihood.fit(begin, Nearby(near, strength, likelihood.n), close)
-    return observed.in_order_asked(fitted)
+    return observed.in_order_asked(_near(likelihood, near, strength, begin, close))
+
+
+def _near(
+    likelihood: Likelihood, model: Floats, strength: float, start: Floats, close: float
+) -> Floats:
+    prior = Nearby(model, strength, likelihood.n)
+    return likelihood.fit(np.maximum(start, 1e-12), prior, close)
 
 
 def answered(observed: Observed, table: Floats) -> Floats:
@@ -114,7 +125,7 @@ class Beliefs:
         """One strength for all, to speak of."""
         return float(np.exp(sum(b.share * np.log(b.strength) for b in self.shares)))
 
-    def share_of(self, model: int) -> float:
+    def likely(self, model: int) -> float:
         """How likely a model is to be the better one to believe."""
         return sum(b.share for b in self.shares if b.model == model)
 

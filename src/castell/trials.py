@@ -134,9 +134,8 @@ def _coarse(
     """How many classes and how many steps, from tables."""
     generator = np.random.default_rng(0)
     plain = [scattered(trial.margins, 1, 0.0, generator) for trial in trials]
-    best = sum(likelihood(p, trial.unseen) for p, trial in zip(plain, trials, strict=True))
     # Independence is left for good reason only.
-    best += WORTH
+    best = _table_log(plain, trials) + WORTH
     chosen, trained = (1, 0), tuple(plain)
     if all(isinstance(e, BlockEvidence) and len(e.attributes) == 1 for e in every):
         # Nobody reported two attributes: nothing can be learned about how they go together.
@@ -152,7 +151,7 @@ def _coarse(
             if step % LOOK if steps is None else step < steps:
                 continue
             now = tuple(climb.mixture for climb in climbs)
-            log = sum(likelihood(m, trial.unseen) for m, trial in zip(now, trials, strict=True))
+            log = _table_log(now, trials)
             if log > peak:
                 peak, last = log, step
             if log > best or (steps is not None and chosen == (1, 0)):
@@ -194,6 +193,10 @@ def _fine(
     return chosen, share, tuple(average(pair, (1.0 - share, share)) for pair in both)
 
 
+def _table_log(mixtures: Sequence[Mixture], trials: Sequence[Trial]) -> float:
+    return sum(likelihood(m, t.unseen) for m, t in zip(mixtures, trials, strict=True))
+
+
 def _row_log(mixtures: Sequence[Mixture], trials: Sequence[Trial]) -> float:
     return sum(t.rows[1].expect(m).log for m, t in zip(mixtures, trials, strict=True))
 
@@ -210,7 +213,7 @@ def _settle(
     for share in MARGIN_SHARES:
         pairs = zip(trained, trials, strict=True)
         now = tuple(drawn_to(mixture, trial.margins, share) for mixture, trial in pairs)
-        log = sum(likelihood(m, trial.unseen) for m, trial in zip(now, trials, strict=True))
+        log = _table_log(now, trials)
         if log > best:
             best, chosen, drawn = log, share, now
     return chosen, drawn

@@ -52,8 +52,7 @@ class Held:
             if 0 < test.n < self.counts.n:
                 unseen = observe(test, whole.names)
                 seen = whole.replace(whole.table - unseen.table)
-                tables = self.models(trained, whole.names)
-                found.append([Deal.of(seen, unseen, table) for table in tables])
+                found.append(Deal.each(seen, unseen, self.models(trained, whole.names)))
         return list(zip(*found, strict=True))
 
 

@@ -106,7 +106,7 @@ def _together(held: Held, names: tuple[str, ...]) -> Blend:
 
 
 def _believed(beliefs: Beliefs) -> str:
-    shares = {name: beliefs.share_of(model) for model, name in enumerate(MODELS)}
+    shares = {name: beliefs.likely(model) for model, name in enumerate(MODELS)}
     if max(shares.values()) > 0.995:
         return max(shares, key=lambda name: shares[name])
     return " or ".join(f"{name} ({share:.0%})" for name, share in shares.items())
