@@ -25,9 +25,10 @@ from castell.counting.counts import Integers
 from castell.design import Axis
 from castell.errors import QueryError
 from castell.estimators import clusters
-from castell.grouped import expand, joint_is_better, restrict
+from castell.grouped import joint_is_better, restrict
 from castell.inversion import Groups, Observed, parts_of
 from castell.operators import Floats
+from castell.tabulate import expand
 from experiments.datasets.population import Population
 
 

@@ -2,6 +2,7 @@
 
 from castell.answers import tabulate
 from castell.channel import KaryResponse, MatrixResponse
+from castell.conditional import Conditional
 from castell.consistency import consistent
 from castell.counting import scan_reports
 from castell.design import Design
@@ -9,26 +10,36 @@ from castell.errors import CastellError
 from castell.estimate import JointEstimate
 from castell.estimators import methods
 from castell.fitting import estimate, fit
-from castell.model import Model, Probability
+from castell.misfit import Verdict
+from castell.model import Model
+from castell.probability import Difference, Probability
 from castell.randomize import randomize_file
+from castell.reasons import Code, Reason
 from castell.reports import Reports
 from castell.schema import Attribute, Schema
 from castell.study import Study
+from castell.support import Checked
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Attribute",
     "CastellError",
+    "Checked",
+    "Code",
+    "Conditional",
     "Design",
+    "Difference",
     "JointEstimate",
     "KaryResponse",
     "MatrixResponse",
     "Model",
     "Probability",
+    "Reason",
     "Reports",
     "Schema",
     "Study",
+    "Verdict",
     "consistent",
     "estimate",
     "fit",

@@ -110,10 +110,9 @@ class Belief:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """How likely each belief is, and the weakest in the first model that is not ruled out."""
+    """How likely each belief is."""
 
     shares: tuple[Belief, ...]  # by model, the strongest belief in each first
-    weakest: float
 
     @property
     def all_model(self) -> bool:
@@ -143,19 +142,10 @@ def weigh(models: Sequence[Sequence[Deal]]) -> Beliefs:
 
     Before these are looked at all models are alike, and each weaker belief in one is less likely
     than the one before: mistaking noise for an association costs more than missing some of it.
-    What reports cannot rule out, up to the standard error of the difference or to 1 in the log,
-    intervals must allow for.
     """
     weights = np.concatenate([deal.weights for deal in models[0]])
     first = np.array(_logs(models[0], -np.inf))
-    best = int(np.argmax(first @ weights))
-    behind = first[best] - first
-    lost = behind @ weights
-    error = np.sqrt(np.maximum(behind**2 @ weights - lost**2 / weights.sum(), 0.0))
-    alike = np.flatnonzero(lost <= np.maximum(error, 1.0))
-    # Beliefs that were not tried any more are not ruled out by that.
-    weakest = STRENGTHS[alike[-1]] if alike[-1] < len(first) - 1 else STRENGTHS[-1]
-    top = float(first[best] @ weights)
+    top = float((first @ weights).max())
     found = [first, *(np.array(_logs(deals, top)) for deals in models[1:])]
     likely = [np.exp(f @ weights - top) * LESS_LIKELY ** np.arange(len(f)) for f in found]
     total = sum(float(each.sum()) for each in likely)
@@ -166,7 +156,7 @@ def weigh(models: Sequence[Sequence[Deal]]) -> Beliefs:
         if chance / total >= NEGLIGIBLE
     ]
     whole = sum(share for _, _, share in kept)
-    return Beliefs(tuple(Belief(m, s, share / whole) for m, s, share in kept), weakest)
+    return Beliefs(tuple(Belief(m, s, share / whole) for m, s, share in kept))
 
 
 def _logs(deals: Sequence[Deal], top: float) -> list[Floats]:

@@ -6,7 +6,7 @@ fitted answers lead to through the study's own channels, and estimated again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy as np
 from castell.inversion import Observed
 from castell.operators import Floats
 from castell.postprocess import simplex
-from castell.spread import Spread, SpreadOf
+from castell.spread import Normal, SpreadOf
+from castell.tabulate import summed
 
 # The spread of a standard error over R draws is about 1 / sqrt(2 R) of it: 5 % at 200.
 REPLICATES = 200
@@ -40,7 +41,7 @@ def draws(observed: Observed, fitted: Floats | None = None) -> Iterator[Observed
         yield observed.replace(drawn.reshape(observed.table.shape))
 
 
-def spread_of(tables: Iterable[Floats], about: Floats | None = None) -> Spread:
+def spread_of(tables: Iterable[Floats], about: Floats | None = None) -> Normal:
     """The variance of tables, one pass, or their mean square about a table if one is given."""
     mean: Floats = np.zeros(())
     square: Floats = np.zeros(())
@@ -51,14 +52,7 @@ def spread_of(tables: Iterable[Floats], about: Floats | None = None) -> Spread:
         mean = mean + step / rounds
         square = square + step * (table - mean)
     variance = square / (rounds - 1)
-    return Spread(variance if about is None else variance + (mean - about) ** 2)
-
-
-def summed(table: Floats, names: Sequence[str], kept: Sequence[str]) -> Floats:
-    """A table summed over all but some of its attributes, in the order of those."""
-    gone = tuple(i for i, name in enumerate(names) if name not in kept)
-    left = [name for name in names if name in kept]
-    return np.asarray(table.sum(axis=gone).transpose([left.index(name) for name in kept]))
+    return Normal(variance if about is None else variance + (mean - about) ** 2)
 
 
 def bootstrap(observed: Observed, statistic: Callable[[Observed], Floats]) -> SpreadOf:
@@ -68,5 +62,5 @@ def bootstrap(observed: Observed, statistic: Callable[[Observed], Floats]) -> Sp
 
 def _spread(
     observed: Observed, statistic: Callable[[Observed], Floats], names: tuple[str, ...]
-) -> Spread:
+) -> Normal:
     return spread_of(summed(statistic(o), observed.names, names) for o in draws(observed))

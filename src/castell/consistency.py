@@ -16,18 +16,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from castell.bootstrap import summed
 from castell.errors import QueryError
 from castell.estimate import JointEstimate
-from castell.grouped import expand
 from castell.operators import Floats
+from castell.reasons import Code, reason
+from castell.tabulate import expand, summed
 
 # Margins that differ by rounding alone are left as they are.
 ROUNDING = 1e-13
-NOTE = (
-    "moved to agree with tables of the same attributes; cells may be below zero, and the standard "
-    "errors are those from before the move"
-)
 
 
 def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
@@ -58,7 +54,12 @@ def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
     return [
         joint
         if table is joint.probabilities
-        else replace(joint, probabilities=table, unprocessed=table, notes=(*joint.notes, NOTE))
+        else replace(
+            joint,
+            probabilities=table,
+            unprocessed=table,
+            reasons=(*joint.reasons, reason(Code.MADE_CONSISTENT)),
+        )
         for joint, table in zip(family, tables, strict=True)
     ]
 

@@ -7,7 +7,6 @@ tables are averaged. Reports of different blocks are of different people, so the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import prod
 
@@ -15,49 +14,18 @@ import numpy as np
 
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.design import lens_on
-from castell.errors import QueryError, ReportError
-from castell.grouped import cell, expand, restrict, weighted_variance, wilson
-from castell.inversion import Groups, Observed, Query, measure, observe
+from castell.grouped import Pieces, restrict, slopes, weighted_variance, wilson
+from castell.inversion import Groups, Observed, Query, measure, names_of, observe
 from castell.kronecker import check_cells
-from castell.model import Cell, Model, Solution
+from castell.model import Model, Solution
 from castell.operators import Floats
-from castell.pooling import predicted, shares
-from castell.spread import Spread
+from castell.pooling import Source, predicted, sources
+from castell.reasons import Reasons
+from castell.shares import Shares
+from castell.spread import Normal
+from castell.tabulate import expand
 
 POPULATION = "population"
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """A block with some reports, the groups of a question it holds, and its weight in each."""
-
-    reports: HistogramCounts
-    weights: dict[tuple[str, ...], float]
-
-    @property
-    def groups(self) -> list[tuple[str, ...]]:
-        return list(self.weights)
-
-
-def sources(blocks: Sequence[HistogramCounts], groups: Groups) -> list[Source]:
-    """Who knows about the groups of a question. A group nobody reported together is refused."""
-    weights: list[dict[tuple[str, ...], float]] = [{} for _ in blocks]
-    for group in groups:
-        holding = [i for i, b in enumerate(blocks) if set(group) <= set(b.study.names)]
-        if not holding:
-            raise QueryError(
-                f"no respondent reported {', '.join(group)} together",
-                "ask for fewer attributes, or use a method that models all of them: auto or latent",
-            )
-        able = [i for i in holding if blocks[i].n]
-        if not able:
-            raise ReportError(f"nobody reported {', '.join(group)} yet", "collect some more")
-        views = [blocks[i] for i in able]
-        variances = [predicted(lens_on(v.study.design.blocks[0], group)) for v in views]
-        each = shares(variances, [v.n for v in views])
-        for i, weight in zip(able, each, strict=True):
-            weights[i][tuple(group)] = float(weight)
-    return [Source(b, w) for b, w in zip(blocks, weights, strict=True) if w]
 
 
 def expected_variance(blocks: Sequence[HistogramCounts], names: Sequence[str]) -> float:
@@ -71,13 +39,13 @@ def expected_variance(blocks: Sequence[HistogramCounts], names: Sequence[str]) -
     )
 
 
-def drawn_model(counts: Counts, groups: Groups, notes: tuple[str, ...]) -> Model:
+def drawn_model(counts: Counts, groups: Groups, reasons: Reasons) -> Model:
     """A model that answers every question with the product over the groups."""
     blocks = drawn_blocks(counts)
     return Model(
         counts,
-        partial(_joint, blocks, groups, notes),
-        partial(_cell, blocks, groups, notes),
+        partial(_joint, blocks, groups, reasons),
+        partial(_shares, blocks, groups, reasons),
     )
 
 
@@ -95,7 +63,7 @@ def pooled(found: Sequence[Source], group: tuple[str, ...], max_cells: int | Non
 def _joint(
     blocks: Sequence[HistogramCounts],
     groups: Groups,
-    notes: tuple[str, ...],
+    reasons: Reasons,
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
@@ -106,7 +74,7 @@ def _joint(
     return Solution(
         np.asarray(prod(tables[1:], start=tables[0])),
         partial(_spread, found, groups),
-        notes,
+        reasons(names),
     )
 
 
@@ -130,7 +98,7 @@ def narrowed(found: Sequence[Source], names: tuple[str, ...]) -> list[Source]:
     return cut
 
 
-def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Spread:
+def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Normal:
     groups, found = restrict(groups, names), narrowed(found, names)
     if len(groups) == 1:
         return _average([_of_one(source, groups[0]) for source in found])
@@ -146,56 +114,49 @@ def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> 
         everything = tuple(name for group in held for name in group)
         observed = observe(source.reports, everything)
         variance = variance + weighted_variance(observed, held, weights, names, POPULATION)
-    return Spread(variance)
+    return Normal(variance)
 
 
-def _of_one(source: Source, group: tuple[str, ...]) -> tuple[float, Spread]:
+def _of_one(source: Source, group: tuple[str, ...]) -> tuple[float, Normal]:
     observed: Observed = observe(source.reports, group)
     variance = weighted_variance(observed, [group], [np.ones(1)], group, POPULATION)
     spread = wilson(observed.invert(), variance, observed.growth(), observed.n, POPULATION)
     return source.weights[group], spread
 
 
-def _average(parts: Sequence[tuple[float, Spread]]) -> Spread:
+def _average(parts: Sequence[tuple[float, Normal]]) -> Normal:
     """The spread of a weighted average of estimates from different people."""
-    return Spread(
+    return Normal(
         np.asarray(sum(w**2 * s.variance for w, s in parts)),
         np.asarray(sum(w**2 * np.asarray(s.slope) for w, s in parts)),
-        float(sum(w**2 * s.bend for w, s in parts)),
+        np.asarray(sum(w**2 * np.asarray(s.bend) for w, s in parts)),
     )
 
 
-def _cell(
+def _shares(
     blocks: Sequence[HistogramCounts],
     groups: Groups,
-    notes: tuple[str, ...],
-    query: Query,
-) -> Cell:
-    groups = [tuple(group) for group in restrict(groups, tuple(query))]
-    found = sources(blocks, groups)
-    if len(groups) == 1:
-        parts = [
-            (source.weights[groups[0]], cell(source.reports, query, groups, POPULATION))
-            for source in found
-        ]
-        value = sum(w * c.value for w, c in parts)
-        return Cell(float(value), _average([(w, c.spread) for w, c in parts]), notes)
-    measured = []
-    values = dict.fromkeys(groups, 0.0)
+    reasons: Reasons,
+    queries: Sequence[Query],
+) -> Shares:
+    pieces = Pieces.cut(queries, groups)
+    many = len(pieces.queries)
+    values, slope, bend = np.zeros(many), np.zeros(many), np.zeros(many)
+    covariance = np.zeros((many, many))
+    found = sources(blocks, list(dict.fromkeys(tuple(piece) for piece in pieces.queries)))
     for source in found:
-        held = source.groups
-        asked = {name: query[name] for group in held for name in group}
-        seen = measure(source.reports, asked, held, POPULATION)
-        measured.append((source, seen))
-        for group, value in zip(held, seen.values, strict=True):
-            values[group] += source.weights[group] * value
-    variance = 0.0
-    for source, seen in measured:
-        slopes = np.array(
-            [
-                source.weights[g] * prod(v for other, v in values.items() if other != g)
-                for g in source.groups
-            ]
-        )
-        variance += float(slopes @ seen.covariance @ slopes)
-    return Cell(float(prod(values.values())), Spread(np.asarray(max(variance, 0.0))), notes)
+        mine = [k for k, piece in enumerate(pieces.queries) if tuple(piece) in source.weights]
+        asked = [pieces.queries[k] for k in mine]
+        weights = np.array([source.weights[tuple(piece)] for piece in asked])
+        cells = measure(source.reports, asked, POPULATION)
+        growths = slopes(source.reports, asked, cells.n)
+        spread = wilson(cells.values, np.zeros(1), growths, cells.n, POPULATION)
+        values[mine] += weights * cells.values
+        # Reports of different blocks are of different people.
+        covariance[np.ix_(mine, mine)] += np.outer(weights, weights) * cells.covariance
+        slope[mine] += weights**2 * spread.slope
+        bend[mine] += weights**2 * spread.bend
+    variance = np.diag(covariance)
+    return pieces.shares(values, covariance, Normal(variance, slope, bend)).because(
+        *reasons(names_of(queries))
+    )

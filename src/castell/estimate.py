@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from castell.budget import rounded_up, total_of
 from castell.errors import MissingExtraError, QueryError
 from castell.frames import frame_of
+from castell.misfit import Misfit, Verdict
 from castell.operators import Floats
+from castell.reasons import Reason
 from castell.schema import Attribute, suggest
 from castell.spread import Spread, SpreadOf
 from castell.study import Study
+from castell.support import Checked
 
 NUMBERS = ("probability", "standard_error", "lower", "upper")
 
@@ -45,7 +48,10 @@ class JointEstimate:
     study: Study = field(repr=False)
     n: int
     secure: bool
-    notes: tuple[str, ...] = ()
+    checked: Checked = Checked.WHOLE
+    # Tests the table, as far as it concerns some attributes; None where there is no model to test.
+    test: Callable[[tuple[str, ...]], Misfit | None] = field(repr=False, default=lambda _: None)
+    reasons: tuple[Reason, ...] = ()
     backend: str | None = None
 
     def __post_init__(self) -> None:
@@ -57,6 +63,26 @@ class JointEstimate:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The reasons in words."""
+        return tuple(str(each) for each in self.reasons)
+
+    @cached_property
+    def misfit(self) -> Misfit | None:
+        """How a model's table compares with the unbiased one of the same reports.
+
+        None for a table that is the unbiased one; worked out when first asked for.
+        """
+        return self.test(self.names)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the table fits the reports it was made from, or cannot be compared with them."""
+        if len(self.names) == 1 or self.misfit is None:
+            return Verdict.FITS
+        return self.misfit.verdict
 
     @property
     def epsilon(self) -> float:
@@ -84,16 +110,22 @@ class JointEstimate:
         return self.spread(self.names)
 
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Lower and upper ends of an interval for every cell.
+        """Lower and upper ends of an interval for every cell, inside [0, 1].
 
         They belong to the estimate before post-processing. Where a table was post-processed they
-        are kept between 0 and 1 and always hold the number shown.
+        always hold the number shown.
         """
         low, high = self._spread.interval(self.unprocessed, level)
         if self.post == "raw":
             return low, high
-        low, high = np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
         return np.minimum(low, self.probabilities), np.maximum(high, self.probabilities)
+
+    def unbounded(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """The ends of intervals that do not know that shares lie in [0, 1].
+
+        An unbiased cell far below 0 speaks against the reports; these show how far.
+        """
+        return self._spread.plain(self.unprocessed, level)
 
     def probability(self, **values: Any) -> float:
         """One cell, by its values."""
@@ -161,6 +193,9 @@ class JointEstimate:
             "epsilon_of_these": self.spent,
             "secure": self.secure,
             "level": level,
+            "checked": self.checked.value,
+            "verdict": self.verdict.value,
+            "reasons": [each.document() for each in self.reasons],
             "notes": list(self.notes),
             "probabilities": self.probabilities.tolist(),
             "standard_errors": self.standard_errors.tolist(),

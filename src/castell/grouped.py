@@ -7,7 +7,7 @@ RR-Clusters: one rule, one variance.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import prod, sqrt
@@ -25,11 +25,15 @@ from castell.inversion import (
     growth,
     margin_powers,
     measure,
+    names_of,
     observe,
 )
-from castell.model import Cell, Model, Solution
+from castell.model import Model, Solution
 from castell.operators import Floats
-from castell.spread import Spread
+from castell.reasons import Reason, Reasons, no_reasons
+from castell.shares import Shares
+from castell.spread import Normal
+from castell.tabulate import expand
 
 TARGETS = ("population", "respondents")
 
@@ -48,13 +52,6 @@ def restrict(groups: Groups, names: Sequence[str]) -> Groups:
     held = [tuple(name for name in names if name in group) for group in groups]
     rest = [(name,) for name in names if not any(name in group for group in groups)]
     return [group for group in held if group] + rest
-
-
-def expand(table: Floats, names: Sequence[str], over: Sequence[str]) -> Floats:
-    """A table over some names with axes of length one for the others, ready to broadcast."""
-    order = [names.index(name) for name in over if name in names]
-    shape = [table.shape[names.index(name)] if name in names else 1 for name in over]
-    return table.transpose(order).reshape(shape)
 
 
 def product_table(observed: Observed, groups: Groups) -> Floats:
@@ -110,60 +107,110 @@ def weighted_variance(
     return np.maximum(total, 0.0) / observed.n
 
 
-def solve(observed: Observed, groups: Groups, target: str, notes: Sequence[str] = ()) -> Solution:
+def solve(
+    observed: Observed, groups: Groups, target: str, reasons: Sequence[Reason] = ()
+) -> Solution:
     """The table of a product over groups, with its error."""
     groups = restrict(groups, observed.names)
     return Solution(
         product_table(observed, groups),
         partial(_spread, observed, groups, target),
-        tuple(notes),
+        tuple(reasons),
     )
 
 
-def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, ...]) -> Spread:
+def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, ...]) -> Normal:
     # Every group's table sums to one, so a marginal of the product is the product of marginals.
     observed, groups = observed.project(names), restrict(groups, names)
     variance = product_variance(observed, groups, target)
     if len(groups) > 1:
-        return Spread(variance)
+        return Normal(variance)
     return wilson(observed.invert(), variance, observed.growth(), observed.n, target)
 
 
-def wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Spread:
+def wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Normal:
     """The spread of an inverted cell: the mean square less the square of the mean, or less it."""
     if target == "population":
-        return Spread(variance, (growth - 2.0 * pi) / n, -1.0 / n)
-    return Spread(variance, (growth - 1.0) / n)
+        return Normal(variance, (growth - 2.0 * pi) / n, -1.0 / n)
+    return Normal(variance, (growth - 1.0) / n)
 
 
-def cell(counts: Counts, query: Query, groups: Groups, target: str) -> Cell:
-    """One product query, with its error, from the reports themselves."""
-    groups = restrict(groups, tuple(query))
-    cells = measure(counts, query, groups, target)
-    slopes = np.array([np.prod(np.delete(cells.values, c)) for c in range(len(groups))])
-    variance = np.maximum(slopes @ cells.covariance @ slopes, 0.0)
-    value = float(np.prod(cells.values))
-    if len(groups) > 1:
-        return Cell(value, Spread(variance))
-    powers = np.ones(3)
-    for factor in factors(counts.study, query):
-        powers *= margin_powers(factor, counts.table(factor.axes))
-    slope = growth(list(powers), cells.n)
-    return Cell(value, wilson(cells.values[0], variance, slope, cells.n, target))
+# -- shares ----------------------------------------------------------------------------------------
 
 
-def _noted(
-    counts: Counts, groups: Groups, target: str, notes: tuple[str, ...], query: Query
-) -> Cell:
-    return replace(cell(counts, query, groups, target), notes=notes)
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Product queries cut along groups of attributes: a share is the product of its pieces."""
+
+    queries: tuple[Query, ...]
+    of: tuple[tuple[int, ...], ...]  # which pieces make each share
+
+    @classmethod
+    def cut(cls, queries: Sequence[Query], groups: Groups) -> Pieces:
+        pieces: list[Query] = []
+        of = []
+        for query in queries:
+            own = [{a: query[a] for a in group} for group in restrict(groups, tuple(query))]
+            of.append(tuple(range(len(pieces), len(pieces) + len(own))))
+            pieces += own
+        return cls(tuple(pieces), tuple(of))
+
+    def multiply(self, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+        """The shares and their covariance, to first order, from those of the pieces."""
+        slopes = np.zeros((len(self.of), len(values)))
+        for i, own in enumerate(self.of):
+            for piece in own:
+                slopes[i, piece] = prod(values[k] for k in own if k != piece)
+        shares = np.array([prod(values[k] for k in own) for own in self.of])
+        return shares, slopes @ covariance @ slopes.T
+
+    def shares(self, values: Floats, covariance: Floats, pieces: Normal) -> Shares:
+        """The shares, from estimates of the pieces and the spread of each."""
+        found, covariance = self.multiply(values, covariance)
+        variance = np.maximum(np.diag(covariance), 0.0)
+        # A share of one piece keeps the slope of it; that of a product is not known.
+        alone = np.array([len(own) == 1 for own in self.of])
+        first = [own[0] for own in self.of]
+        slope, bend = (
+            np.where(alone, np.broadcast_to(part, values.shape)[first], 0.0)
+            for part in (pieces.slope, pieces.bend)
+        )
+        return Shares(found, Normal(variance, slope, bend), (covariance,))
 
 
-def model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()) -> Model:
+def slopes(counts: Counts, queries: Sequence[Query], n: int) -> Floats:
+    """How the variance of each unbiased share goes along with the share, times n."""
+    found = []
+    for query in queries:
+        powers = np.ones(3)
+        for factor in factors(counts.study, query):
+            powers *= margin_powers(factor, counts.table(factor.axes))
+        found.append(float(growth(list(powers), n)))
+    return np.array(found)
+
+
+def shares(counts: Counts, queries: Sequence[Query], groups: Groups, target: str) -> Shares:
+    """Product queries, with their error, from the reports themselves."""
+    pieces = Pieces.cut(queries, groups)
+    cells = measure(counts, pieces.queries, target)
+    growths = slopes(counts, pieces.queries, cells.n)
+    variance = np.diag(cells.covariance)
+    spread = wilson(cells.values, variance, growths, cells.n, target)
+    return pieces.shares(cells.values, cells.covariance, spread)
+
+
+def _answer(
+    counts: Counts, groups: Groups, target: str, reasons: Reasons, queries: Sequence[Query]
+) -> Shares:
+    return shares(counts, queries, groups, target).because(*reasons(names_of(queries)))
+
+
+def model(counts: Counts, groups: Groups, target: str, reasons: Reasons = no_reasons) -> Model:
     """A model that answers every question with the product over the groups."""
     return Model(
         counts,
-        partial(_joint, counts, groups, check_target(target), tuple(notes)),
-        partial(_noted, counts, groups, target, tuple(notes)),
+        partial(_joint, counts, groups, check_target(target), reasons),
+        partial(_answer, counts, groups, target, reasons),
     )
 
 
@@ -171,11 +218,11 @@ def _joint(
     counts: Counts,
     groups: Groups,
     target: str,
-    notes: tuple[str, ...],
+    reasons: Reasons,
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
-    return solve(observe(counts, names, max_cells), groups, target, notes)
+    return solve(observe(counts, names, max_cells), groups, target, reasons(names))
 
 
 def joint_is_better(

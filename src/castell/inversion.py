@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channel import Lens
-from castell.counting import Counts, Factor, Moments
+from castell.counting import Counts, Factor
 from castell.counting.counts import Integers
 from castell.design import Axis, lens_on
 from castell.errors import QueryError, ReportError
@@ -205,6 +205,21 @@ def _rows(part: Part, query: Query) -> NDArray[np.intp]:
     return np.ravel_multi_index(tuple(chosen), part.sizes).ravel()
 
 
+def names_of(queries: Sequence[Query]) -> tuple[str, ...]:
+    """The attributes of some queries, in the order they come."""
+    return tuple(dict.fromkeys(name for query in queries for name in query))
+
+
+def intersection(one: Query, two: Query) -> Query | None:
+    """Who is counted by both of two product queries; None if nobody can be."""
+    both = {**one, **two}
+    for name in set(one) & set(two):
+        both[name] = np.intersect1d(one[name], two[name])
+        if not both[name].size:
+            return None
+    return both
+
+
 @dataclass(frozen=True, eq=False)
 class Cells:
     """Unbiased estimates of some product queries, and their covariance."""
@@ -214,22 +229,28 @@ class Cells:
     covariance: Floats
 
 
-def measure(counts: Counts, query: Query, groups: Groups, target: str) -> Cells:
-    """A product query on some groups of its attributes, from the reports: O(n w), no table."""
-    study = counts.study
-
-    def moments(groups: Groups) -> Moments:
-        return counts.moments([factors(study, {a: query[a] for a in names}) for names in groups])
-
-    seen = moments(groups)
+def measure(counts: Counts, queries: Sequence[Query], target: str) -> Cells:
+    """Some product queries, from the reports: O(n w) for each, no table."""
+    seen = counts.moments([factors(counts.study, query) for query in queries])
     n = _reports(seen.n)
-    if target == "population":
-        lost = np.outer(seen.mean, seen.mean)
-    else:
-        # A respondent's expected contributions to two groups are both 1 for those in both.
-        unions = [tuple(dict.fromkeys(a + b)) for a in groups for b in groups]
-        lost = moments(unions).mean.reshape(len(groups), len(groups))
+    # A respondent's expected contributions to two queries are both 1 for those in both.
+    everybody = target == "population"
+    lost = np.outer(seen.mean, seen.mean) if everybody else _in_both(counts, queries)
     return Cells(n, seen.mean, (seen.product - lost) / n)
+
+
+def _in_both(counts: Counts, queries: Sequence[Query]) -> Floats:
+    pairs = {
+        (i, k): both
+        for i, one in enumerate(queries)
+        for k, two in enumerate(queries)
+        if (both := intersection(one, two)) is not None
+    }
+    seen = counts.moments([factors(counts.study, both) for both in pairs.values()])
+    lost = np.zeros((len(queries), len(queries)))
+    for place, mean in zip(pairs, seen.mean, strict=True):
+        lost[place] = mean
+    return lost
 
 
 def growth(powers: Sequence[Floats], n: int) -> Floats:

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from castell.counting import Counts
+from castell.conditional import Conditional
+from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.errors import QueryError
 from castell.estimate import JointEstimate
-from castell.inversion import Query
+from castell.inversion import Query, names_of
+from castell.misfit import Misfit, misfit
 from castell.operators import Floats
 from castell.postprocess import step
-from castell.spread import Spread, SpreadOf
+from castell.probability import Difference, Probability
+from castell.reasons import Code, Reason, reason
+from castell.shares import Shares
+from castell.spread import SpreadOf
 from castell.study import Study
+from castell.support import Support, support
+
+Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,51 +36,22 @@ class Solution:
 
     probabilities: Floats
     spread: SpreadOf
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Cell:
-    """An estimated share and how far it may be off."""
-
-    value: float
-    spread: Spread
-    notes: tuple[str, ...] = ()
-
-    @property
-    def variance(self) -> float:
-        return float(self.spread.variance)
-
-
-@dataclass(frozen=True)
-class Probability:
-    """The estimated share of respondents with some values, and its standard error."""
-
-    value: float
-    standard_error: float
-    secure: bool
-    spread: Spread = field(repr=False)
-    notes: tuple[str, ...] = ()
-
-    def __float__(self) -> float:
-        return self.value
-
-    def conf_int(self, level: float = 0.95) -> tuple[float, float]:
-        low, high = self.spread.interval(np.asarray(self.value), level)
-        return float(low), float(high)
+    reasons: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """Fitted to the reports of a study.
 
-    `joint` solves for a table and `product` for one product query; an estimator provides both.
+    `joint` solves for a table and `shares` for some product queries; an estimator provides both.
     """
 
     counts: Counts
     joint: Callable[[tuple[str, ...], int | None], Solution]
-    product: Callable[[Query], Cell]
-    method: str = ""  # filled in by the registry: the name of the estimator's file
+    shares: Callable[[Sequence[Query]], Shares]
+    # Whether its tables are the unbiased ones, so that there is no model to be wrong.
+    unbiased: bool = False
+    method: str = field(default="")  # filled in by the registry: the name of the estimator's file
 
     @property
     def study(self) -> Study:
@@ -79,6 +59,15 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<Model {self.method!r} of {self.study.name!r}, n = {self.counts.n:,}>"
+
+    @cached_property
+    def _blocks(self) -> tuple[HistogramCounts, ...] | None:
+        return drawn_blocks(self.counts) if self.study.design.draw else None
+
+    def support(self, names: Iterable[str] | str) -> Support:
+        """How many reports stand behind a question about some attributes."""
+        order = tuple(a.name for a in self.study.schema.select(names))
+        return support(self.counts, order, self._blocks)
 
     def estimate(
         self, names: Iterable[str] | str, *, post: str = "raw", max_cells: int | None = None
@@ -88,6 +77,7 @@ class Model:
         attributes = self.study.schema.select(names)
         order = tuple(a.name for a in attributes)
         solution = self.joint(order, max_cells)
+        behind = self.support(order)
         return JointEstimate(
             attributes=attributes,
             probabilities=finish(solution.probabilities),
@@ -98,28 +88,98 @@ class Model:
             study=self.study,
             n=self.counts.n,
             secure=self.counts.secure,
-            notes=solution.notes,
+            checked=behind.checked,
+            test=partial(self._test, order, solution.probabilities),
+            reasons=(*solution.reasons, _behind(behind)),
             backend=self.counts.backend,
         )
 
-    def probability(self, query: Mapping[str, Any] | None = None, /, **values: Any) -> Probability:
+    def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
+        if self.unbiased:
+            return None
+        return misfit(self.counts, names, table, kept, self._blocks)
+
+    def probability(self, query: Values | None = None, /, **values: Any) -> Probability:
         """The share of respondents with some values, over any number of attributes, no table.
 
         A value, or a collection of values that all count: `probability(sex="Male", age=["20",
         "30"])`. Names that are no identifiers go in a mapping.
         """
+        asked = self._query(query, values)
+        found = self.shares([asked])
+        behind = self.support(tuple(asked))
+        return Probability(
+            float(found.values[0]),
+            float(found.spread.errors[0]),
+            self.counts.secure,
+            behind.checked,
+            found.spread,
+            (*found.reasons, _behind(behind)),
+        )
+
+    def difference(self, one: Values, other: Values) -> Difference:
+        """How much larger one share is than another: `difference({"a": "yes"}, {"b": "yes"})`."""
+        queries = [self._query(one, {}), self._query(other, {})]
+        found = self.shares(queries)
+        behind = self.support(names_of(queries))
+        return Difference(
+            found, self.counts.secure, behind.checked, (*found.reasons, _behind(behind))
+        )
+
+    def conditional(self, asked: Values | str, *, given: Values) -> Conditional:
+        """The shares of some values among those with others.
+
+        `conditional("health", given={"smokes": "now"})` is the distribution of an attribute,
+        `conditional({"health": ["poor", "fair"]}, given=...)` a single share.
+        """
+        among = self._query(given, {})
+        if isinstance(asked, str):
+            (attribute,) = self.study.schema.select(asked)
+            wanted: list[Values] = [{attribute.name: value} for value in attribute.values]
+            labels = tuple(attribute.values)
+        else:
+            wanted, labels = [asked], (_label(asked),)
+        queries = [self._query(each, {}) for each in wanted]
+        for name in queries[0]:
+            if name in among:
+                raise QueryError(f"{name!r} is asked for and given", "leave it out of one of them")
+        found = [self.shares([{**query, **among}, among]) for query in queries]
+        behind = self.support((*queries[0], *among))
+        what = asked if isinstance(asked, str) else " and ".join(asked)
+        return Conditional(
+            what,
+            labels,
+            tuple(found),
+            dict(given),
+            self.method,
+            self.counts.secure,
+            behind.checked,
+            (*found[0].reasons, _behind(behind)),
+        )
+
+    def _query(self, query: Values | None, values: Values) -> Query:
+        """The codes of the values asked for."""
         asked = {**(query or {}), **values}
         if query and set(query) & set(values):
             raise QueryError("an attribute was asked for twice", "name each once")
-        attributes = self.study.schema.select(asked)
         codes: dict[str, Any] = {}
-        for attribute in attributes:
+        for attribute in self.study.schema.select(asked):
             wanted = asked[attribute.name]
             listed = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
             if not listed:
                 raise QueryError(f"no value of {attribute.name!r} counts", "name at least one")
             found = sorted({attribute.code(value) for value in listed})
             codes[attribute.name] = np.array(found, dtype=np.intp)
-        cell = self.product(codes)
-        errors = float(cell.spread.errors)
-        return Probability(cell.value, errors, self.counts.secure, cell.spread, cell.notes)
+        return codes
+
+
+def _behind(found: Support) -> Reason:
+    return reason(Code.REPORTS, *found.names, together=found.together, n=found.n)
+
+
+def _label(asked: Values) -> str:
+    listed = {
+        name: value if isinstance(value, (list, tuple, set, frozenset)) else [value]
+        for name, value in asked.items()
+    }
+    return " and ".join(f"{name} = {' or '.join(map(str, v))}" for name, v in listed.items())

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from castell.counting import Counts
 from castell.drawn import drawn_model
 from castell.grouped import check_target, model
 from castell.inversion import Groups
 from castell.model import Model
+from castell.reasons import Reasons, no_reasons
 
 
-def product_model(counts: Counts, groups: Groups, target: str, notes: Sequence[str] = ()) -> Model:
+def product_model(
+    counts: Counts, groups: Groups, target: str, reasons: Reasons = no_reasons
+) -> Model:
     """A model that answers every question with the product over the groups."""
     check_target(target)
     if counts.study.design.draw:
         # Who drew a block is a sample of the respondents, so both targets have its error.
-        return drawn_model(counts, groups, tuple(notes))
-    return model(counts, groups, target, notes)
+        return drawn_model(counts, groups, reasons)
+    return model(counts, groups, target, reasons)

@@ -20,9 +20,11 @@ from castell.counting import Counts, MemoryCounts
 from castell.errors import OptionError
 from castell.inversion import Query
 from castell.kronecker import check_cells
-from castell.model import Cell, Model, Solution
+from castell.model import Model, Solution
 from castell.operators import Floats
-from castell.spread import Spread
+from castell.reasons import Code, reason
+from castell.shares import Shares
+from castell.spread import Normal
 from castell.study import Study
 
 Rows = Mapping[str, NDArray[np.intp]]
@@ -32,7 +34,6 @@ Learn = Callable[[Counts, int], Rows]
 # The spread of a standard error over so many draws is about a sixth of it.
 ROUNDS = 20
 FEWEST = 10_000
-CAUTION = "counted in synthetic rows; the intervals do not hold what the model cannot express"
 
 
 def row_count(counts: Counts, rows: int | None) -> int:
@@ -73,17 +74,17 @@ class Sampled:
         attributes = self.counts.study.schema.select(names)
         check_cells(" x ".join(names), [a.size for a in attributes], max_cells)
         table = counted(self.counts.study, self.rows, names)
-        return Solution(table, self.spread, (CAUTION,))
+        return Solution(table, self.spread, (reason(Code.SYNTHETIC_ROWS),))
 
-    def spread(self, names: tuple[str, ...]) -> Spread:
+    def spread(self, names: tuple[str, ...]) -> Normal:
         study = self.counts.study
         tables = (counted(study, rows, names) for rows in self._again)
         return spread_of(tables, counted(study, self.rows, names))
 
-    def product(self, query: Query) -> Cell:
-        value = _share(self.rows, query)
-        found = (np.asarray(_share(rows, query)) for rows in self._again)
-        return Cell(value, spread_of(found, np.asarray(value)), (CAUTION,))
+    def shares(self, queries: Sequence[Query]) -> Shares:
+        values = np.array([_share(self.rows, query) for query in queries])
+        found = np.array([[_share(rows, query) for query in queries] for rows in self._again])
+        return Shares.from_draws(values, found, (reason(Code.SYNTHETIC_ROWS),))
 
 
 def counted(study: Study, rows: Rows, names: Sequence[str]) -> Floats:
@@ -101,4 +102,4 @@ def _share(rows: Rows, query: Query) -> float:
 def model(counts: Counts, learn: Learn, rows: Rows | None = None) -> Model:
     """A model that answers every question from rows: those given, or those learned now."""
     sampled = Sampled(counts, learn(counts, 0) if rows is None else rows, learn)
-    return Model(counts, sampled.joint, sampled.product)
+    return Model(counts, sampled.joint, sampled.shares)

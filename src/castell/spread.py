@@ -1,15 +1,19 @@
-"""How far estimates may be off: variances, and the intervals made from them."""
+"""How far estimated shares may be off: variances, and the confidence intervals made from them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
+from typing import Protocol
 
 import numpy as np
 
 from castell.errors import OptionError
 from castell.operators import Floats
+
+_NORMAL = NormalDist()
 
 
 def quantile(level: float) -> float:
@@ -22,41 +26,202 @@ def quantile(level: float) -> float:
     known = isinstance(level, (int, float, np.floating))
     if not known or not 0.0 < level < 0.5 + float(level) / 2 < 1.0:
         raise OptionError(f"the level is {level!r}", "give one between 0 and 1, such as 0.95")
-    return NormalDist().inv_cdf(0.5 + float(level) / 2)
+    return _NORMAL.inv_cdf(0.5 + float(level) / 2)
+
+
+class Spread(Protocol):
+    """What is known of the error of some estimated shares."""
+
+    @property
+    def variance(self) -> Floats: ...
+
+    @property
+    def errors(self) -> Floats:
+        """Standard errors."""
+        ...
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """An interval that does not know that shares lie in [0, 1]."""
+        ...
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """A confidence interval of each share, inside [0, 1]."""
+        ...
+
+
+SpreadOf = Callable[[tuple[str, ...]], Spread]
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
-    """The variance of estimates, and how it goes along with them.
+class Normal:
+    """An estimate with a normal error, whose variance may go along with the truth.
 
     An estimate and the estimate of its variance err together: in a cell that happened to get few
     reports both are low. If the truth is d above the estimate, the variance is better guessed as
     `variance` + `slope` d + `bend` d^2. Knowing that, an interval holds every truth that would not
     be surprised by the estimate, which is Wilson's idea for proportions. It stays honest in cells
     with next to no reports, where estimate +- z errors would cover far too seldom. With slope and
-    bend 0 it is that plain interval.
+    bend 0 it is that plain interval. `outward` keeps the variance from falling below the one at the
+    estimate: an interval is then only ever lengthened by the slope.
 
-    >>> one_of_a_hundred = Spread(np.array(0.01 * 0.99 / 100), np.array(0.98 / 100), -1 / 100)
-    >>> ends = one_of_a_hundred.interval(np.array(0.01), 0.95)
+    >>> one_of_a_hundred = Normal(np.array(0.01 * 0.99 / 100), np.array(0.98 / 100), -1 / 100)
+    >>> ends = one_of_a_hundred.plain(np.array(0.01), 0.95)
     >>> [round(float(end), 4) for end in ends]  # Wilson's
     [0.0018, 0.0545]
     """
 
     variance: Floats
     slope: Floats | float = 0.0
-    bend: float = 0.0
+    bend: Floats | float = 0.0
+    outward: bool = False
 
     @property
     def errors(self) -> Floats:
         return np.sqrt(self.variance)
 
-    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         """Where d^2 = z^2 (variance + slope d + bend d^2), d being truth less estimate."""
         square = quantile(level) ** 2
-        scale = 1.0 - square * self.bend
-        middle = square * np.asarray(self.slope) / 2
-        reach = np.sqrt(middle**2 + scale * square * self.variance)
-        return values + (middle - reach) / scale, values + (middle + reach) / scale
+        below, above = self._end(-1.0, square), self._end(1.0, square)
+        return values + below, values + above
+
+    def _end(self, side: float, square: float) -> Floats:
+        slope, bend = np.asarray(self.slope), np.asarray(self.bend)
+        if self.outward:
+            grows = side * slope > 0.0
+            slope, bend = np.where(grows, slope, 0.0), np.where(grows, bend, 0.0)
+        scale, middle = 1.0 - square * bend, square * slope / 2
+        reach = np.sqrt(np.maximum(middle**2 + scale * square * self.variance, 0.0))
+        return np.asarray((middle + side * reach) / scale)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        return within_bounds(values, *self.plain(values, level), level)
 
 
-SpreadOf = Callable[[tuple[str, ...]], Spread]
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """The error of a model's estimate, next to an unbiased estimate of the same shares.
+
+    A model is believed only as far as that makes an interval shorter. Where the unbiased interval
+    is the shorter one it is the answer, lengthened to hold the estimate it belongs to.
+    """
+
+    model: Normal
+    unbiased: Floats
+    unbiased_spread: Spread
+
+    @property
+    def variance(self) -> Floats:
+        return np.minimum(self.model.variance, self.unbiased_spread.variance)
+
+    @property
+    def errors(self) -> Floats:
+        return np.sqrt(self.variance)
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        return self._shorter(values, level, bounded=False)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        return self._shorter(values, level, bounded=True)
+
+    def _shorter(self, values: Floats, level: float, *, bounded: bool) -> tuple[Floats, Floats]:
+        model, other = self.model, self.unbiased_spread
+        low, high = (model.interval if bounded else model.plain)(values, level)
+        least, most = (other.interval if bounded else other.plain)(self.unbiased, level)
+        # The two are compared as they come, not after the bounds cut a hopeless one short.
+        ends, others = model.plain(values, level), other.plain(self.unbiased, level)
+        shorter = others[1] - others[0] < ends[1] - ends[0]
+        return (
+            np.where(shorter, np.minimum(least, values), low),
+            np.where(shorter, np.maximum(most, values), high),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Shares that reports cannot tell beyond bounds: how the attributes go together is unknown.
+
+    `ends` gives the bounds at a level, as the shares they are made of are uncertain too. The
+    standard error is that of a value anywhere between the 95 % bounds.
+    """
+
+    ends: Callable[[float], tuple[Floats, Floats]]
+
+    @property
+    def variance(self) -> Floats:
+        return self.errors**2
+
+    @property
+    def errors(self) -> Floats:
+        low, high = self.ends(0.95)
+        return np.asarray((high - low) / np.sqrt(12.0))
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.ends(level)
+        return np.minimum(low, values), np.maximum(high, values)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.plain(values, level)
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+def within_bounds(values: Floats, low: Floats, high: Floats, level: float) -> tuple[Floats, Floats]:
+    """An interval of a share that ends outside [0, 1], brought inside so that coverage is kept.
+
+    Cutting would leave an interval empty where an unbiased estimate is far below 0, and cover too
+    often elsewhere. The unified approach of Feldman and Cousins (Phys. Rev. D 57, 1998) orders
+    estimates by likelihood ratio next to the best *possible* truth; a side reaches (value - low) or
+    (high - value), z standard errors each.
+    """
+    z = quantile(level)
+    # At 0, and at 1, where everything is the same with 1 - share in place of the share.
+    new_low, limit = _from_zero(values, low, high, level, z)
+    if bool(np.all(1.0 - values >= 2.0 * (high - values))):  # nowhere near 1, as most tables
+        return np.clip(new_low, 0.0, 1.0), np.clip(np.where(values < 0.0, limit, high), 0.0, 1.0)
+    top, floor = _from_zero(1.0 - values, 1.0 - high, 1.0 - low, level, z)
+    new_high = np.where(values < 0.0, limit, 1.0 - top)
+    new_low = np.where(values > 1.0, 1.0 - floor, new_low)
+    return np.clip(new_low, 0.0, 1.0), np.clip(new_high, 0.0, 1.0)
+
+
+def _from_zero(
+    values: Floats, low: Floats, high: Floats, level: float, z: float
+) -> tuple[Floats, Floats]:
+    """The lower end, and the upper end of estimates below 0, of a share that is at least 0."""
+    lower, upper = _unified(level)
+    down = np.maximum((values - low) / z, 1e-300)
+    up = np.maximum((high - values) / z, 1e-300)
+    start = values / down
+    # From twice z on there is no bound to be felt.
+    near = np.where(start >= 2.0 * z, low, down * np.interp(start, *lower))
+    return np.maximum(near, 0.0), up * np.interp(values / up, *upper)
+
+
+Curve = tuple[Floats, Floats]
+
+
+@lru_cache(maxsize=32)
+def _unified(level: float) -> tuple[Curve, Curve]:
+    """Feldman and Cousins' ends for a normal estimate with standard error 1 of a truth t >= 0.
+
+    Estimates from x1 to x2 are accepted for t, with x2 = t + d and, as t < z, x1 below 0, where
+    the best possible truth is 0: log ratios -d^2 / 2 = x1 t - t^2 / 2 are equal, and the chance
+    between them is the level.
+    """
+    z = quantile(level)
+    truths = np.concatenate([np.geomspace(1e-4, 0.05, 40)[:-1], np.linspace(0.05, 1.0, 80)]) * z
+    reach = np.empty_like(truths)
+    for i, truth in enumerate(truths):
+        least, most = 0.0, z
+        for _ in range(50):
+            middle = (least + most) / 2
+            chance = _NORMAL.cdf(middle) - _NORMAL.cdf(-(truth / 2 + middle**2 / (2 * truth)))
+            least, most = (middle, most) if chance < level else (least, middle)
+        reach[i] = (least + most) / 2
+    reach[-1] = z
+    first, last = truths / 2 - reach**2 / (2 * truths), truths + reach
+    lower = np.concatenate([[_NORMAL.inv_cdf(level)], last]), np.concatenate([[0.0], truths])
+    # Without a bound in sight, from an estimate of 0 on, the upper end is z above it.
+    far = 1e6
+    upper = np.concatenate([first, [far]]), np.concatenate([truths, [far + z]])
+    return lower, upper

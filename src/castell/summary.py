@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from castell.chisquare import p_text
+from castell.misfit import Verdict
+
 if TYPE_CHECKING:
     from castell.estimate import JointEstimate
 
@@ -71,6 +74,8 @@ def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
     below = int(((low <= 0.0) & (high >= 0.0)).sum())
     negative = float(-table[table < 0].sum())
     lines = list(joint.notes)
+    if joint.verdict is Verdict.DOUBTFUL:
+        lines.insert(0, doubt(joint))
     if not joint.secure:
         lines.insert(0, INSECURE)
     if below:
@@ -81,3 +86,15 @@ def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
             f"negative cells sum to -{negative:.4f}: noise; post='simplex' gives a distribution"
         )
     return lines
+
+
+def doubt(joint: JointEstimate) -> str:
+    """What is wrong with a table that does not fit its own reports."""
+    found = joint.misfit
+    if found is None:
+        return ""
+    return (
+        "DOUBTFUL: the unbiased table of the same reports differs from this one by more than "
+        f"noise in {' x '.join(found.names)} (chi-square {found.statistic:.1f}, {found.freedom} "
+        f"degrees of freedom, p {p_text(found.p)}); use another method"
+    )

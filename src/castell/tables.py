@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from castell.estimate import JointEstimate
-from castell.model import Probability
+from castell.probability import Probability
 from castell.statement import Statement
 from castell.summary import INSECURE, percent
 
@@ -66,17 +66,7 @@ def print_probability(
 ) -> None:
     low, high = share.conf_int(level)
     if as_json:
-        document = {
-            "where": where,
-            "method": method,
-            "probability": share.value,
-            "standard_error": share.standard_error,
-            "lower": low,
-            "upper": high,
-            "level": level,
-            "secure": share.secure,
-            "notes": list(share.notes),
-        }
+        document = {"where": where, "method": method, **share.document(level)}
         print(json.dumps(document, indent=2, ensure_ascii=False))
         return
     print(f"share of respondents with {' and '.join(where)}")

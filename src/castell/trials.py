@@ -77,6 +77,7 @@ class Recipe:
     ties: tuple[float, ...]
     margin_share: float  # of the most likely margins, the rest are the classes' own
     trained: tuple[Mixture, ...]
+    unseen: tuple[list[Table], ...]  # the reports held out from each
 
 
 def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
@@ -115,9 +116,10 @@ def search(
 ) -> Recipe:
     """The recipe that makes held-out reports most likely, as far as it was left open."""
     trials = [Trial.dealt(counts, every, fold) for fold in range(FOLDS)]
+    held = tuple(trial.unseen for trial in trials)
     (many, far), trained = _coarse(every, trials, classes, steps)
     if not far:
-        return Recipe(many, far, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, trained)
+        return Recipe(many, far, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, trained, held)
     row_steps, row_share, trained = _fine(counts, trials, many, trained)
     # Judged by all that the mixtures were fitted to: pairs would not miss what only threes tell.
     unseen: list[Sequence[Evidence]]
@@ -125,7 +127,7 @@ def search(
     ties = tied(unseen, trained)
     trained = tuple(loosened(t, ties) for t in trained)
     share, trained = _settle(trials, trained)
-    return Recipe(many, far, row_steps, row_share, ties, share, trained)
+    return Recipe(many, far, row_steps, row_share, ties, share, trained, held)
 
 
 def _coarse(

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from castell.belief import Deal
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.counting.folds import dealt
-from castell.estimators import castell
 from castell.estimators.latent import STARTS, Latent, learn
 from castell.inversion import Observed, observe
 from castell.mixture import Mixture
-from castell.model import Model
 from castell.operators import Floats
-from castell.spread import Spread
+from castell.reasons import Reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +25,6 @@ class Held:
     @cached_property
     def latent(self) -> Latent:
         return learn(self.counts, None, None, STARTS)
-
-    @cached_property
-    def direct(self) -> Model:
-        """The unbiased tables of drawn blocks."""
-        return castell.fit(self.counts.study, self.counts)
 
     @cached_property
     def blocks(self) -> tuple[HistogramCounts, ...]:
@@ -58,13 +51,11 @@ class Held:
 
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """A table, how far each marginal of it may be off, and why it was made so."""
+    """A table, and why it was made so."""
 
     table: Floats
-    spread: Callable[[tuple[str, ...]], Spread]
-    notes: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
 
-def by_model(held: Held, names: tuple[str, ...], why: str) -> Blend:
-    latent = held.latent
-    return Blend(latent.table(names), latent.spread, (f"auto: {why}", *latent.notes))
+def by_model(held: Held, names: tuple[str, ...], why: Reason) -> Blend:
+    return Blend(held.latent.table(names), (why, *held.latent.reasons(names)))

@@ -6,6 +6,8 @@ design with one joint block this is RR-Joint. Paper: Algorithm 3.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from castell.counting import Counts
 from castell.model import Model
 from castell.product import product_model
@@ -15,4 +17,4 @@ from castell.study import Study
 def fit(study: Study, counts: Counts, *, target: str = "population") -> Model:
     """`target` says whom the intervals speak of: the population the respondents were drawn from,
     or the 'respondents' themselves, in which case only the randomisation is uncertain."""
-    return product_model(counts, [study.names], target)
+    return replace(product_model(counts, [study.names], target), unbiased=True)

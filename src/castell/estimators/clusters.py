@@ -8,6 +8,7 @@ expected to err less than the product. Paper: Sec. RR-Clusters (Domingo-Ferrer a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from math import prod
 from statistics import NormalDist
@@ -21,6 +22,7 @@ from castell.inversion import Groups, observe
 from castell.kronecker import MAX_CELLS
 from castell.metrics import cramers_v
 from castell.model import Model
+from castell.reasons import Code, Reason, reason
 from castell.study import Study
 
 
@@ -41,12 +43,16 @@ def fit(
     else:
         groups = list(find_clusters(counts))
         how = "found in the reports"
-    listed = ", ".join("{" + ", ".join(group) + "}" for group in groups)
-    notes = [
-        f"clusters {how}: {listed}",
-        "clusters are taken as independent; the intervals do not hold the error of that",
-    ]
-    return model(counts, groups, target, notes)
+    return model(counts, groups, target, partial(_reasons, groups, how))
+
+
+def _reasons(groups: Groups, how: str, names: Sequence[str]) -> tuple[Reason, ...]:
+    own = [group for group in groups if set(group) & set(names)]
+    listed = ", ".join("{" + ", ".join(group) + "}" for group in own)
+    made = reason(Code.CLUSTERS, *names, text=f"clusters {how}: {listed}")
+    if len(own) == 1:
+        return (made,)
+    return made, reason(Code.INDEPENDENCE_ASSUMED, text="clusters")
 
 
 def _checked(study: Study, clusters: Sequence[Sequence[str]]) -> Design:

@@ -9,30 +9,33 @@ there is nothing to shrink to and the maximum of k-ary response is found in clos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from itertools import combinations
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.bootstrap import draws, replicates_for, spread_of, summed
+from castell.association_error import groups_of, residuals, squared_error
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.grouped import cell, expand
-from castell.inversion import Observed, Query, observe
+from castell.grouped import shares
+from castell.inversion import Observed, Query, names_of, observe
 from castell.likelihood import CLOSE, Likelihood, Pseudo, margin
-from castell.model import Cell, Model, Solution
+from castell.margins import Margins
+from castell.model import Model, Solution
+from castell.model_error import ModelError
+from castell.model_intervals import ModelIntervals
 from castell.operators import Floats
-from castell.spread import Spread
+from castell.reasons import Code, Reason, reason
+from castell.shares import Shares
 from castell.study import Study
+from castell.tabulate import expand, summed
 
 # Pseudo-respondents for each real one, from "believe the margins only" to "believe the table".
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
-WIDE = "too wide for a table to be likely or not: this is the unbiased share of method castell"
-CAUTION = "the intervals hold only part of the error of that; those of castell hold all of its own"
 FOLDS = 5
 DOUBT = 0.5
 # Held-out reports are looked at often; larger tables get fewer looks.
@@ -41,8 +44,6 @@ _CELLS_IN_ALL = 100_000
 COARSE = 0.05
 # Single shares of tables larger than this are not worth the table.
 MOST_CELLS = 1 << 16
-# As many numbers of simulated tables are kept for the next question.
-KEPT = 8_000_000
 
 
 def fit(study: Study, counts: Counts, *, strength: float | None = None) -> Model:  # noqa: ARG001
@@ -51,7 +52,8 @@ def fit(study: Study, counts: Counts, *, strength: float | None = None) -> Model
         raise OptionError(f"strength is {strength!r}", "give a number from 0 up, or none")
     # A model is asked for many cells of one table; the last few tables are kept.
     solve = lru_cache(maxsize=4)(partial(_fitted, counts, strength))
-    return Model(counts, partial(_joint, solve), partial(_cell, counts, solve))
+    margins = Margins(counts)
+    return Model(counts, partial(_joint, margins, solve), partial(_shares, margins, solve))
 
 
 def _is_number(value: object) -> bool:
@@ -85,31 +87,46 @@ def maximum(
     )
 
 
-def choose(observed: Observed) -> float:
-    """The strength under which held-out reports are most likely.
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Reports to fit to, and those held out."""
 
-    Reports are dealt into folds; each is predicted from the others. The largest strength is taken
-    that does as well as the best one up to half the standard error of their difference: where the
-    reports cannot tell, believing the plainer model costs least. Repeatable: the deal has a fixed
-    seed, since nobody's privacy hangs on it.
+    seen: Observed
+    unseen: Observed
+
+
+def folds(observed: Observed) -> list[Fold]:
+    """Reports parted at random, fewer times for large tables; none where there are too few.
+
+    Repeatable: the parts have a fixed seed, since nobody's privacy hangs on them.
     """
-    if len(observed.names) == 1:
-        return 0.0
     generator = np.random.default_rng(0)
-    likelihood = Likelihood.of(observed)
-    left = likelihood.counts.astype(np.int64)
-    held: list[Floats] = []
-    logs: list[Floats] = []
+    left = observed.table.astype(np.int64)
+    found = []
     for k in range(max(1, min(FOLDS, _CELLS_IN_ALL // left.size))):
         fold = generator.binomial(left, 1.0 / (FOLDS - k))
         left = left - fold
-        if 0 < fold.sum() < likelihood.n:
-            train = likelihood.counts - fold
-            seen = observed.replace(train.reshape(observed.table.shape))
-            held.append(fold[fold > 0].astype(np.float64))
-            logs.append(_held_out(seen, likelihood.replace(train), fold > 0))
-    if not held:
+        if 0 < fold.sum() < observed.n:
+            seen = observed.replace(observed.table - fold)
+            found.append(Fold(seen, observed.replace(fold.astype(np.float64))))
+    return found
+
+
+def choose(observed: Observed, parts: Sequence[Fold]) -> float:
+    """The prior strength of the best cross-validated log-likelihood.
+
+    The largest strength is taken that does as well as the best one up to half the standard error
+    of their difference: where the reports cannot tell, believing the plainer model costs least.
+    """
+    if len(observed.names) == 1:
+        return 0.0
+    if not parts:
         return STRENGTHS[0]
+    held, logs = [], []
+    for part in parts:
+        unseen = Likelihood.of(part.unseen).counts
+        held.append(unseen[unseen > 0])
+        logs.append(_held_out(part.seen, Likelihood.of(part.seen), unseen > 0))
     weights, table = np.concatenate(held), np.concatenate(logs, axis=1)
     scores = table @ weights
     behind = table[scores.argmax()] - table
@@ -130,59 +147,81 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A table that was fitted, and what it would have been for reports drawn from it.
-
-    Errors are about the fitted table itself. What shrinking took away from the truth before that
-    does not show in them.
-    """
+    """A table that was fitted, and the folds its strength was chosen by."""
 
     observed: Observed
     strength: float
     table: Floats
+    parts: tuple[Fold, ...]
 
-    def again(self) -> Iterable[Floats]:
-        """The tables of reports drawn again; kept where they are small."""
-        rounds = replicates_for(self.table.size)
-        return self._kept if rounds * self.table.size <= KEPT else self._drawn()
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.observed.names
 
     @cached_property
-    def _kept(self) -> list[Floats]:
-        return list(self._drawn())
-
-    def _drawn(self) -> Iterator[Floats]:
-        for reports in draws(self.observed, self.table):
-            yield maximum(reports, self.strength, self.table, COARSE)
-
-    def spread(self, names: tuple[str, ...]) -> Spread:
-        every = self.observed.names
-        tables = (summed(table, every, names) for table in self.again())
-        return spread_of(tables, summed(self.table, every, names))
-
-    def cell(self, asked: tuple[NDArray[Any], ...]) -> Cell:
-        value = self.table[asked].sum()
-        tables = (np.asarray(table[asked].sum()) for table in self.again())
-        return Cell(float(value), spread_of(tables, np.asarray(value)))
+    def association(self) -> float:
+        """The mean squared error of its pair associations, by the reports held out."""
+        if len(self.names) == 1:
+            return 0.0
+        tables = [maximum(p.seen, self.strength, self.table, COARSE) for p in self.parts]
+        generator = np.random.default_rng(0)
+        groups = {n: groups_of(summed(self.table, self.names, [n]), generator) for n in self.names}
+        found = [
+            residuals(
+                [part.unseen.project(pair) for part in self.parts],
+                [summed(table, self.names, pair) for table in tables],
+                summed(self.table, self.names, pair),
+                groups[pair[0]],
+                groups[pair[1]],
+            )
+            for pair in combinations(self.names, 2)
+        ]
+        return squared_error(each for each in found if each is not None)
 
 
 def _fitted(
     counts: Counts, strength: float | None, names: tuple[str, ...], max_cells: int | None = None
 ) -> Fitted:
     observed = observe(counts, names, max_cells)
-    used = choose(observed) if strength is None else strength
-    return Fitted(observed, used, maximum(observed, used))
+    parts = folds(observed)
+    used = choose(observed, parts) if strength is None else strength
+    return Fitted(observed, used, maximum(observed, used), tuple(parts))
 
 
-def _joint(solve: Callable[..., Fitted], names: tuple[str, ...], max_cells: int | None) -> Solution:
-    fitted = solve(names, max_cells)
+def _intervals(margins: Margins, fitted: Fitted) -> ModelIntervals:
+    return ModelIntervals(ModelError(margins, fitted.association))
+
+
+def _reasons(fitted: Fitted, intervals: ModelIntervals) -> tuple[Reason, ...]:
     if not fitted.strength:
-        return Solution(fitted.table, fitted.spread)
-    drawn = f"drawn towards independence: {fitted.strength:g} pseudo-respondents for each real one"
-    return Solution(fitted.table, fitted.spread, (drawn, CAUTION))
+        return intervals.reasons(fitted.names)
+    shrunk = reason(Code.SHRUNK_TO_INDEPENDENCE, pseudo_respondents=fitted.strength)
+    return shrunk, *intervals.reasons(fitted.names)
 
 
-def _cell(counts: Counts, solve: Callable[..., Fitted], query: Query) -> Cell:
-    names = tuple(query)
-    if prod(counts.study.schema[name].size for name in names) > MOST_CELLS:
+def _joint(
+    margins: Margins, solve: Callable[..., Fitted], names: tuple[str, ...], max_cells: int | None
+) -> Solution:
+    fitted = solve(names, max_cells)
+    intervals = _intervals(margins, fitted)
+    spread = partial(intervals.table, names, fitted.table)
+    return Solution(fitted.table, spread, _reasons(fitted, intervals))
+
+
+def _shares(margins: Margins, solve: Callable[..., Fitted], queries: Sequence[Query]) -> Shares:
+    """Shares as the table of all their attributes has them, so that they agree with each other."""
+    counts = margins.counts
+    names = names_of(queries)
+    sizes = [counts.study.schema[name].size for name in names]
+    if prod(sizes) > MOST_CELLS:
         # Too wide for a table, and so for the likelihood of one: the unbiased share, and said so.
-        return replace(cell(counts, query, [names], "population"), notes=(WIDE,))
-    return solve(names, None).cell(np.ix_(*(query[name] for name in names)))
+        found = shares(counts, queries, [names], "population")
+        return found.because(reason(Code.UNBIASED_INSTEAD))
+    fitted = solve(names, None)
+    intervals = _intervals(margins, fitted)
+
+    def share(query: Query) -> float:
+        inside = [query.get(n, np.arange(size)) for n, size in zip(names, sizes, strict=True)]
+        return float(fitted.table[np.ix_(*inside)].sum())
+
+    return intervals.shares(queries, share).because(*_reasons(fitted, intervals))

@@ -9,7 +9,7 @@ hybrid.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 
@@ -17,10 +17,12 @@ from castell.bounds import avd_castell, avd_independent
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.estimate import spent_on
-from castell.estimators.independent import NOTE
-from castell.grouped import cell, check_target, joint_is_better, product_risk, solve
-from castell.inversion import Groups, Query, observe
-from castell.model import Cell, Model, Solution
+from castell.estimators.independent import ASSUMED
+from castell.grouped import check_target, joint_is_better, product_risk, shares, solve
+from castell.inversion import Groups, Query, names_of, observe
+from castell.model import Model, Solution
+from castell.reasons import Code, Reason, reason
+from castell.shares import Shares
 from castell.study import Study
 
 RULES = ("data", "bounds", "width")
@@ -47,7 +49,7 @@ def fit(
     return Model(
         counts,
         partial(_joint, study, counts, rule, width, target),
-        partial(_cell, study, counts, rule, width, target),
+        partial(_shares, study, counts, rule, width, target),
     )
 
 
@@ -67,30 +69,40 @@ def _joint(
     observed = observe(counts, names, max_cells)
     if rule == "data":
         whole, ours, theirs = joint_is_better(observed, _groups(names, whole=False))
-        why = f"expected squared error {ours:.3g} against {theirs:.3g} for the product of margins"
+        why = _why(ours, theirs)
     else:
         whole, why = _by_rule(study, counts.n, rule, width, names)
-    notes = (_note(whole, why),) if whole else (_note(whole, why), NOTE)
-    return solve(observed, _groups(names, whole), target, notes)
+    return solve(observed, _groups(names, whole), target, _reasons(whole, why))
 
 
-def _cell(
-    study: Study, counts: Counts, rule: str, width: int | None, target: str, query: Query
-) -> Cell:
-    names = tuple(query)
-    split_groups = _groups(names, whole=False)
+def _shares(
+    study: Study,
+    counts: Counts,
+    rule: str,
+    width: int | None,
+    target: str,
+    queries: Sequence[Query],
+) -> Shares:
+    names = names_of(queries)
+    apart = _groups(names, whole=False)
     if rule != "data":
-        whole = _by_rule(study, counts.n, rule, width, names)[0]
+        whole, why = _by_rule(study, counts.n, rule, width, names)
     elif prod(study.schema[name].size for name in names) <= DECIDED_BY_TABLE:
         # The cell of a table is decided on as the table is, so that the two agree.
-        whole = joint_is_better(observe(counts, names), split_groups)[0]
+        whole, ours, theirs = joint_is_better(observe(counts, names), apart)
+        why = _why(ours, theirs)
     else:
-        ours, theirs = (cell(counts, query, g, target) for g in ([names], split_groups))
-        gap = (ours.value - theirs.value) ** 2
-        risk = product_risk(ours.variance, theirs.variance, gap, many=1)
-        return ours if ours.variance <= risk else replace(theirs, notes=(NOTE,))
-    chosen = cell(counts, query, _groups(names, whole), target)
-    return chosen if whole else replace(chosen, notes=(NOTE,))
+        joint, product = (shares(counts, queries, g, target) for g in ([names], apart))
+        ours = float(joint.spread.variance[0])
+        gap = float(joint.values[0] - product.values[0]) ** 2
+        theirs = product_risk(ours, float(product.spread.variance[0]), gap, many=1)
+        whole, why = ours <= theirs, _why(ours, theirs)
+    found = shares(counts, queries, _groups(names, whole), target)
+    return found.because(*_reasons(whole, why))
+
+
+def _why(ours: float, theirs: float) -> str:
+    return f"expected squared error {ours:.3g} against {theirs:.3g} for the product of margins"
 
 
 def _by_rule(
@@ -104,5 +116,7 @@ def _by_rule(
     return ours <= theirs, f"bound {ours:.3g} against {theirs:.3g} for independent"
 
 
-def _note(whole: bool, why: str) -> str:
-    return f"hybrid chose {'castell' if whole else 'independent'}: {why}"
+def _reasons(whole: bool, why: str) -> tuple[Reason, ...]:
+    if whole:
+        return (reason(Code.CHOSE_CASTELL, text=why),)
+    return reason(Code.CHOSE_INDEPENDENT, text=why), ASSUMED

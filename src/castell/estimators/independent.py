@@ -6,13 +6,21 @@ the noise, not that error. Paper: Algorithm 2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from castell.counting import Counts
 from castell.model import Model
 from castell.product import product_model
+from castell.reasons import Code, Reason, reason
 from castell.study import Study
 
-NOTE = "attributes are taken as independent; the intervals do not hold the error of that"
+ASSUMED = reason(Code.INDEPENDENCE_ASSUMED)
+
+
+def assumed(names: Sequence[str]) -> tuple[Reason, ...]:
+    """That two or more attributes are independent."""
+    return (ASSUMED,) if len(names) > 1 else ()
 
 
 def fit(study: Study, counts: Counts, *, target: str = "population") -> Model:
-    return product_model(counts, [(name,) for name in study.names], target, [NOTE])
+    return product_model(counts, [(name,) for name in study.names], target, assumed)

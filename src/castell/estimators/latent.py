@@ -13,27 +13,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import combinations
 
 import numpy as np
 
-from castell.bootstrap import spread_of
+from castell.association_error import squared_error
 from castell.climb import Climb
 from castell.counting import Counts
 from castell.errors import OptionError, ReportError
 from castell.evidence import Table
 from castell.gathering import evidence_of
-from castell.inversion import Query
+from castell.inversion import Query, names_of
 from castell.kronecker import check_cells
+from castell.margins import Margins
+from castell.misfit import detectable
 from castell.mixture import Mixture, average, drawn_to, loosened, scattered
-from castell.model import Cell, Model, Solution
+from castell.mixture_error import mixture_residuals
+from castell.model import Model, Solution
+from castell.model_error import ModelError
+from castell.model_intervals import ModelIntervals
 from castell.operators import Floats
-from castell.resampling import redrawn
+from castell.reasons import Code, Reason, reason
 from castell.rows import RowEvidence, rows_of
-from castell.spread import Spread
+from castell.shares import Shares
 from castell.study import Study
 from castell.threads import one_thread
 from castell.trials import (
-    ROW_WORK,
     SCATTER,
     WORK,
     Recipe,
@@ -47,11 +52,6 @@ from castell.trials import (
 STARTS = 12
 # Wide data get fewer starts, never less than these.
 FEWEST_STARTS = 3
-REPLICATES = 24
-# More respondents than this are not drawn again one by one; the spread is scaled instead.
-MOST_PEOPLE = 100_000
-FEWEST_PEOPLE = 2_000
-CAUTION = "the intervals hold noise and shrinkage, but not what no mixture of this kind can express"
 
 
 def fit(
@@ -71,7 +71,7 @@ def fit(
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
     fitted = learn(counts, classes, steps, starts)
-    return Model(counts, partial(_joint, fitted), fitted.cell)
+    return Model(counts, partial(_joint, fitted), partial(_shares, fitted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,50 +90,11 @@ class Latent:
         """What the recipe gave with some reports held out, for each deal."""
         return self.recipe.trained
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        recipe = self.recipe
-        if recipe.steps == 0:
-            return ("held-out reports show no association: the attributes are independent here",)
-        made = f"{self.starts} mixtures of {recipe.classes} classes, {recipe.steps} steps each"
-        if recipe.row_steps:
-            made += f" and {recipe.row_steps} through all reports"
-        chosen = ", by held-out reports" if recipe.trained else ", as asked"
-        return (f"latent: {made}{chosen}", *self._loose, CAUTION)
-
-    @property
-    def _loose(self) -> tuple[str, ...]:
-        names = self.counts.study.names
-        alone = [name for name, tie in zip(names, self.recipe.ties, strict=True) if tie == 0.0]
-        if not alone:
-            return ()
-        return (f"held-out reports show no association of {', '.join(alone)} with the others",)
-
     @cached_property
-    @one_thread()
-    def again(self) -> list[Mixture]:
-        """Fits to reports drawn again from this one, one start each: more spread, if anything."""
-        generator = np.random.default_rng(1)
-        rounds = []
-        for _ in range(REPLICATES):
-            tables, reports = redrawn(
-                self.counts, self.evidence, self.mixture, self._people, generator
-            )
-            margins = settled(tables, self.margins)
-            rows = rows_of(reports) if reports and self.recipe.row_steps else None
-            rounds.append(_made(self.recipe, tables, rows, margins, generator))
-        return rounds
-
-    @property
-    def _people(self) -> int:
-        """How many respondents are drawn again."""
-        if self.counts.study.design.draw:
-            return self.counts.n
-        most, recipe = MOST_PEOPLE, self.recipe
-        if recipe.row_steps:
-            passes = REPLICATES * recipe.row_steps * recipe.classes * len(self.margins)
-            most = min(most, max(FEWEST_PEOPLE, ROW_WORK // passes))
-        return min(self.counts.n, most)
+    def intervals(self) -> ModelIntervals:
+        """How far its answers may be off."""
+        error = squared_error(mixture_residuals(self.counts, self.mixture, self.recipe))
+        return ModelIntervals(ModelError(Margins(self.counts), error))
 
     def table(self, names: Sequence[str]) -> Floats:
         return self.mixture.table(self.places(names))
@@ -141,20 +102,52 @@ class Latent:
     def places(self, names: Sequence[str]) -> list[int]:
         return [self.counts.study.names.index(name) for name in names]
 
-    def spread(self, names: tuple[str, ...]) -> Spread:
-        asked = self.places(names)
-        return self._scaled(
-            spread_of((m.table(asked) for m in self.again), self.mixture.table(asked))
+    def share(self, query: Query) -> float:
+        """The share of a product query."""
+        return self.mixture.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
+
+    def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
+        """What was chosen, as far as it concerns some attributes."""
+        if len(names) == 1:
+            return ()
+        return (*self._chosen(names), *self.intervals.reasons(names))
+
+    def _chosen(self, names: Sequence[str]) -> tuple[Reason, ...]:
+        recipe = self.recipe
+        if recipe.steps == 0:
+            return self._unassociated([tuple(names)])
+        made = reason(
+            Code.LATENT_CLASSES,
+            fits=self.starts,
+            classes=recipe.classes,
+            steps=recipe.steps,
+            report_steps=recipe.row_steps,
+            chosen=bool(recipe.trained),
         )
+        ties = dict(zip(self.counts.study.names, recipe.ties, strict=True))
+        alone = [name for name in names if ties[name] == 0.0]
+        others = [(one, two) for one in alone for two in names if two != one]
+        apart = {tuple(sorted(pair, key=list(names).index)) for pair in others}
+        return (made, *self._unassociated(sorted(apart)))
 
-    def cell(self, query: Query) -> Cell:
-        asked = dict(zip(self.places(list(query)), query.values(), strict=True))
-        value = self.mixture.share(asked)
-        again = (np.asarray(m.share(asked)) for m in self.again)
-        return Cell(value, self._scaled(spread_of(again, np.asarray(value))), self.notes)
-
-    def _scaled(self, spread: Spread) -> Spread:
-        return Spread(spread.variance * (self._people / self.counts.n))
+    def _unassociated(self, apart: Sequence[tuple[str, ...]]) -> tuple[Reason, ...]:
+        """What was not found, and how strong it would have to be to show."""
+        found = []
+        for some in apart:
+            pairs = list(combinations(some, 2))
+            if not all(self.intervals.support(pair).together for pair in pairs):
+                continue  # nobody could have found it; that is said anyway
+            limits = [
+                detectable(
+                    self.counts,
+                    pair,
+                    [self.table([name]) for name in pair],
+                    self.intervals.error.margins.blocks,
+                )
+                for pair in pairs
+            ]
+            found.append(reason(Code.ASSOCIATION_NOT_FOUND, *some, detectable=max(limits)))
+        return tuple(found)
 
 
 @one_thread()
@@ -164,7 +157,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
     if classes is None or steps is None:
         recipe = search(counts, evidence, classes, steps)
     else:
-        recipe = Recipe(classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, ())
+        recipe = Recipe(classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, (), ())
     margins = settled(evidence, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not recipe.steps:
@@ -199,4 +192,11 @@ def _made(
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:
     sizes = [fitted.counts.study.schema[name].size for name in names]
     check_cells(" x ".join(names), sizes, max_cells)
-    return Solution(fitted.table(names), fitted.spread, fitted.notes)
+    table = fitted.table(names)
+    spread = partial(fitted.intervals.table, names, table)
+    return Solution(table, spread, fitted.reasons(names))
+
+
+def _shares(fitted: Latent, queries: Sequence[Query]) -> Shares:
+    names = names_of(queries)
+    return fitted.intervals.shares(queries, fitted.share).because(*fitted.reasons(names))

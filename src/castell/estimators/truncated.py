@@ -7,25 +7,26 @@ need not sum to one: `post="clip"` or `post="simplex"` mend that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from castell.bootstrap import bootstrap
 from castell.counting import Counts
-from castell.grouped import expand
 from castell.inversion import Observed, Query, measure, observe
-from castell.model import Cell, Model, Solution
+from castell.model import Model, Solution
 from castell.operators import Floats
-from castell.spread import Spread
+from castell.reasons import Code, reason
+from castell.shares import Shares
 from castell.study import Study
+from castell.tabulate import expand
 
-NOTE = "cells are cut at the tables one attribute smaller; the table need not sum to one"
 _DRAWS = 4000
 
 
 def fit(study: Study, counts: Counts) -> Model:  # noqa: ARG001
-    return Model(counts, partial(_joint, counts), partial(_cell, counts))
+    return Model(counts, partial(_joint, counts), partial(_shares, counts))
 
 
 def truncate(observed: Observed) -> Floats:
@@ -42,18 +43,25 @@ def truncate(observed: Observed) -> Floats:
 
 def _joint(counts: Counts, names: tuple[str, ...], max_cells: int | None) -> Solution:
     observed = observe(counts, names, max_cells)
-    return Solution(truncate(observed), bootstrap(observed, truncate), (NOTE,))
+    return Solution(truncate(observed), bootstrap(observed, truncate), (reason(Code.TRUNCATED),))
 
 
-def _cell(counts: Counts, query: Query) -> Cell:
-    names = tuple(query)
-    smaller = [tuple(other for other in names if other != name) for name in names]
-    groups = [names, *(group for group in smaller if group)]
-    cells = measure(counts, query, groups, "population")
+def _shares(counts: Counts, queries: Sequence[Query]) -> Shares:
+    asked: list[Query] = []
+    own = []
+    for query in queries:
+        names = tuple(query)
+        smaller = [tuple(other for other in names if other != name) for name in names]
+        groups = [names, *(group for group in smaller if group)]
+        own.append(range(len(asked), len(asked) + len(groups)))
+        asked += [{name: query[name] for name in group} for group in groups]
+    cells = measure(counts, asked, "population")
     # The estimates that are compared are means over reports: normal, with known covariance.
     generator = np.random.default_rng(0)
     drawn = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
-    return Cell(float(_cut(cells.values)), Spread(_cut(drawn).var()))
+    values = np.array([float(_cut(cells.values[list(each)])) for each in own])
+    found = np.stack([_cut(drawn[:, list(each)]) for each in own], axis=1)
+    return Shares.from_draws(values, found, (reason(Code.TRUNCATED),))
 
 
 def _cut(values: Floats) -> Floats:

@@ -12,20 +12,20 @@ from functools import cache
 from castell.counting import Counts
 from castell.estimate import JointEstimate
 from castell.trust.forged import INFLUENCE, contributions, influence, shifts
-from castell.trust.periods import chi_square_tail, drift, homogeneity
+from castell.trust.periods import drift, homogeneity
 from castell.trust.sight import Sight, sights
 from castell.trust.signal import Signal, points, unknown, where_possible
-from castell.trust.table import NEGATIVE, below_noise, negative_mass, standard_errors
+from castell.trust.table import NEGATIVE, below_noise, model_fit, negative_mass, standard_errors
 
 __all__ = [
     "Sight",
     "Signal",
     "below_noise",
-    "chi_square_tail",
     "contributions",
     "drift",
     "homogeneity",
     "influence",
+    "model_fit",
     "negative_mass",
     "points",
     "shifts",
@@ -47,6 +47,7 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
     return (
         standard_errors(joint, level),
         below_noise(joint, level),
+        model_fit(joint),
         where_possible(
             "negative", NEGATIVE, lambda: negative_mass(*(sight.raw for sight in seen()))
         ),

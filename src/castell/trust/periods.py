@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, exp, fsum, inf, lgamma, log, sqrt
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.chisquare import p_text, tail
 from castell.operators import Floats
 from castell.trust.signal import ALARM, Signal, unknown
 
@@ -28,21 +29,6 @@ class Test:
     p: float
 
 
-def chi_square_tail(statistic: float, freedom: int) -> float:
-    """How often a chi-square variable exceeds a value: its closed form for whole degrees.
-
-    >>> round(chi_square_tail(3.841458820694124, 1), 12), round(chi_square_tail(2.0, 2), 6)
-    (0.05, 0.367879)
-    """
-    half = statistic / 2
-    if half <= 0:
-        return 1.0
-    odd = freedom % 2
-    powers = (k + odd / 2 for k in range(freedom // 2))
-    terms = [exp(power * log(half) - half - lgamma(power + 1)) for power in powers]
-    return min(1.0, fsum([erfc(sqrt(half)) if odd else 0.0, *terms]))
-
-
 def homogeneity(table: NDArray[Any]) -> Test:
     """Whether the rows of a table of counts come from one distribution (Pearson's chi-square).
 
@@ -56,7 +42,7 @@ def homogeneity(table: NDArray[Any]) -> Test:
         return Test(0.0, 0, 1.0)
     expected = counts.sum(axis=1)[:, None] * counts.sum(axis=0) / counts.sum()
     statistic = float(((counts - expected) ** 2 / expected).sum())
-    return Test(statistic, freedom, chi_square_tail(statistic, freedom))
+    return Test(statistic, freedom, tail(statistic, freedom))
 
 
 def _pooled(counts: Floats) -> Floats:
@@ -118,14 +104,3 @@ def drift(tables: NDArray[Any], labels: Sequence[str], unit: str) -> Signal:
 def _against_the_rest(tables: NDArray[Any], k: int) -> Test:
     rest = np.delete(tables, k, axis=0).sum(axis=0)
     return homogeneity(np.stack([tables[k], rest]))
-
-
-def p_text(p: float) -> str:
-    """A p-value as people write it.
-
-    >>> p_text(0.1234), p_text(0.00042), p_text(1e-9)
-    ('= 0.12', '= 0.0004', '< 0.0001')
-    """
-    if p < 1e-4:
-        return "< 0.0001"
-    return f"= {p:.2f}" if p >= 0.01 else f"= {p:.4f}"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from castell.counting import Counts, drawn_blocks
-from castell.drawn import sources
 from castell.estimate import JointEstimate
-from castell.inversion import Observed, observe
+from castell.inversion import Observed
+from castell.pooling import views
 from castell.product import product_model
 
 
@@ -28,18 +28,12 @@ def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
     """
     model = product_model(counts, [counts.study.names], "population")
     if not counts.study.design.draw:
-        return (Sight(model.estimate(names), ((1.0, observe(counts, names)),)),)
+        return (Sight(model.estimate(names), views(counts, names)),)
     blocks = [block for block in drawn_blocks(counts) if block.n]
     held = {tuple(name for name in names if name in block.study.names) for block in blocks}
     widest = [one for one in held if one and not any(set(one) < set(other) for other in held)]
-    found = []
-    for group in sorted(widest, key=lambda one: [names.index(name) for name in one]):
-        views = tuple(
-            (source.weights[group], observe(source.reports, group))
-            for source in sources(blocks, [group])
-        )
-        found.append(Sight(model.estimate(group), views))
-    return tuple(found)
+    order = sorted(widest, key=lambda one: [names.index(name) for name in one])
+    return tuple(Sight(model.estimate(group), views(counts, group, blocks)) for group in order)
 
 
 def of_parts(raws: Sequence[JointEstimate]) -> str:

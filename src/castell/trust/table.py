@@ -6,10 +6,12 @@ from statistics import median
 
 import numpy as np
 
+from castell.chisquare import p_text
 from castell.estimate import JointEstimate
+from castell.misfit import Verdict
 from castell.summary import percent
 from castell.trust.sight import of_parts
-from castell.trust.signal import ALARM, Signal, points
+from castell.trust.signal import ALARM, Signal, points, unknown
 
 NEGATIVE = "Negative mass beyond its error"
 
@@ -67,7 +69,7 @@ def negative_mass(*raws: JointEstimate, alarm: float = ALARM) -> Signal:
     in at most `alarm` of questions.
     """
     cells = sum(raw.unprocessed.size for raw in raws)
-    highs = [raw.conf_int(1.0 - 2.0 * alarm / cells)[1] for raw in raws]
+    highs = [raw.unbounded(1.0 - 2.0 * alarm / cells)[1] for raw in raws]
     negative = max(float(-np.minimum(raw.unprocessed, 0.0).sum()) for raw in raws)
     beyond = max(float(-np.minimum(high, 0.0).sum()) for high in highs)
     impossible = sum(int((high < 0.0).sum()) for high in highs)
@@ -90,3 +92,31 @@ def negative_mass(*raws: JointEstimate, alarm: float = ALARM) -> Signal:
         f"one-sided interval of each cell of the raw inversion, level {alarm:g} over all cells",
         {"negative": negative, "beyond": beyond, "cells": impossible},
     )
+
+
+def model_fit(joint: JointEstimate) -> Signal:
+    """Whether a model's table agrees with the unbiased table of the same reports."""
+    found, title = joint.misfit, "Model against reports"
+    if len(joint.names) == 1:
+        return unknown("misfit", title, "One attribute has no association that a model could miss.")
+    if found is None:
+        return unknown("misfit", title, "The table is the unbiased one: there is no model to test.")
+    if not found.tests:
+        return unknown(
+            "misfit",
+            title,
+            "Too few respondents, or none, reported two of these together: nothing to compare.",
+        )
+    numbers = {"p": found.p, "statistic": found.statistic, "freedom": found.freedom}
+    method = (
+        f"chi-square of the interactions of {found.tests} tables, the worst of {found.freedom} "
+        f"degrees of freedom, statistic {found.statistic:.1f}, p {p_text(found.p)} (Bonferroni)"
+    )
+    if found.verdict is Verdict.DOUBTFUL:
+        text = (
+            f"Doubtful: the reports contradict this table in {' x '.join(found.names)}. Its "
+            "intervals do not hold that. Choose another method, such as auto or castell."
+        )
+        return Signal("misfit", title, "look", "doubtful", text, method, numbers)
+    text = "The reports do not contradict the model's associations."
+    return Signal("misfit", title, "fine", f"p {p_text(found.p)}", text, method, numbers)

@@ -1,0 +1,97 @@
+"""How wrong a mixture is about associations, pair by pair, by the reports held out from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from castell.association_error import Residuals, groups_of, residuals
+from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.evidence import BlockEvidence, PairEvidence, Table
+from castell.inversion import Observed, observe, parts_of
+from castell.mixture import Mixture
+from castell.study import Study
+from castell.trials import Recipe
+
+# More pairs than these tell no more of the average over them.
+MOST_PAIRS = 300
+
+Key = tuple[int, int, int]  # which table of the reports, and which two attributes
+
+
+def mixture_residuals(counts: Counts, mixture: Mixture, recipe: Recipe) -> Iterator[Residuals]:
+    """For each pair of attributes that some table of the reports holds."""
+    blocks = drawn_blocks(counts) if counts.study.design.draw else ()
+    folds = [_observed(counts.study, tables, blocks) for tables in recipe.unseen]
+    if not folds:
+        return
+    # Repeatable: nobody's privacy hangs on it.
+    generator = np.random.default_rng(0)
+    margins = [mixture.weights @ part for part in mixture.parts]
+    groups = [groups_of(margin, generator) for margin in margins]
+    keys = sorted(set().union(*folds))
+    step = -(-len(keys) // MOST_PAIRS)
+    for key in keys[:: max(step, 1)]:
+        _, one, two = key
+        held = [
+            (fold[key], m) for fold, m in zip(folds, recipe.trained, strict=True) if key in fold
+        ]
+        tables = [m.table([one, two]) for _, m in held]
+        found = residuals(
+            [view for view, _ in held],
+            tables,
+            mixture.table([one, two]),
+            groups[one],
+            groups[two],
+        )
+        if found is not None:
+            yield found
+
+
+def _observed(
+    study: Study, tables: Sequence[Table], blocks: Sequence[HistogramCounts]
+) -> dict[Key, Observed]:
+    """The reports of every pair, in the tables they were counted in."""
+    found: dict[Key, Observed] = {}
+    names = study.names
+    for i, table in enumerate(tables):
+        if isinstance(table, PairEvidence):
+            found |= {(i, *pair): view for pair, view in _across(study, table)}
+        elif isinstance(table, BlockEvidence) and table.counts.sum():
+            for one, two in combinations(sorted(table.attributes), 2):
+                pair = [names[one], names[two]]
+                if blocks:
+                    alone = replace(blocks[i], codes=table.counts.astype(np.int64))
+                    found[i, one, two] = observe(alone, pair)
+                else:
+                    found[i, one, two] = _within(study, table, pair)
+    return found
+
+
+def _across(study: Study, table: PairEvidence) -> Iterator[tuple[tuple[int, int], Observed]]:
+    """Pairs of attributes that are reported apart."""
+    ends = np.cumsum([0, *(f.rows for f in table.forward)])
+    owners = [study.design.holders(name)[0] for name in study.names]
+    for one, two in combinations(range(len(owners)), 2):
+        if owners[one] == owners[two]:
+            continue
+        pair = [study.names[one], study.names[two]]
+        parts = parts_of(study, pair)
+        counts = table.counts[ends[one] : ends[one + 1], ends[two] : ends[two + 1]]
+        if parts[0].names[0] != pair[0]:
+            counts = counts.T
+        if counts.sum():
+            attributes = study.schema.select(pair)
+            yield (one, two), Observed(study, attributes, parts, counts, round(counts.sum()))
+
+
+def _within(study: Study, table: BlockEvidence, pair: Sequence[str]) -> Observed:
+    """A pair of one block, out of the table of more of its attributes."""
+    every = parts_of(study, [study.names[a] for a in table.attributes])
+    shape = [axis.size for part in every for axis in part.axes]
+    attributes = study.schema.select([study.names[a] for a in table.attributes])
+    counts = table.counts.reshape(shape)
+    return Observed(study, attributes, every, counts, round(counts.sum())).project(pair)

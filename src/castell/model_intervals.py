@@ -1,0 +1,146 @@
+"""Intervals of a model's answers: its own error, or that of the unbiased answer if it is smaller.
+
+Where two attributes of a question were never reported together, nothing can tell how they go
+together, and the intervals are all that the parts that were reported leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from castell.frechet import Reshaped, bounds
+from castell.inversion import Query, names_of
+from castell.kronecker import MAX_CELLS
+from castell.model import Model
+from castell.model_error import ModelError
+from castell.operators import Floats
+from castell.product import product_model
+from castell.reasons import Code, Reason, reason
+from castell.shares import Shares, Unbiased
+from castell.spread import Believed, Spread
+from castell.support import Checked, Support
+from castell.tabulate import summed
+
+
+@dataclass(frozen=True, eq=False)
+class ModelIntervals:
+    """How far a model's tables and shares may be off."""
+
+    error: ModelError
+
+    @cached_property
+    def direct(self) -> Model:
+        """The unbiased answers."""
+        counts = self.error.margins.counts
+        return product_model(counts, [counts.study.names], "population")
+
+    def support(self, names: Sequence[str]) -> Support:
+        return self.direct.support(names)
+
+    def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
+        """What could not be checked, and what the intervals allow for."""
+        if len(names) == 1:
+            return ()
+        found, behind = [], self.support(names)
+        if not behind.together:
+            code = Code.NOT_REPORTED_YET if behind.designed else Code.NOT_REPORTED_TOGETHER
+            found.append(reason(code, *names))
+        if behind.checked is Checked.NOTHING:
+            return (*found, reason(Code.ASSOCIATION_UNKNOWN, *behind.unknown))
+        if behind.checked is Checked.PAIRS:
+            found.append(reason(Code.ONLY_PAIRS_CHECKED, *names))
+        return (
+            *found,
+            reason(Code.MODEL_ERROR, association=float(np.sqrt(self.error.association))),
+        )
+
+    # -- tables --------------------------------------------------------------------------------
+
+    def table(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Spread:
+        """The spread of a model's table over `names`, summed to the attributes `kept`."""
+        cells, behind = summed(table, names, kept), self.support(kept)
+        if behind.checked is Checked.NOTHING:
+            parts = behind.cliques()
+            events = []
+            for part in parts:
+                shape = [
+                    n if name in part else 1 for name, n in zip(kept, cells.shape, strict=True)
+                ]
+                share = summed(cells, kept, part)
+                spread = Reshaped(self.table(kept, cells, part), share.shape, shape)
+                events.append((share.reshape(shape), spread))
+            return bounds(events)
+        mine = self.error.table(kept, cells)
+        if len(kept) == 1 or not behind.together or self._too_large(kept):
+            return mine
+        whole = self.direct.joint(kept, None)
+        return Believed(mine, whole.probabilities, whole.spread(kept))
+
+    def _too_large(self, names: Sequence[str]) -> bool:
+        """Whether an unbiased table would not fit: of answers, or of the reports it comes from."""
+        study = self.error.margins.counts.study
+        if prod(study.schema[name].size for name in names) > MAX_CELLS:
+            return True
+        if study.design.draw:
+            return False
+        blocks = {i for name in names for i in study.design.holders(name)}
+        return prod(study.design.blocks[i].channel.outputs for i in blocks) > MAX_CELLS
+
+    # -- shares ----------------------------------------------------------------------------------
+
+    def shares(self, queries: Sequence[Query], share: Callable[[Query], float]) -> Shares:
+        """A model's answers to product queries, `share` being its answer to one."""
+        names = names_of(queries)
+        behind = self.support(names)
+        values = np.array([share(query) for query in queries])
+        if behind.checked is Checked.NOTHING:
+            return self._unknown(queries, values, share)
+        spread, covariances = self.error.shares(queries, share)
+        if len(names) == 1 or not behind.together:
+            return Shares(values, spread, covariances)
+        direct = self.direct.shares(queries)
+        unbiased = Unbiased(direct.values, direct.covariances[0])
+        both = Believed(spread, direct.values, direct.spread)
+        return Shares(values, both, covariances, unbiased=unbiased)
+
+    def _unknown(
+        self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]
+    ) -> Shares:
+        """Shares that reports do not tell: no covariance either."""
+        each = []
+        for query in queries:
+            events = []
+            for part in self.support(tuple(query)).cliques():
+                own = {name: query[name] for name in part}
+                found = self.shares([own], share)
+                events.append((found.values, found.spread))
+            each.append(bounds(events))
+        return Shares(values, Together(tuple(each)), ())
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The spreads of single shares, side by side."""
+
+    each: tuple[Spread, ...]
+
+    @property
+    def variance(self) -> Floats:
+        return np.concatenate([one.variance for one in self.each])
+
+    @property
+    def errors(self) -> Floats:
+        return np.concatenate([one.errors for one in self.each])
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        ends = [one.plain(values[[k]], level) for k, one in enumerate(self.each)]
+        return np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends])
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        ends = [one.interval(values[[k]], level) for k, one in enumerate(self.each)]
+        return np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends])

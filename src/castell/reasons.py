@@ -1,0 +1,208 @@
+"""Why an estimate is as it is, as values: what was chosen, what could not be checked, and how much
+stood behind it. The words for people are made here, in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+
+class Code(StrEnum):
+    """What a reason says."""
+
+    # What was chosen.
+    PRIOR_AVERAGED = "prior_averaged"  # concentration, latent
+    BLOCKS_SHRUNK = "blocks_shrunk"  # unbiased
+    MODEL_AGREES = "model_agrees"
+    TOO_LARGE = "too_large"  # cells
+    NOT_HELD_OUT = "not_held_out"
+    LATENT_CLASSES = "latent_classes"  # fits, classes, steps, report_steps, chosen
+    SHRUNK_TO_INDEPENDENCE = "shrunk_to_independence"  # pseudo_respondents
+    UNBIASED_INSTEAD = "unbiased_instead"
+    CLUSTERS = "clusters"
+    CHOSE_CASTELL = "chose_castell"
+    CHOSE_INDEPENDENT = "chose_independent"
+    TRUNCATED = "truncated"
+    SYNTHETIC_ROWS = "synthetic_rows"
+    MADE_CONSISTENT = "made_consistent"
+    # What is assumed, could not be checked, or was not asked.
+    INDEPENDENCE_ASSUMED = "independence_assumed"
+    ASSOCIATION_NOT_FOUND = "association_not_found"  # detectable
+    NOT_REPORTED_TOGETHER = "not_reported_together"
+    NOT_REPORTED_YET = "not_reported_yet"
+    ASSOCIATION_UNKNOWN = "association_unknown"
+    ONLY_PAIRS_CHECKED = "only_pairs_checked"
+    MODEL_ERROR = "model_error"  # association
+    # What stood behind it.
+    REPORTS = "reports"  # together, n
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A code, the numbers it comes with, and the attributes it concerns."""
+
+    code: Code
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", MappingProxyType(dict(self.numbers)))
+
+    def __str__(self) -> str:
+        return words(self)
+
+    def document(self) -> dict[str, Any]:
+        """The reason for programs."""
+        return {
+            "code": self.code.value,
+            "numbers": dict(self.numbers),
+            "attributes": list(self.names),
+            "text": words(self),
+        }
+
+
+def reason(code: Code, *names: str, text: str = "", **numbers: float) -> Reason:
+    """A reason, in short.
+
+    >>> print(reason(Code.BLOCKS_SHRUNK, unbiased=0.25))
+    25% the unbiased table, 75% the latent-class model, which differ by more than noise
+    """
+    return Reason(code, numbers, tuple(names), text)
+
+
+# The reasons for an answer about some attributes.
+Reasons = Callable[[Sequence[str]], tuple[Reason, ...]]
+
+
+def no_reasons(names: Sequence[str]) -> tuple[Reason, ...]:  # noqa: ARG001
+    return ()
+
+
+def words(told: Reason) -> str:
+    """A reason for people: one plain sentence."""
+    return _SENTENCES[told.code](told)
+
+
+def _listed(told: Reason) -> str:
+    if len(told.names) < 3:
+        return " and ".join(told.names)
+    return f"{', '.join(told.names[:-1])} and {told.names[-1]}"
+
+
+def _together(told: Reason) -> str:
+    return " x ".join(told.names)
+
+
+def _prior(told: Reason) -> str:
+    latent = told.numbers["latent"]
+    near = "the latent-class model" if latent > 0.995 else "independence"
+    if 0.005 <= latent <= 0.995:
+        near = f"the latent-class model ({latent:.0%}) or independence ({1 - latent:.0%})"
+    return (
+        f"maximum likelihood with a prior around {near} that weighs as much as about "
+        f"{told.numbers['concentration']:g} respondents in each cell, by cross-validation"
+    )
+
+
+def _shrunk(told: Reason) -> str:
+    share = told.numbers["unbiased"]
+    return (
+        f"{share:.0%} the unbiased table, {1 - share:.0%} the latent-class model, which differ by "
+        "more than noise"
+    )
+
+
+def _latent(told: Reason) -> str:
+    numbers = {name: round(value) for name, value in told.numbers.items()}
+    made = f"{numbers['fits']} mixtures of {numbers['classes']} latent classes, "
+    made += f"{numbers['steps']} EM steps each"
+    if numbers["report_steps"]:
+        made += f" and {numbers['report_steps']} through all reports"
+    return made + (", by cross-validation" if numbers["chosen"] else ", as asked")
+
+
+def _not_found(told: Reason) -> str:
+    limit = told.numbers.get("detectable")
+    if limit is None or limit >= 1.0:
+        return f"too few reports to tell whether {_goes(told)}: no association would show"
+    return (
+        f"too few reports to tell whether {_goes(told)}: an association below Cramer's V = "
+        f"{limit:.2g} would not show"
+    )
+
+
+def _goes(told: Reason) -> str:
+    first, *others = told.names
+    if len(others) == 1:
+        return f"{first} goes with {others[0]}"
+    return f"{_listed(told)} go together"
+
+
+def _reports(told: Reason) -> str:
+    together, n = round(told.numbers["together"]), round(told.numbers["n"])
+    if together == n:
+        return f"{n:,} reports stand behind it"
+    return f"{together:,} of {n:,} reports hold {'all of these' if len(told.names) > 1 else 'it'}"
+
+
+_SENTENCES: dict[Code, Callable[[Reason], str]] = {
+    Code.PRIOR_AVERAGED: _prior,
+    Code.BLOCKS_SHRUNK: _shrunk,
+    Code.MODEL_AGREES: lambda _: (
+        "the latent-class model: the unbiased table differs from it by noise only"
+    ),
+    Code.TOO_LARGE: lambda told: (
+        f"{round(told.numbers['cells']):,} cells are left to the latent-class model"
+    ),
+    Code.NOT_HELD_OUT: lambda _: "the latent-class model: too few reports for cross-validation",
+    Code.LATENT_CLASSES: _latent,
+    Code.SHRUNK_TO_INDEPENDENCE: lambda told: (
+        f"shrunk towards independence: {told.numbers['pseudo_respondents']:g} pseudo-respondents "
+        "for each real one, by cross-validation"
+    ),
+    Code.UNBIASED_INSTEAD: lambda _: (
+        "too wide for a table to be likely or not: this is the unbiased share of method castell"
+    ),
+    Code.CLUSTERS: lambda told: told.text,
+    Code.CHOSE_CASTELL: lambda told: f"hybrid chose castell: {told.text}",
+    Code.CHOSE_INDEPENDENT: lambda told: f"hybrid chose independent: {told.text}",
+    Code.TRUNCATED: lambda _: (
+        "cells are cut at the tables one attribute smaller; the table need not sum to one"
+    ),
+    Code.SYNTHETIC_ROWS: lambda _: (
+        "counted in synthetic rows; the intervals do not hold what the model cannot express"
+    ),
+    Code.MADE_CONSISTENT: lambda _: (
+        "moved to agree with tables of the same attributes; cells may be below zero, and the "
+        "standard errors are those from before the move"
+    ),
+    Code.INDEPENDENCE_ASSUMED: lambda told: (
+        f"{told.text or 'attributes'} are taken as independent; the intervals do not hold the "
+        "error of that"
+    ),
+    Code.ASSOCIATION_NOT_FOUND: _not_found,
+    Code.NOT_REPORTED_TOGETHER: lambda told: (
+        f"no respondent was asked {_listed(told)} together: only the model tells"
+    ),
+    Code.NOT_REPORTED_YET: lambda told: (
+        f"nobody has reported {_listed(told)} together yet: only the model tells"
+    ),
+    Code.ASSOCIATION_UNKNOWN: lambda told: (
+        f"nothing is known of how {_listed(told)} go together: the intervals are all that the "
+        "margins leave open"
+    ),
+    Code.ONLY_PAIRS_CHECKED: lambda told: (
+        f"{_together(told)} is checked by pairs only: an interaction of three that no pair shows "
+        "would not be seen"
+    ),
+    Code.MODEL_ERROR: lambda told: (
+        "the intervals allow for a model error of "
+        f"{told.numbers['association']:.2g} of each unit of association, by cross-validation"
+    ),
+    Code.REPORTS: _reports,
+}
