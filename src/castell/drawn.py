@@ -13,6 +13,7 @@ from math import prod
 
 import numpy as np
 
+from castell.capabilities import one_of
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.design import lens_on
 from castell.errors import QueryError, ReportError
@@ -45,10 +46,7 @@ def sources(blocks: Sequence[HistogramCounts], groups: Groups) -> list[Source]:
     for group in groups:
         holding = [i for i, b in enumerate(blocks) if set(group) <= set(b.study.names)]
         if not holding:
-            raise QueryError(
-                f"no respondent reported {', '.join(group)} together",
-                "ask for fewer attributes, or use a method that models all of them: auto or latent",
-            )
+            raise _apart(group)
         able = [i for i in holding if blocks[i].n]
         if not able:
             raise ReportError(f"nobody reported {', '.join(group)} yet", "collect some more")
@@ -58,6 +56,15 @@ def sources(blocks: Sequence[HistogramCounts], groups: Groups) -> list[Source]:
         for i, weight in zip(able, each, strict=True):
             weights[i][tuple(group)] = float(weight)
     return [Source(b, w) for b, w in zip(blocks, weights, strict=True) if w]
+
+
+def _apart(group: Sequence[str]) -> QueryError:
+    from castell.estimators import methods_across
+
+    return QueryError(
+        f"no respondent reported {', '.join(group)} together",
+        f"ask for fewer attributes, or use {one_of(methods_across())}",
+    )
 
 
 def expected_variance(blocks: Sequence[HistogramCounts], names: Sequence[str]) -> float:

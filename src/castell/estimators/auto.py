@@ -20,6 +20,7 @@ import numpy as np
 
 from castell.belief import COARSE, Beliefs, answered, weigh
 from castell.bootstrap import draws, spread_of, summed
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import ReportError
 from castell.estimators._drawn import drawn
@@ -32,6 +33,7 @@ from castell.operators import Floats
 from castell.spread import Spread, SpreadOf
 from castell.study import Study
 
+READS = Reads(drawn=True, across=True)
 # Where held-out reports want nothing but the model, the cells of larger tables are just its own.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.

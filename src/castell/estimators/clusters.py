@@ -14,6 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.design import Design, build
 from castell.grouped import joint_is_better, model, product_variance
@@ -22,6 +23,8 @@ from castell.kronecker import MAX_CELLS
 from castell.metrics import cramers_v
 from castell.model import Model
 from castell.study import Study
+
+READS = Reads(sets=True)
 
 
 def fit(

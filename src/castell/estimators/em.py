@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.bootstrap import draws, replicates_for, spread_of, summed
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.grouped import cell, expand
@@ -29,6 +30,7 @@ from castell.operators import Floats
 from castell.spread import Spread
 from castell.study import Study
 
+READS = Reads()
 # Pseudo-respondents for each real one, from "believe the margins only" to "believe the table".
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
 WIDE = "too wide for a table to be likely or not: this is the unbiased share of method castell"

@@ -14,6 +14,7 @@ from functools import partial
 from math import prod
 
 from castell.bounds import avd_castell, avd_independent
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.estimate import spent_on
@@ -23,6 +24,7 @@ from castell.inversion import Groups, Query, observe
 from castell.model import Cell, Model, Solution
 from castell.study import Study
 
+READS = Reads(sets=True)
 RULES = ("data", "bounds", "width")
 DECIDED_BY_TABLE = 1 << 20
 

@@ -6,11 +6,13 @@ the noise, not that error. Paper: Algorithm 2.
 
 from __future__ import annotations
 
+from castell.capabilities import EVERYBODY, SETS, Reads
 from castell.counting import Counts
 from castell.model import Model
 from castell.product import product_model
 from castell.study import Study
 
+READS = Reads(drawn=True, across=True, sets=True, options={"target": (EVERYBODY, SETS)})
 NOTE = "attributes are taken as independent; the intervals do not hold the error of that"
 
 

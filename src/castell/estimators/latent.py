@@ -17,6 +17,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from castell.bootstrap import spread_of
+from castell.capabilities import Reads
 from castell.climb import Climb
 from castell.counting import Counts
 from castell.errors import OptionError, ReportError
@@ -44,6 +45,7 @@ from castell.trials import (
     uniform,
 )
 
+READS = Reads(drawn=True, across=True, sets=True)
 STARTS = 12
 # Wide data get fewer starts, never less than these.
 FEWEST_STARTS = 3

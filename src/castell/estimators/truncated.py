@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from castell.bootstrap import bootstrap
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.grouped import expand
 from castell.inversion import Observed, Query, measure, observe
@@ -20,6 +21,7 @@ from castell.operators import Floats
 from castell.spread import Spread
 from castell.study import Study
 
+READS = Reads()
 NOTE = "cells are cut at the tables one attribute smaller; the table need not sum to one"
 _DRAWS = 4000
 
