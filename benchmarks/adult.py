@@ -19,7 +19,7 @@ import castell
 from benchmarks._population import Population, load
 from benchmarks._text import grid
 from castell import Reports
-from castell.estimators import exclusive
+from castell.estimators import reads
 from castell.metrics import attribute_sets, over_sets
 from castell.operators import Floats
 from castell.randomize import respond, seeded_words
@@ -42,7 +42,7 @@ BEFORE = {
 
 def methods() -> list[tuple[str, str]]:
     """Every method that reads such reports, and the one that need not sum to one also mended."""
-    able = [method for method in castell.methods() if not exclusive(method)]
+    able = [method for method in castell.methods() if reads(method).everybody]
     return [(method, "raw") for method in able] + [("truncated", "clip")]
 
 

@@ -3,7 +3,7 @@
 A scheme is a method of castell on a design, or a system that collects for itself. A new estimator
 file, or a new file in `systems/`, is a new scheme everywhere. Module constants say what it needs:
 
-- `DESIGN`, a design of its own (estimators only);
+- `READS`, the reports it reads, and so the design it is shown on (estimators only);
 - `REPEATS`, how often an experiment repeats it at most, if it takes long;
 - `VARIANTS`, options under which it is shown besides, by label (estimators only).
 """
@@ -19,8 +19,9 @@ import numpy as np
 
 import castell
 from castell import Study
+from castell.capabilities import BLOOM, DRAWN, EVERYBODY
 from castell.errors import QueryError
-from castell.estimators import estimator
+from castell.estimators import estimator, reads
 from castell.metrics import attribute_sets
 from castell.operators import Floats
 from experiments import expected
@@ -35,6 +36,9 @@ REFERENCES = (FLOOR, UNIFORM, PRODUCT)
 # Methods that take seconds for a study or a table: how often they are repeated at most, where
 # their files do not say.
 SLOW = {"auto": 3, "em": 3, "latent": 3}
+
+# A method is shown on the first of these that it reads.
+DESIGNS = {EVERYBODY: "independent", DRAWN: "cover", BLOOM: "bloom"}
 
 Sets = Sequence[tuple[str, ...]]
 
@@ -61,7 +65,7 @@ def schemes() -> tuple[Scheme, ...]:
     found: list[Scheme] = []
     for method in castell.methods():
         module = estimator(method)
-        design = getattr(module, "DESIGN", "independent")
+        design = next((DESIGNS[k] for k in reads(method).kinds if k in DESIGNS), "independent")
         most = getattr(module, "REPEATS", SLOW.get(method))
         for label, options in {method: {}, **getattr(module, "VARIANTS", {})}.items():
             chosen = tuple(options.items())

@@ -196,7 +196,7 @@ def test_nothing_looks_through_a_filter_as_through_a_matrix() -> None:
         channel.weights,
         lambda: channel.project([3], [0]),
     ):
-        with pytest.raises(CastellError, match="lopub"):
+        with pytest.raises(CastellError, match="Bloom filter"):
             look()
     with pytest.raises(StudyError, match="is not a design"):
         Study(schema((2, 5)), 4.0, "blume")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from castell import Attribute, Schema, Study, cli
+from castell import Attribute, Schema, Study, cli, methods
+from castell.capabilities import KINDS
+from castell.estimators import reads
 from castell.population import SCHEMA, health_survey
 from castell.studyfile import to_toml
 
@@ -198,6 +201,31 @@ def test_every_verb_has_help_with_an_example(castell: Shell, verb: str) -> None:
     assert shown.code == 0
     assert f"castell {verb}" in " ".join(shown.out.split())
     assert "Example" in shown.out
+
+
+def test_the_methods_are_told_by_what_they_read(castell: Shell) -> None:
+    shown = " ".join(re.sub("[^a-zA-Z,:;. -]", " ", castell("estimate", "--help").out).split())
+    for kind, holds in KINDS.items():
+        able = ", ".join(method for method in methods() if kind in reads(method).kinds)
+        assert f"of {holds}: {able}" in shown
+
+
+def test_a_method_that_does_not_read_the_reports_is_refused(folder: Path, castell: Shell) -> None:
+    text = (folder / "study.toml").read_text(encoding="utf-8")
+    drawn = text.replace('design = "independent"', 'design = "pairs"')
+    (folder / "drawn.toml").write_text(drawn, encoding="utf-8")
+    castell("randomize", "drawn.toml", "answers.csv", "r.parquet")
+    asked = ("estimate", "drawn.toml", "r.parquet", "smokes", "--method")
+    refused = castell(*asked, "em")
+    assert refused.code == 1
+    assert refused.err == (
+        "castell: method 'em' reads every block from everybody, and these reports hold one drawn "
+        "block from each respondent: use auto, castell, independent or latent\n"
+    )
+    refused = castell(*asked, "castell", "--option", "target=respondents")
+    assert refused.code == 1
+    assert "target is 'respondents', which means nothing" in refused.err
+    assert castell(*asked, "castell").code == 0
 
 
 def test_values_with_commas_can_be_asked_for() -> None:

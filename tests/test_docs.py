@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from castell import Study, methods
+from castell.estimators import options_of, reads
 from castell.population import health_survey
 
 ROOT = Path(__file__).parent.parent
@@ -99,6 +100,21 @@ def test_links_between_documents_lead_somewhere() -> None:
 def test_every_method_is_in_the_readme() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert [m for m in methods() if f"| `{m}` |" not in text] == []
+
+
+def test_the_readme_says_what_every_method_reads() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", text, re.MULTILINE))
+    for method in methods():
+        declared = reads(method)
+        limited = declared.drawn and not declared.across
+        words = [
+            "drawn (what a block holds)" if k == "drawn" and limited else k for k in declared.kinds
+        ]
+        assert told[method] == ", ".join(words)
+    having = [f"`{method}`" for method in methods() if "target" in options_of(method)]
+    sentence = f"{', '.join(having[:-1])} and {having[-1]} take `target"
+    assert sentence in " ".join(text.split())
 
 
 @pytest.mark.parametrize("page", ["privacy.md", "collecting.md", "browser.md"])

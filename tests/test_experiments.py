@@ -128,7 +128,6 @@ def test_all_of_the_paper_is_there() -> None:
 
 NEWCOMER = '''"""A method of one's own."""
 from castell.grouped import model
-DESIGN = "joint"
 def fit(study, counts):
     return model(counts, [study.names], "population")
 '''
@@ -146,13 +145,12 @@ def newcomer(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     sys.modules.pop("castell.estimators.newcomer", None)
 
 
-def test_a_new_method_is_in_the_figure_with_its_design(newcomer: str) -> None:
+def test_a_new_method_is_in_the_figure(newcomer: str) -> None:
     assert newcomer in estimators.methods()
     module = catalogue.experiment("fig_lopub")
     result = module.run(QUICK["real"])
     found = {r["scheme"] for r in result["records"]}
     assert found == {"castell", "independent", newcomer, "RR-Joint", *harness.REFERENCES}
-    assert {s.design for s in harness.named(newcomer)} == {"joint"}
     assert newcomer in json.dumps(module.draw(result).to_dict())
 
 
@@ -165,12 +163,15 @@ def test_every_method_there_is_becomes_a_scheme(monkeypatch: pytest.MonkeyPatch)
     assert [s.label for s in found if s.system] == list(systems.systems())
     assert {s.method for s in found if s.options} <= set(estimators.methods())
     assert len({s.label for s in found}) == len(found)
+    # Each on a design that it reads.
+    studies = {s.method: study_of(_people("adult"), 1.0, s) for s in found if not s.system}
+    assert [m for m, study in studies.items() if m not in castell.methods_for(study)] == []
 
 
 def test_a_methods_variants_and_limits_are_shown(
     newcomer: str, stand_in: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A newcomer's own constants: another design, options under another label, few repeats."""
+    """A newcomer's own constants: options under another label, few repeats."""
     more = 'REPEATS = 1\nVARIANTS = {"newcomer, loud": {"target": "respondents"}}\n'
     signature = "def fit(study, counts, *, target='population'):"
     changed = NEWCOMER.replace("def fit(study, counts):", more + signature)
@@ -522,7 +523,7 @@ def test_the_model_knows_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
     people = _people("adult").select(["sex", "race", "income"])
     for scheme in harness.schemes():
         study = study_of(people, 4.0, scheme)
-        if estimators.exclusive(scheme.method) or scheme.method in ("auto", "latent"):
+        if not estimators.reads(scheme.method).everybody or scheme.method in ("auto", "latent"):
             # Reports that are no table, or are dealt one by one, cannot be rounded to counts.
             with pytest.raises(CastellError, match="--noise real"):
                 expected.estimate(study, people, people.schema.names, scheme.method)

@@ -11,7 +11,7 @@ import pytest
 import castell
 from castell import Reports, Study
 from castell.errors import OptionError, ReportError, TableTooLargeError
-from castell.estimators import estimator, exclusive
+from castell.estimators import reads
 from castell.fitting import DEFAULT_METHOD
 from tests.populations import collect, population, schema, studies
 
@@ -26,7 +26,7 @@ def _reports(design: str = "mixed", n: int = 500) -> Reports:
 
 @pytest.mark.parametrize("method", castell.methods())
 def test_a_file_gives_what_memory_gives(method: str, tmp_path: Path) -> None:
-    reports = _reports(estimator(method).DESIGN if exclusive(method) else "mixed")
+    reports = _reports("mixed" if reads(method).everybody else "bloom")
     reports.save(tmp_path / "reports.parquet")
     counts = castell.scan_reports(tmp_path / "reports.parquet", reports.study)
     held, read = castell.fit(reports, method), castell.fit(counts, method)

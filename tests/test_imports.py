@@ -16,6 +16,7 @@ import castell
 # after it: a module above would import itself.
 LAYERS = [
     ("errors", "wording", "schema", "budget", "operators", "channel", "sets", "design", "study"),
+    ("capabilities",),
     ("frames", "answers", "reports", "randomize", "device", "client"),
     ("pooling", "counting", "postprocess", "kronecker", "inversion"),
     ("spread", "estimate", "summary", "model"),
@@ -34,6 +35,7 @@ LAZY = {
     ("study", "randomize"),  # study.randomize(answers)
     ("study", "statement"),  # study.statement()
     ("estimate", "summary"),  # joint.summary()
+    ("drawn", "estimators"),  # the remedy names the methods that join blocks
     ("estimate", "plots"),  # joint.plot()
 }
 

@@ -13,7 +13,7 @@ from castell.channel import bloom_filters
 from castell.copula import correlation, cuts, repaired, tables
 from castell.copula import sample as copula_sample
 from castell.counting import MemoryCounts
-from castell.errors import CastellError, OptionError
+from castell.errors import MethodError, OptionError, StudyError
 from castell.estimators.lopub import mutual_information
 from castell.filters import Filters, Shares, unpacked
 from castell.junction import Clique, cliques, sample
@@ -181,8 +181,10 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: s
 def test_lopub_refuses_matrices_beside_filters() -> None:
     study = Study(schema((2, 2)), 8.0, "bloom", channels={"a": [[0.8, 0.2], [0.3, 0.7]]})
     reports = study.randomize({"a": ["a0"] * 9, "b": ["b1"] * 9})
-    with pytest.raises(CastellError, match="no Bloom filters"):
+    with pytest.raises(MethodError, match="no method reads that"):
         castell.fit(reports, "lopub")
+    with pytest.raises(StudyError, match="the reports of 'a' are no Bloom filters"):
+        Filters.of(MemoryCounts(reports))
 
 
 def test_lopub_reads_files(tmp_path: Any) -> None:

@@ -8,7 +8,7 @@ from castell.counting import scan_reports
 from castell.design import Design
 from castell.errors import CastellError
 from castell.estimate import JointEstimate
-from castell.estimators import methods
+from castell.estimators import methods, methods_for
 from castell.fitting import estimate, fit
 from castell.misfit import Verdict
 from castell.model import Model
@@ -44,6 +44,7 @@ __all__ = [
     "estimate",
     "fit",
     "methods",
+    "methods_for",
     "randomize_file",
     "scan_reports",
     "tabulate",

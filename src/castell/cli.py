@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from castell import __version__, sending
+from castell.capabilities import KINDS
 from castell.collector import commands as collecting
 from castell.errors import CastellError, OptionError
-from castell.estimators import methods
+from castell.estimators import methods, reads
 from castell.fitting import DEFAULT_METHOD
 from castell.schema import Schema
 
@@ -155,6 +156,13 @@ def randomize(
         _note(f"warning: {INSECURE}")
 
 
+def _methods_told() -> str:
+    """The methods by what they read."""
+    found = {kind: [m for m in methods() if kind in reads(m).kinds] for kind in KINDS}
+    told = (f"of {KINDS[kind]}: {', '.join(able)}" for kind, able in found.items())
+    return f"Estimator. Reports {'; '.join(told)}."
+
+
 @app.command(
     epilog="Examples: castell estimate study.toml reports.parquet smokes health --plot joint.png"
     " | castell estimate study.toml reports.parquet --where smokes=now --where health=poor,fair"
@@ -167,9 +175,7 @@ def estimate(
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
-    method: Annotated[
-        str, typer.Option(help=f"Estimator: {', '.join(methods())}.")
-    ] = DEFAULT_METHOD,
+    method: Annotated[str, typer.Option(help=_methods_told())] = DEFAULT_METHOD,
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     where: Annotated[

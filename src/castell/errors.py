@@ -65,5 +65,9 @@ class OptionError(CastellError):
     """An unknown method, option or setting."""
 
 
+class MethodError(OptionError):
+    """A method that cannot read the reports it is given."""
+
+
 class MissingExtraError(CastellError, ImportError):
     """A feature whose optional dependency is not installed."""

@@ -69,7 +69,7 @@ class Filters:
             if not isinstance(channel, BloomResponse):
                 raise StudyError(
                     f"the reports of {name!r} are no Bloom filters",
-                    'lopub reads the design "bloom" only; take another method, or that design',
+                    'those of the design "bloom" are',
                 )
             flip, weight = channel.other / channel.total, np.log(channel.same / channel.other)
             # A report is e^weight times less likely for each bit in which it differs.

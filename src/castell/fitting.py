@@ -18,6 +18,8 @@ DEFAULT_METHOD = "auto"
 def fit(reports: Reports | Counts, method: str = DEFAULT_METHOD, **options: Any) -> Model:
     """Fit a method to reports in memory, or to a file opened by `scan_reports`.
 
+    `castell.methods_for(study)` names the methods that read a study's reports; others are refused.
+
     >>> from castell import Attribute, Schema, Study
     >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=4.0)
     >>> reports = study.randomize({"sex": ["Male", "Female"] * 500})

@@ -40,7 +40,7 @@ def refuse_drawn(study: Study) -> None:
     if study.design.draw:
         raise QueryError(
             "no report holds all attributes: each respondent drew one block",
-            "use a method made for that: auto, latent, castell or independent",
+            "use a method that reads drawn blocks (castell.methods_for(study) names them)",
         )
 
 

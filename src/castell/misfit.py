@@ -169,7 +169,7 @@ def interactions(view: Observed, contrasts: Mapping[str, Floats]) -> Floats:
 
 
 def _kronecker(factors: Iterable[Floats]) -> Floats:
-    product = np.ones((1, 1))
+    product: Floats = np.ones((1, 1))
     for factor in factors:
         product = np.kron(product, factor)
     return product

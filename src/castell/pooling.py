@@ -58,7 +58,7 @@ def sources(blocks: Sequence[HistogramCounts], groups: Groups) -> list[Source]:
         if not holding:
             raise QueryError(
                 f"no respondent reported {', '.join(group)} together",
-                "ask for fewer attributes, or use a method that models all of them: auto or latent",
+                "ask for fewer attributes, or use a method that models all of them, such as auto",
             )
         able = [i for i in holding if blocks[i].n]
         if not able:

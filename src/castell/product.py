@@ -16,6 +16,7 @@ def product_model(
     """A model that answers every question with the product over the groups."""
     check_target(target)
     if counts.study.design.draw:
-        # Who drew a block is a sample of the respondents, so both targets have its error.
+        # Who drew a block is a sample of the respondents, so there is no other target: the methods
+        # declare that it is no option here.
         return drawn_model(counts, groups, reasons)
     return model(counts, groups, target, reasons)

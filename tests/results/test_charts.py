@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 import vl_convert
 
-from castell import Attribute, CastellError, JointEstimate, Schema, Study, estimate
+from castell import Attribute, CastellError, JointEstimate, Schema, Study, estimate, methods_for
 from castell.collector.results.charts import MOST_BARS, draw, kinds, timeline
 from castell.collector.results.mosaic import SHADES, departures, tiles
-from castell.estimators import general
-from tests.results.stores import reports_of
+from tests.results.stores import STUDY, reports_of
 
 NAMES = ("age", "smokes", "health", "region")
 REPORTS = reports_of(3000)
@@ -114,7 +113,7 @@ def test_the_mosaic_shades_what_goes_together_and_nothing_else() -> None:
     assert shades == [more, fewer, fewer, more]
 
 
-@pytest.mark.parametrize("method", general())
+@pytest.mark.parametrize("method", methods_for(STUDY))
 def test_every_method_can_be_drawn_in_every_kind(method: str) -> None:
     joint = _joint(2, method)
     assert [draw(joint, 0.95, kind)[0] for kind in kinds(joint.names)] == ["heat", "bars", "mosaic"]

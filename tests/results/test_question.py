@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from castell import Attribute, CastellError, Schema
+from castell import Attribute, CastellError, Schema, Study
 from castell.collector.results.question import Question, parse
+from castell.errors import MethodError
 from castell.fitting import DEFAULT_METHOD
-from castell.population import SCHEMA
+from tests.results.stores import PAIRS, STUDY
 
 
 def test_a_question_has_defaults_and_keeps_the_order_asked() -> None:
-    assert parse(SCHEMA, {"attributes": ["health", "age"]}) == Question(("health", "age"))
-    assert parse(SCHEMA, {"attributes": ["health,age"]}).attributes == ("health", "age")
-    assert parse(SCHEMA, {"attributes": ["age"]}).method == DEFAULT_METHOD
+    assert parse(STUDY, {"attributes": ["health", "age"]}) == Question(("health", "age"))
+    assert parse(STUDY, {"attributes": ["health,age"]}).attributes == ("health", "age")
+    assert parse(STUDY, {"attributes": ["age"]}).method == DEFAULT_METHOD
 
 
 def test_everything_can_be_chosen() -> None:
     asked = {"attributes": ["age"], "method": ["em"], "level": ["0.9"], "post": ["clip"]}
-    question = parse(SCHEMA, {**asked, "chart": ["bars"]})
+    question = parse(STUDY, {**asked, "chart": ["bars"]})
     assert question == Question(("age",), "em", 0.9, "clip", "bars")
 
 
 def test_a_name_with_a_comma_is_a_name() -> None:
     schema = Schema([Attribute("a,b", ["x", "y"]), Attribute("a", ["x", "y"])])
-    assert parse(schema, {"attributes": ["a,b", "a"]}).attributes == ("a,b", "a")
+    assert parse(Study(schema, 2.0), {"attributes": ["a,b", "a"]}).attributes == ("a,b", "a")
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,12 @@ def test_a_name_with_a_comma_is_a_name() -> None:
 )
 def test_what_cannot_be_asked_is_refused(asked: dict[str, list[str]], problem: str) -> None:
     with pytest.raises(CastellError) as refused:
-        parse(SCHEMA, asked)
+        parse(STUDY, asked)
     assert problem in refused.value.problem
     assert refused.value.remedy
+
+
+def test_a_method_that_does_not_read_the_reports_is_refused() -> None:
+    assert parse(PAIRS, {"attributes": ["age"], "method": ["latent"]}).method == "latent"
+    with pytest.raises(MethodError, match=r"method 'em' reads every block.*: use auto, "):
+        parse(PAIRS, {"attributes": ["age"], "method": ["em"]})

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 import vl_convert
 
-from castell import Attribute, Reports, Schema, Study, estimate
+from castell import Attribute, Reports, Schema, Study, estimate, methods, methods_for
 from castell.collector.results import bundle
 from castell.collector.settings import State
 from castell.collector.store import StoreError
-from castell.estimators import general
 from castell.fitting import DEFAULT_METHOD
 from tests.results.stores import (
     PAIRS,
@@ -75,7 +74,7 @@ def test_the_overview_tells_the_study_the_reports_and_their_hours(state: State) 
     assert (told["ready"], told["n"], told["minimum"]) == (True, 3000, 100)
     assert told["study"]["digest"] == STUDY.digest
     assert [a["name"] for a in told["study"]["attributes"]] == list(STUDY.names)
-    assert [m["name"] for m in told["methods"]] == list(general())
+    assert [m["name"] for m in told["methods"]] == list(methods_for(STUDY))
     assert all(m["about"] for m in told["methods"])
     assert told["method"] == DEFAULT_METHOD
     assert sum(point["reports"] for point in told["timeline"]) == 3000
@@ -99,7 +98,7 @@ def test_below_the_minimum_only_a_rounded_number_is_told(tmp_path: Path) -> None
         assert answer.json()["error"] == "there are fewer than 100 reports"
 
 
-@pytest.mark.parametrize("method", general())
+@pytest.mark.parametrize("method", methods_for(STUDY))
 def test_every_method_answers_with_the_librarys_numbers(state: State, method: str) -> None:
     names = ["smokes", "health"]
     (answer,) = ask(state, f"{ESTIMATE}?{query(names, method=method, level='0.9', post='clip')}")
@@ -196,14 +195,17 @@ def test_only_methods_that_read_a_drawn_design_are_offered_for_it(tmp_path: Path
     told, described = ask(state, OVERVIEW, "/openapi.json")
     offered = [method["name"] for method in told.json()["methods"]]
     asked = described.json()["paths"][ESTIMATE]["get"]["parameters"]
-    (methods,) = (p["schema"]["enum"] for p in asked if p["name"] == "method")
-    assert offered == methods
+    (choice,) = (p["schema"]["enum"] for p in asked if p["name"] == "method")
+    assert offered == choice == list(methods_for(PAIRS))
     assert DEFAULT_METHOD in offered
-    for method in general():
+    for method in methods():
         (answer,) = ask(state, f"{ESTIMATE}?{query(['smokes'], method=method)}")
         assert (answer.status_code == 200) == (method in offered)
         if method in offered:
             assert {s["state"] for s in answer.json()["signals"]} <= {"fine", "look"}
+        else:
+            assert f"method '{method}' reads" in answer.json()["error"]
+            assert answer.json()["remedy"] == "use auto, castell, independent or latent"
     store.close()
 
 

@@ -28,7 +28,7 @@ from castell.operators import Floats, Operator
 BITS = 64
 HASHES = 5
 _UNSEEN = "a Bloom filter has no matrix"
-_ASK = "use method 'lopub', which reads the bits"
+_ASK = "use a method that reads the bits (castell.methods_for(study) names them)"
 
 
 @dataclass(frozen=True)

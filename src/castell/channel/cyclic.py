@@ -197,7 +197,7 @@ class CyclicMargin:
     def forward(self) -> Operator:
         raise QueryError(
             "how some attributes of this block come to be reported hangs on the others",
-            "ask a method that looks at whole blocks (latent, auto) or inverts them (castell)",
+            "use a method that looks at whole blocks (castell.methods_for(study) names them)",
         )
 
     @cached_property

@@ -8,8 +8,8 @@ import msgspec
 
 from castell import __version__
 from castell.collector.results.downloads import FORMATS
-from castell.collector.results.overview import readable
 from castell.collector.wire import structs_of
+from castell.estimators import methods_for
 from castell.study import Study
 
 Document = dict[str, Any]
@@ -152,7 +152,7 @@ def _question(study: Study) -> list[Document]:
     }
     return [
         {"name": "attributes", "in": "query", "required": True, "schema": several},
-        _choice("method", list(readable(study))),
+        _choice("method", list(methods_for(study))),
         _choice("post", ["raw", "clip", "simplex"]),
         # Those that fit any table. Others need a number of attributes, which no schema can say.
         _choice("chart", ["auto", "bars"]),

@@ -18,6 +18,7 @@ from math import prod
 import numpy as np
 
 from castell.belief import answered, weigh
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import ReportError
 from castell.estimators._drawn import drawn
@@ -29,6 +30,7 @@ from castell.reasons import Code, reason
 from castell.shares import Shares
 from castell.study import Study
 
+READS = Reads(drawn=True, across=True)
 # Where held-out reports want nothing but the model, the cells of larger tables are just its own.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.

@@ -15,6 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.design import Design, build
 from castell.grouped import joint_is_better, model, product_variance
@@ -24,6 +25,8 @@ from castell.metrics import cramers_v
 from castell.model import Model
 from castell.reasons import Code, Reason, reason
 from castell.study import Study
+
+READS = Reads(sets=True)
 
 
 def fit(

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.association_error import groups_of, residuals, squared_error
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.grouped import shares
@@ -34,6 +35,7 @@ from castell.shares import Shares
 from castell.study import Study
 from castell.tabulate import expand, summed
 
+READS = Reads()
 # Pseudo-respondents for each real one, from "believe the margins only" to "believe the table".
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
 FOLDS = 5

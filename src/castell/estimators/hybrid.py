@@ -14,6 +14,7 @@ from functools import partial
 from math import prod
 
 from castell.bounds import avd_castell, avd_independent
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.estimate import spent_on
@@ -25,6 +26,7 @@ from castell.reasons import Code, Reason, reason
 from castell.shares import Shares
 from castell.study import Study
 
+READS = Reads(sets=True)
 RULES = ("data", "bounds", "width")
 DECIDED_BY_TABLE = 1 << 20
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from castell.capabilities import EVERYBODY, SETS, Reads
 from castell.counting import Counts
 from castell.model import Model
 from castell.product import product_model
 from castell.reasons import Code, Reason, reason
 from castell.study import Study
 
+READS = Reads(drawn=True, across=True, sets=True, options={"target": (EVERYBODY, SETS)})
 ASSUMED = reason(Code.INDEPENDENCE_ASSUMED)
 
 

@@ -18,6 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from castell.association_error import squared_error
+from castell.capabilities import Reads
 from castell.climb import Climb
 from castell.counting import Counts
 from castell.errors import OptionError, ReportError
@@ -49,6 +50,7 @@ from castell.trials import (
     uniform,
 )
 
+READS = Reads(drawn=True, across=True, sets=True)
 STARTS = 12
 # Wide data get fewer starts, never less than these.
 FEWEST_STARTS = 3

@@ -28,6 +28,7 @@ from itertools import combinations
 
 import numpy as np
 
+from castell.capabilities import Reads
 from castell.copula import correlation, repaired, sample
 from castell.counting import Counts
 from castell.inversion import observe
@@ -35,6 +36,8 @@ from castell.model import Model
 from castell.postprocess import simplex
 from castell.sampled import Rows, model, row_count
 from castell.study import Study
+
+READS = Reads(sets=True)
 
 
 def fit(study: Study, counts: Counts, *, rows: int | None = None) -> Model:  # noqa: ARG001

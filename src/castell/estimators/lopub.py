@@ -37,6 +37,7 @@ from math import prod
 
 import numpy as np
 
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.filters import Filters, Shares
@@ -46,9 +47,7 @@ from castell.operators import Floats
 from castell.sampled import Rows, model, row_count
 from castell.study import Study
 
-# What the harness and the contract tests go by: it needs this design, and reads no other.
-DESIGN = "bloom"
-EXCLUSIVE = True
+READS = Reads(everybody=False, bloom=True)
 # It takes seconds: experiments repeat it no more often than this.
 REPEATS = 3
 # Shown beside it in the figures: what the paper of castell compared with.

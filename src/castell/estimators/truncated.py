@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from castell.bootstrap import bootstrap
+from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.inversion import Observed, Query, measure, observe
 from castell.model import Model, Solution
@@ -22,6 +23,7 @@ from castell.shares import Shares
 from castell.study import Study
 from castell.tabulate import expand
 
+READS = Reads()
 _DRAWS = 4000
 
 

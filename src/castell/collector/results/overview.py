@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from castell.collector.results.charts import timeline
 from castell.collector.results.moment import Moment
 from castell.collector.results.question import CHARTS
-from castell.errors import CastellError, ReportError
-from castell.estimators import describe, general
-from castell.fitting import DEFAULT_METHOD, fit
+from castell.estimators import describe, methods_for
+from castell.fitting import DEFAULT_METHOD
 from castell.postprocess import STEPS
-from castell.reports import Reports, joined
 from castell.study import Study
 
 
@@ -36,27 +33,6 @@ def rounded(count: int, minimum: int) -> int:
     """
     step = step_of(minimum)
     return count // step * step
-
-
-@cache
-def readable(study: Study) -> tuple[str, ...]:
-    """The methods that read a study's reports.
-
-    Asked about no reports at all, a method that could read them says that there are none. One that
-    cannot, as some cannot where each respondent drew a block, says that instead.
-    """
-    return tuple(method for method in general() if _reads(method, study))
-
-
-def _reads(method: str, study: Study) -> bool:
-    none = Reports(study, joined(study, ()), secure=True)
-    try:
-        fit(none, method).estimate(study.names[:1])
-    except ReportError:
-        return True
-    except CastellError:
-        return False
-    return True
 
 
 def describe_study(study: Study) -> dict[str, Any]:
@@ -83,7 +59,7 @@ def overview(
         "minimum": minimum,
         "step": step_of(minimum),
         "study": describe_study(study),
-        "methods": [{"name": name, "about": describe(name)} for name in readable(study)],
+        "methods": [{"name": name, "about": describe(name)} for name in methods_for(study)],
         "method": DEFAULT_METHOD,
         "posts": list(STEPS),
         "charts": list(CHARTS),

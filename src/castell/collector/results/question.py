@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from castell.errors import OptionError, QueryError
-from castell.estimators import estimator
+from castell.estimators import check_reads
 from castell.fitting import DEFAULT_METHOD
 from castell.postprocess import step
 from castell.schema import Schema, suggest
 from castell.spread import quantile
+from castell.study import Study
 
 CHARTS = ("auto", "heat", "bars", "mosaic")
 # A page shows no more cells than a person can look through.
@@ -30,11 +31,12 @@ class Question:
     chart: str = "auto"
 
 
-def parse(schema: Schema, asked: Asked, also: Sequence[str] = ()) -> Question:
+def parse(study: Study, asked: Asked, also: Sequence[str] = ()) -> Question:
     """A question from the parameters of a request; one that has no place is refused.
 
     Attributes are named one by one, or several with commas between them.
     """
+    schema = study.schema
     known = ["attributes", "method", "level", "post", "chart", *also]
     for name, values in asked.items():
         if name not in known:
@@ -52,7 +54,7 @@ def parse(schema: Schema, asked: Asked, also: Sequence[str] = ()) -> Question:
         _one(asked, "chart", "auto"),
     )
     # Each of these refuses what it does not know, with what to do about it.
-    estimator(question.method)
+    check_reads(question.method, study)
     quantile(question.level)
     step(question.post)
     if question.chart not in CHARTS:

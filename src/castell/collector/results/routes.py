@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def routes(state: State) -> list[Route]:
     """The page, its one large script, and what it asks for."""
-    desk, bundle, schema = Desk(state), Bundle(), state.study.schema
+    desk, bundle, study = Desk(state), Bundle(), state.study
 
     async def page(request: Request) -> Response:
         del request
@@ -48,10 +48,10 @@ def routes(state: State) -> list[Route]:
 
     async def look(request: Request) -> Response:
         _no_parameters(request)
-        return json_answer(await desk.look(partial(overview, state.study, state.settings.minimum)))
+        return json_answer(await desk.look(partial(overview, study, state.settings.minimum)))
 
     async def estimate(request: Request) -> Response:
-        question = parse(schema, _asked(request))
+        question = parse(study, _asked(request))
         return json_answer(await desk.answer(question, document, request.is_disconnected))
 
     async def file(request: Request) -> Response:
@@ -61,7 +61,7 @@ def routes(state: State) -> list[Route]:
             raise OptionError(
                 f"there is no format {', '.join(formats)!r}", suggest(formats[0], FORMATS)
             )
-        question = parse(schema, asked)
+        question = parse(study, asked)
         made: File = await desk.answer(
             question, lambda given: download(given, formats[0]), request.is_disconnected
         )
