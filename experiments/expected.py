@@ -27,8 +27,8 @@ from castell.errors import QueryError
 from castell.estimators import clusters
 from castell.grouped import joint_is_better, restrict
 from castell.inversion import Groups, Observed, parts_of
+from castell.marginal import expand
 from castell.operators import Floats
-from castell.tabulate import expand
 from experiments.datasets.population import Population
 
 

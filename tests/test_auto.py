@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import castell
-from castell import Reports, Study, belief
+from castell import Checked, Code, JointEstimate, Probability, Reports, Study, belief
 from castell.counting import MemoryCounts
 from castell.counting.folds import dealt
 from castell.errors import ReportError
-from castell.estimators._drawn import pieces
 from castell.estimators.latent import learn
 from castell.inversion import observe
 from castell.operators import Floats
@@ -134,7 +133,6 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
 def test_what_hardly_any_reports_rule_out_is_nothing() -> None:
     deals = _deals(Study(PEOPLE.schema, 0.01), PEOPLE.table, 9, 0, APART.table)
     found = belief.weigh([deals, deals])
-    assert found.weakest == belief.STRENGTHS[-1]
     # Nothing but what is believed beforehand.
     for model in (0, 1):
         shares = np.array([b.share for b in found.shares if b.model == model])
@@ -148,14 +146,14 @@ def test_a_table_is_the_average_over_beliefs() -> None:
     observed = observe(MemoryCounts(reports), NAMES)
     models = (APART.table, PEOPLE.table)
     given = ((0, 300.0, 0.25), (0, 3.0, 0.5), (1, 30.0, 0.25))
-    both = belief.Beliefs(tuple(belief.Belief(*each) for each in given), 1.0)
+    both = belief.Beliefs(tuple(belief.Belief(*each) for each in given))
     tables = [share * belief.drawn_towards(observed, models[m], s, 1e-6) for m, s, share in given]
     expected = belief.answered(observed, np.sum(tables, axis=0))
     np.testing.assert_allclose(both.table(observed, models, 1e-6), expected, atol=1e-6)
     assert both.typical == pytest.approx(300.0**0.25 * 3.0**0.5 * 30.0**0.25)
     strongest = belief.STRENGTHS[0]
-    assert belief.Beliefs((belief.Belief(0, strongest, 1.0),), 0.0).all_model
-    assert not belief.Beliefs((belief.Belief(1, strongest, 1.0),), 0.0).all_model
+    assert belief.Beliefs((belief.Belief(0, strongest, 1.0),)).all_model
+    assert not belief.Beliefs((belief.Belief(1, strongest, 1.0),)).all_model
 
 
 # -- what these very respondents answered ----------------------------------------------------------
@@ -254,13 +252,49 @@ def _reports(design: str, epsilon: float, n: int, seed: int = 0) -> Reports:
     return collect(study, PEOPLE.table, n, np.random.default_rng(seed))
 
 
-def test_notes_say_what_was_chosen_and_why() -> None:
-    (note,) = castell.estimate(_reports("independent", 21.0, 20_000), NAMES).notes
-    assert note.startswith("auto: maximum likelihood, with the latent-class model counting as")
-    assert "by held-out reports" in note
-    notes = castell.estimate(_reports("pairs", 3.0, 2000), NAMES).notes
-    assert notes[0].startswith("auto: no block holds them all")
-    assert len(notes) > 1
+def _codes(found: JointEstimate | Probability) -> list[Code]:
+    return [reason.code for reason in found.reasons]
+
+
+def test_reasons_say_what_was_chosen_and_why() -> None:
+    joint = castell.estimate(_reports("independent", 21.0, 20_000), NAMES)
+    first = joint.reasons[0]
+    assert first.code is Code.PRIOR_AVERAGED
+    assert first.numbers["latent"] == pytest.approx(1.0)
+    assert first.numbers["concentration"] > 0.0
+    assert joint.notes[0].startswith("maximum likelihood with a prior around the latent-class")
+    assert "by cross-validation" in joint.notes[0]
+    assert _codes(joint)[1:] == [Code.LATENT_CLASSES, Code.MODEL_ERROR, Code.REPORTS]
+    drawn = castell.estimate(_reports("pairs", 3.0, 2000), NAMES)
+    assert Code.NOT_REPORTED_TOGETHER in _codes(drawn)
+    assert Code.ONLY_PAIRS_CHECKED in _codes(drawn)
+    assert drawn.checked is Checked.PAIRS
+    assert drawn.reasons[-1].numbers == {"together": 0, "n": 2000}
+
+
+def test_nothing_is_said_of_associations_where_none_is_asked_for() -> None:
+    for design in ("independent", "pairs", "singles"):
+        model = castell.fit(_reports(design, 3.0, 2000))
+        assert _codes(model.estimate("b")) == [Code.REPORTS]
+        assert _codes(model.probability(b=["b0", "b1"])) == [Code.REPORTS]
+
+
+def test_a_block_that_nobody_drew_yet_is_told_from_one_that_is_not_there() -> None:
+    study = Study(PEOPLE.schema, 4.0, [["a", "b"], ["b", "c"], ["a", "c"]], draw=True)
+    reports = collect(study, PEOPLE.table, 3000, np.random.default_rng(0))
+    starts = (*study.design.starts, study.design.widths[0])
+    column = reports.columns[0]
+    kept = column[column < starts[2]]  # nobody drew a and c
+    model = castell.fit(Reports(study, [kept], secure=True))
+    found = model.estimate(["a", "c"])
+    assert _codes(found)[-3:-1] == [Code.NOT_REPORTED_YET, Code.ASSOCIATION_UNKNOWN]
+    assert found.checked is Checked.NOTHING
+    assert "nobody has reported a and c together yet" in " ".join(found.notes)
+    absent = Study(PEOPLE.schema, 4.0, [["a", "b"], ["b", "c"]], draw=True)
+    reports = collect(absent, PEOPLE.table, 3000, np.random.default_rng(0))
+    found = castell.fit(reports).estimate(["a", "c"])
+    assert Code.NOT_REPORTED_TOGETHER in _codes(found)
+    assert "no respondent was asked a and c together" in " ".join(found.notes)
 
 
 def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,15 +302,15 @@ def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.Monke
     monkeypatch.setattr("castell.estimators._held.learn", lambda counts, *_: learn(counts, 2, 1, 1))
     reports = _reports("pairs", 8.0, 20_000)
     joint = castell.estimate(reports, NAMES[:2])
-    (note,) = joint.notes
-    assert "% the blocks' unbiased table" in note
-    assert "% the latent-class model" in note
+    first = joint.reasons[0]
+    assert first.code is Code.BLOCKS_SHRUNK
     direct = castell.estimate(reports, NAMES[:2], "castell", post="simplex").probabilities
     model = castell.estimate(reports, NAMES[:2], "latent", classes=2, steps=1, starts=1)
     gap = direct - model.probabilities
     share = ((joint.probabilities - model.probabilities) * gap).sum() / (gap**2).sum()
     assert 0.5 < share < 1.0
-    assert f"{share:.0%} the blocks" in note
+    assert first.numbers["unbiased"] == pytest.approx(share)
+    assert f"{share:.0%} the unbiased table" in str(first)
     np.testing.assert_allclose(joint.probabilities, model.probabilities + share * gap, atol=1e-12)
 
 
@@ -284,8 +318,8 @@ def test_a_table_too_large_to_be_likely_is_the_models(monkeypatch: pytest.Monkey
     reports = _reports("independent", 21.0, 20_000)
     monkeypatch.setattr("castell.estimators.auto.MOST_CELLS", 8)
     model = castell.fit(reports)
-    notes = model.estimate(NAMES).notes
-    assert notes[0] == "auto: a table this large is left to the model of all attributes"
+    first = model.estimate(NAMES).reasons[0]
+    assert (first.code, first.numbers) == (Code.TOO_LARGE, {"cells": 24})
     np.testing.assert_array_equal(
         model.estimate(NAMES).probabilities,
         castell.estimate(reports, NAMES, "latent").probabilities,
@@ -318,29 +352,3 @@ def test_errors_are_of_the_right_order(design: str, epsilon: float) -> None:
         assert joint.standard_errors.min() > 0.0
     ratio = np.sqrt(np.mean(claimed) / np.mean(squares))
     assert 0.5 < ratio < 2.0
-
-
-def test_wide_tables_are_not_known_better_than_what_they_are_made_of() -> None:
-    people = population((2, 3, 2, 3), seed=5, sharpness=2.0)
-    study = Study(people.schema, 3.0, [["a", "b"], ["c", "d"], ["b", "c"]], draw=True)
-    reports = collect(study, people.table, 4000, np.random.default_rng(0))
-    model = castell.fit(reports, "auto")
-    wide = model.estimate(["d", "a", "c", "b"])
-    assert any("no block holds them all" in note for note in wide.notes)
-    relative = (wide.standard_errors / wide.probabilities) ** 2
-    parts = np.zeros_like(relative)
-    for names, axes in ((["a", "b"], (1, 3)), (["d", "c"], (0, 2)), (["c", "b"], (2, 3))):
-        part = model.estimate(names)
-        square = (part.standard_errors / part.probabilities) ** 2
-        parts = parts + np.expand_dims(square, tuple(k for k in range(4) if k not in axes))
-    assert (relative >= parts * (1 - 1e-9)).all()
-    # And a margin of it as its own table.
-    whole = wide.project(["a", "b"]).standard_errors
-    np.testing.assert_allclose(whole, model.estimate(["a", "b"]).standard_errors, rtol=1e-9)
-
-
-def test_a_wide_table_is_made_of_the_pairs_that_blocks_hold() -> None:
-    assert pieces("dabc", ["ab", "cd", "bce"]) == [("d", "c"), ("a", "b"), ("b", "c")]
-    assert pieces("ca", ["ab", "cd"]) == [("c",), ("a",)]
-    # Nobody reported e yet.
-    assert pieces("ae", ["ab"]) == [("a",)]

@@ -129,15 +129,19 @@ def brute_force(
     variance = np.zeros(ones.shape)
     for i, block in enumerate(study.design.blocks):
         moves = np.zeros((*ones.shape, block.channel.outputs))
+        n = counts[i].sum()
+        if not n:
+            continue
+        share = counts[i] / n
+        # The mean square of a group is that of a smooth distribution: sqrt(n) more, spread evenly.
+        smooth = (counts[i] + np.sqrt(n) / len(share)) / (n + np.sqrt(n))
         for group in groups:
             if i in weights[group]:
                 others = reduce(np.multiply, (t for g, t in tables.items() if g != group), ones)
-                moves += (
-                    weights[group][i] * others[..., None] * spread(adds(block, group), group, 1)
-                )
-        if counts[i].sum():
-            share = counts[i] / counts[i].sum()
-            variance += (moves**2 @ share - (moves @ share) ** 2) / counts[i].sum()
+                own = weights[group][i] * others[..., None] * spread(adds(block, group), group, 1)
+                moves += own
+                variance += own**2 @ (smooth - share) / n
+        variance += (moves**2 @ share - (moves @ share) ** 2) / n
     return np.asarray(reduce(np.multiply, tables.values(), ones)), variance
 
 
@@ -173,8 +177,9 @@ def test_a_marginal_of_a_table_has_the_error_of_that_table(study: Study, method:
             np.testing.assert_allclose(margin.probabilities, table, atol=1e-10)
             np.testing.assert_allclose(margin.standard_errors**2, variance, rtol=1e-6, atol=1e-14)
             low, high = margin.conf_int()
-            assert (low <= margin.probabilities + 1e-12).all()
-            assert (margin.probabilities <= high + 1e-12).all()
+            possible = np.clip(margin.probabilities, 0.0, 1.0)
+            assert (low <= possible + 1e-12).all()
+            assert (possible <= high + 1e-12).all()
 
 
 def test_with_more_blocks_to_ask_the_error_is_smaller() -> None:
@@ -364,7 +369,9 @@ def test_what_nobody_reported_together_is_refused(name: str, names: Group) -> No
         QueryError, match=f"no respondent reported {', '.join(names)} together"
     ) as e:
         model.estimate(names)
-    assert e.value.remedy == "ask for fewer attributes, or use auto, independent or latent"
+    assert e.value.remedy == (
+        "ask for fewer attributes, or use a method that models all of them, such as auto"
+    )
     with pytest.raises(QueryError, match="no respondent reported"):
         model.probability({name: f"{name}0" for name in names})
 
@@ -420,5 +427,6 @@ def test_a_draw_from_one_block_is_that_block() -> None:
         for study in (drawn, always)
     )
     np.testing.assert_allclose(one.probabilities, two.probabilities, atol=1e-14)
-    np.testing.assert_allclose(one.standard_errors, two.standard_errors, rtol=1e-10)
-    np.testing.assert_allclose(one.conf_int(), two.conf_int(), atol=1e-12)
+    # Of 500 reports; blocks may have few, so a little is added to what they show of their scatter.
+    np.testing.assert_allclose(one.standard_errors, two.standard_errors, rtol=0.01)
+    np.testing.assert_allclose(one.conf_int(), two.conf_int(), atol=1e-3)

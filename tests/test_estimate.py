@@ -81,8 +81,17 @@ def test_intervals_belong_to_the_unprocessed_estimate() -> None:
     assert (low <= done.probabilities).all()
     assert (done.probabilities <= high).all()
     raw_low, raw_high = plain.conf_int()
-    assert (raw_low <= plain.probabilities).all()
-    assert (plain.probabilities <= raw_high).all()
+    # Shares lie between 0 and 1, and so do their intervals, even if the raw estimate does not.
+    possible = np.clip(plain.probabilities, 0.0, 1.0)
+    assert (raw_low >= 0).all()
+    assert (raw_high <= 1).all()
+    assert (raw_low <= possible).all()
+    assert (possible <= raw_high).all()
+    assert (raw_low < raw_high).all()
+    least, most = plain.unbounded()
+    assert (least <= plain.probabilities).all()
+    assert (plain.probabilities <= most).all()
+    assert least.min() < 0
     inside = (raw_low >= 0) & (raw_low <= done.probabilities)
     np.testing.assert_array_equal(low[inside], raw_low[inside])
     for level in (0, 1, 1.5, "high"):

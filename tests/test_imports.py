@@ -18,11 +18,13 @@ LAYERS = [
     ("errors", "wording", "schema", "budget", "operators", "channel", "sets", "design", "study"),
     ("capabilities",),
     ("frames", "answers", "reports", "randomize", "device", "client"),
-    ("pooling", "counting", "postprocess", "kronecker", "inversion"),
-    ("spread", "estimate", "summary", "model"),
-    ("metrics", "bounds", "grouped", "drawn", "product"),
+    ("marginal", "counting", "postprocess", "kronecker", "inversion", "pooling", "support"),
+    ("chisquare", "reasons", "spread", "shares", "misfit", "estimate", "summary"),
+    ("probability", "conditional", "model"),
+    ("metrics", "bounds", "grouped", "drawn", "product", "margins", "frechet"),
+    ("association_error", "model_error", "model_intervals"),
     ("threads", "bootstrap", "consistency", "likelihood", "belief", "mixture", "evidence", "climb"),
-    ("gathering", "rows", "trials", "resampling", "trust"),
+    ("gathering", "rows", "trials", "mixture_error", "trust"),
     ("sampled", "filters", "junction", "copula"),
     ("estimators", "fitting", "castell"),
     ("progress", "population", "statement", "studyfile"),
@@ -35,7 +37,6 @@ LAZY = {
     ("study", "randomize"),  # study.randomize(answers)
     ("study", "statement"),  # study.statement()
     ("estimate", "summary"),  # joint.summary()
-    ("drawn", "estimators"),  # the remedy names the methods that join blocks
     ("estimate", "plots"),  # joint.plot()
 }
 

@@ -155,12 +155,12 @@ def test_tables_agree_on_what_they_share() -> None:
 def test_what_was_left_open_is_chosen_and_said() -> None:
     reports = _reports("independent", 12.0)
     said = castell.estimate(reports, NAMES, "latent", classes=5, steps=7, starts=3).notes
-    assert "3 mixtures of 5 classes, 7 steps each" in said[0]
+    assert "3 mixtures of 5 latent classes, 7 EM steps each" in said[0]
     said = castell.estimate(reports, NAMES, "latent", classes=5).notes
-    assert "12 mixtures of 5 classes" in said[0]
+    assert "12 mixtures of 5 latent classes" in said[0]
     said = castell.estimate(reports, NAMES, "latent", steps=9).notes
-    assert "9 steps each" in said[0]
-    assert "held-out" in said[0]
+    assert "9 EM steps each" in said[0]
+    assert "by cross-validation" in said[0]
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.5, "3", True])

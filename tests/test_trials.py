@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 
@@ -9,10 +12,11 @@ import castell
 from castell import Attribute, Schema, Study, trials
 from castell.counting import MemoryCounts
 from castell.counting.folds import FOLDS
-from castell.estimators.latent import learn
+from castell.estimators.latent import _made, learn
 from castell.gathering import evidence_of
 from castell.mixture import drawn_to, scattered
 from castell.operators import Floats
+from castell.reasons import Code
 from castell.rows import distinct, rows_of
 from castell.trials import Trial, row_steps_within, search
 from tests.populations import Population, collect, drawn_studies, population, rectangular, studies
@@ -55,10 +59,14 @@ def test_what_goes_with_nothing_is_said() -> None:
     people = _half_apart()
     reports = collect(Study(people.schema, 16.0), people.table, 20_000, np.random.default_rng(1))
     fitted = learn(MemoryCounts(reports), None, None, 3)
-    alone = [n for n, tie in zip(people.schema.names, fitted.recipe.ties, strict=True) if tie == 0]
-    said = [note for note in fitted.notes if "no association of" in note]
-    assert len(said) == (1 if alone else 0)
-    assert all(name in said[0] for name in alone)
+    names = people.schema.names
+    alone = [n for n, tie in zip(names, fitted.recipe.ties, strict=True) if tie == 0]
+    assert alone, "this collection has attributes whose association is not found; else take another"
+    code = Code.ASSOCIATION_NOT_FOUND
+    said = {r.names for r in fitted.reasons(names) if r.code is code}
+    assert said == {p for p in combinations(names, 2) if set(p) & set(alone)}
+    # And only of what is asked: the two that go together are not spoken of.
+    assert not any(r.code is code for r in fitted.reasons(("a", "b")))
 
 
 @pytest.mark.parametrize("design", ["independent", "pairs"])
@@ -81,8 +89,18 @@ def test_margins_are_those_that_held_out_reports_ask_for(design: str) -> None:
     for attribute in range(3):
         near, far = (np.abs(m.table([attribute]) - margins[attribute]) for m in (mended[0], wrong))
         assert near.max() < 0.5 * far.max()
-    fitted = learn(counts, None, None, 3)
-    assert fitted.recipe.margin_share in trials.MARGIN_SHARES
+    # A fit has the margins that its recipe asks for: with a share of 1 the most likely ones.
+    recipe = replace(search(counts, every, None, None), row_steps=0)
+    settled = trials.settled(every, trials.uniform(people.schema.sizes))
+    gaps = []
+    for asked in (0.0, 0.5, 1.0):
+        fitted = _made(
+            replace(recipe, margin_share=asked), every, None, settled, np.random.default_rng(0)
+        )
+        own = fitted.weights @ fitted.profiles
+        gaps.append(float(np.abs(own - np.concatenate(settled)).max()))
+    assert gaps[2] < 1e-6 < gaps[0]
+    assert gaps[1] == pytest.approx(gaps[0] / 2, rel=0.05)
 
 
 def _threes() -> tuple[Schema, Floats]:
@@ -102,7 +120,7 @@ def test_whole_reports_tell_what_pairs_do_not() -> None:
     reports = collect(Study(schema, 15.0), table, 6000, np.random.default_rng(0))
     fitted = learn(MemoryCounts(reports), None, None, 3)
     assert fitted.recipe.row_steps > 0
-    assert "through all reports" in fitted.notes[0]
+    assert "through all reports" in str(fitted.reasons(("a", "b"))[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trials, "ROW_WORK", 0)
         pairs = learn(MemoryCounts(reports), None, None, 3)
@@ -215,4 +233,4 @@ def test_what_was_asked_for_is_not_chosen() -> None:
     people = population((2, 3, 4), seed=4)
     reports = collect(studies()["independent"], people.table, 500, np.random.default_rng(0))
     joint = castell.estimate(reports, ["a", "b"], "latent", classes=3, steps=4, starts=2)
-    assert joint.notes[0] == "latent: 2 mixtures of 3 classes, 4 steps each, as asked"
+    assert joint.notes[0] == "2 mixtures of 3 latent classes, 4 EM steps each, as asked"

@@ -12,10 +12,10 @@ from functools import partial
 import numpy as np
 
 from castell.inversion import Observed
+from castell.marginal import summed
 from castell.operators import Floats
 from castell.postprocess import simplex
 from castell.spread import Normal, SpreadOf
-from castell.tabulate import summed
 
 # The spread of a standard error over R draws is about 1 / sqrt(2 R) of it: 5 % at 200.
 REPLICATES = 200

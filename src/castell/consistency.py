@@ -18,9 +18,9 @@ import numpy as np
 
 from castell.errors import QueryError
 from castell.estimate import JointEstimate
+from castell.marginal import expand, summed
 from castell.operators import Floats
 from castell.reasons import Code, reason
-from castell.tabulate import expand, summed
 
 # Margins that differ by rounding alone are left as they are.
 ROUNDING = 1e-13

@@ -15,15 +15,15 @@ import numpy as np
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.design import lens_on
 from castell.grouped import Pieces, restrict, slopes, weighted_variance, wilson
-from castell.inversion import Groups, Observed, Query, measure, names_of, observe
+from castell.inversion import Groups, Observed, Query, measure, names_of, observe, smoothed
 from castell.kronecker import check_cells
+from castell.marginal import expand
 from castell.model import Model, Solution
 from castell.operators import Floats
 from castell.pooling import Source, predicted, sources
 from castell.reasons import Reasons
 from castell.shares import Shares
 from castell.spread import Normal
-from castell.tabulate import expand
 
 POPULATION = "population"
 
@@ -113,13 +113,15 @@ def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> 
         weights = [source.weights[group] * others[group] for group in held]
         everything = tuple(name for group in held for name in group)
         observed = observe(source.reports, everything)
-        variance = variance + weighted_variance(observed, held, weights, names, POPULATION)
+        variance = variance + weighted_variance(
+            observed, held, weights, names, POPULATION, smooth=True
+        )
     return Normal(variance)
 
 
 def _of_one(source: Source, group: tuple[str, ...]) -> tuple[float, Normal]:
     observed: Observed = observe(source.reports, group)
-    variance = weighted_variance(observed, [group], [np.ones(1)], group, POPULATION)
+    variance = weighted_variance(observed, [group], [np.ones(1)], group, POPULATION, smooth=True)
     spread = wilson(observed.invert(), variance, observed.growth(), observed.n, POPULATION)
     return source.weights[group], spread
 
@@ -143,12 +145,13 @@ def _shares(
     many = len(pieces.queries)
     values, slope, bend = np.zeros(many), np.zeros(many), np.zeros(many)
     covariance = np.zeros((many, many))
-    found = sources(blocks, list(dict.fromkeys(tuple(piece) for piece in pieces.queries)))
-    for source in found:
-        mine = [k for k, piece in enumerate(pieces.queries) if tuple(piece) in source.weights]
+    homes = _homes(blocks, restrict(groups, names_of(queries)), pieces.queries)
+    for source in sources(blocks, list(dict.fromkeys(homes))):
+        mine = [k for k, home in enumerate(homes) if home in source.weights]
         asked = [pieces.queries[k] for k in mine]
-        weights = np.array([source.weights[tuple(piece)] for piece in asked])
+        weights = np.array([source.weights[homes[k]] for k in mine])
         cells = measure(source.reports, asked, POPULATION)
+        cells = smoothed(cells, source.reports.study, asked)
         growths = slopes(source.reports, asked, cells.n)
         spread = wilson(cells.values, np.zeros(1), growths, cells.n, POPULATION)
         values[mine] += weights * cells.values
@@ -160,3 +163,19 @@ def _shares(
     return pieces.shares(values, covariance, Normal(variance, slope, bend)).because(
         *reasons(names_of(queries))
     )
+
+
+def _homes(
+    blocks: Sequence[HistogramCounts], groups: Groups, queries: Sequence[Query]
+) -> list[tuple[str, ...]]:
+    """Whose reports answer each query: of all attributes asked for, or of its own.
+
+    Shares that are asked for together, such as a group and a part of it, come from the same reports
+    where some hold all of them, so that they agree.
+    """
+    whole = [
+        tuple(group)
+        for group in groups
+        if any(b.n and set(group) <= set(b.study.names) for b in blocks)
+    ]
+    return [next((g for g in whole if set(q) <= set(g)), tuple(q)) for q in queries]

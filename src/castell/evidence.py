@@ -112,7 +112,7 @@ def by_attribute(mixture: Mixture, attributes: Sequence[int], joint: Floats) -> 
     """How many have each value, from how many have each combination, of some attributes."""
     values = np.zeros_like(mixture.profiles)
     sizes = [mixture.sizes[a] for a in attributes]
-    starts = np.cumsum((0, *mixture.sizes))
+    starts = mixture.starts
     cells = joint.reshape(-1, *sizes)
     for i, a in enumerate(attributes):
         others = tuple(k + 1 for k in range(len(sizes)) if k != i)

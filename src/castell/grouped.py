@@ -28,12 +28,12 @@ from castell.inversion import (
     names_of,
     observe,
 )
+from castell.marginal import expand
 from castell.model import Model, Solution
 from castell.operators import Floats
 from castell.reasons import Reason, Reasons, no_reasons
 from castell.shares import Shares
 from castell.spread import Normal
-from castell.tabulate import expand
 
 TARGETS = ("population", "respondents")
 
@@ -84,16 +84,18 @@ def weighted_variance(
     weights: Sequence[Floats],
     names: Sequence[str],
     target: str,
+    *,
+    smooth: bool = False,
 ) -> Floats:
     """The variance of the sum over groups of weights times the group's inverted table.
 
-    Weights are tables over `names`, or broadcast to them.
+    Weights are tables over `names`, or broadcast to them. `smooth` is for few reports.
     """
     tables = [expand(observed.project(g).invert(), g, names) for g in groups]
     population = target == "population"
     total: Floats = np.zeros(1)
     for c, group in enumerate(groups):
-        square = expand(observed.project(group).second_moment(), group, names)
+        square = expand(observed.project(group).second_moment(smooth=smooth), group, names)
         total = total + weights[c] ** 2 * (square if population else square - tables[c])
     for c, d in combinations(range(len(groups)), 2):
         both = groups[c] + groups[d]

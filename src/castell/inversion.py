@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,10 +116,18 @@ class Observed:
         inverses = [part.lens.inverse for part in self.parts]
         return self.in_order_asked(apply(inverses, self.frequencies()))
 
-    def second_moment(self) -> Floats:
-        """The mean over reports of what each adds to a cell, squared."""
+    def second_moment(self, *, smooth: bool = False) -> Floats:
+        """The mean over reports of what each adds to a cell, squared.
+
+        A few reports show too little of how they scatter. `smooth` takes the minimax estimate of
+        their distribution (Trybula 1958): as if sqrt(n) more had come, spread evenly.
+        """
         squares = [part.lens.inverse.power(2) for part in self.parts]
-        return self.in_order_asked(apply(squares, self.frequencies()))
+        shares = self.frequencies()
+        if smooth:
+            more = sqrt(self.n)
+            shares = (shares * self.n + more / shares.size) / (self.n + more)
+        return self.in_order_asked(apply(squares, shares))
 
     def growth(self) -> Floats:
         """The slope of each cell's mean square on its estimate, from the blocks' own margins."""
@@ -237,6 +245,17 @@ def measure(counts: Counts, queries: Sequence[Query], target: str) -> Cells:
     everybody = target == "population"
     lost = np.outer(seen.mean, seen.mean) if everybody else _in_both(counts, queries)
     return Cells(n, seen.mean, (seen.product - lost) / n)
+
+
+def smoothed(cells: Cells, study: Study, queries: Sequence[Query]) -> Cells:
+    """The same with variances from a smooth distribution of reports; see `second_moment`."""
+    even = [prod(float((f.values**2).mean()) for f in factors(study, q)) for q in queries]
+    n, more = cells.n, sqrt(cells.n)
+    own = np.diag(cells.covariance) * n + cells.values**2
+    square = (n * own + more * np.array(even)) / (n + more)
+    covariance = cells.covariance.copy()
+    np.fill_diagonal(covariance, np.maximum(square - cells.values**2, 0.0) / n)
+    return Cells(n, cells.values, covariance)
 
 
 def _in_both(counts: Counts, queries: Sequence[Query]) -> Floats:

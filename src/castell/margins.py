@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,11 @@ class Margins:
             self._views[name] = views(self.counts, [name], self.blocks)
         return self._views[name]
 
+    @property
+    def _few(self) -> bool:
+        """Whether reports are parted among blocks, and there may be few of one."""
+        return self.blocks is not None
+
     def table(self, name: str) -> Floats:
         return np.asarray(sum(weight * view.invert() for weight, view in self.views(name)))
 
@@ -44,7 +50,7 @@ class Margins:
         """The variance of each value's share."""
         return np.asarray(
             sum(
-                weight**2 * (view.second_moment() - view.invert() ** 2) / view.n
+                weight**2 * (view.second_moment(smooth=self._few) - view.invert() ** 2) / view.n
                 for weight, view in self.views(name)
             )
         )
@@ -76,7 +82,11 @@ class Margins:
             smooth = (shares * view.n + 1.0) / (view.n + len(shares))
             powers = [np.asarray((gains**k * smooth).sum()) for k in (1, 2, 3)]
             mean = float(gains @ shares)
-            variance += weight**2 * (float(gains**2 @ shares) - mean**2) / view.n
+            square = float(gains**2 @ shares)
+            if self._few:
+                more = sqrt(view.n)
+                square = (view.n * square + more * float((gains**2).mean())) / (view.n + more)
+            variance += weight**2 * (square - mean**2) / view.n
             slope += weight**2 * (float(growth(powers, view.n)) - 2.0 * mean) / view.n
             bend -= weight**2 / view.n
         return Normal(np.asarray(max(variance, 0.0)), slope, bend)

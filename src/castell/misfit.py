@@ -28,11 +28,11 @@ from castell.channel import BloomResponse
 from castell.chisquare import noncentrality, tail
 from castell.counting import Counts, HistogramCounts
 from castell.inversion import Observed
+from castell.marginal import summed
 from castell.operators import Floats
 from castell.pooling import views
 from castell.postprocess import simplex
 from castell.support import support
-from castell.tabulate import summed
 
 # A table is called doubtful by chance once in a thousand, at most.
 ALARM = 1e-3
@@ -171,7 +171,7 @@ def interactions(view: Observed, contrasts: Mapping[str, Floats]) -> Floats:
 def _kronecker(factors: Iterable[Floats]) -> Floats:
     product: Floats = np.ones((1, 1))
     for factor in factors:
-        product = np.kron(product, factor)
+        product = np.asarray(np.kron(product, factor), dtype=np.float64)
     return product
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +32,14 @@ class Mixture:
     sizes: tuple[int, ...]
 
     @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where the shares of each attribute begin in a profile, and where the last ones end."""
+        return tuple(accumulate(self.sizes, initial=0))
+
+    @cached_property
     def parts(self) -> list[Floats]:
         """The shares of each attribute's values, a row for each class."""
-        return np.split(self.profiles, np.cumsum(self.sizes)[:-1], axis=1)
+        return [self.profiles[:, a:b] for a, b in pairwise(self.starts)]
 
     def table(self, attributes: Sequence[int]) -> Floats:
         """The joint distribution of some attributes, an axis for each."""

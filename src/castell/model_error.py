@@ -25,10 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from castell.inversion import Query, intersection
+from castell.marginal import expand, summed
 from castell.margins import Margins
 from castell.operators import Floats
 from castell.spread import Normal
-from castell.tabulate import expand, summed
 
 _LEAST = 1e-12
 
@@ -96,14 +96,14 @@ class ModelError:
                     norm[i, k] += scale * (overlap - p * q)
         covariances = tuple(variance + self.association * (c - norm) for c in (plain, model))
         if all(len(query) == 1 for query in queries):
-            return self._of_margins(queries, variance), (variance,)
+            return self._of_margins(queries), (variance,)
         spread = self._normal(values, np.diag(variance), np.diag(plain), np.diag(norm))
         return spread, covariances
 
-    def _of_margins(self, queries: Sequence[Query], variance: Floats) -> Normal:
+    def _of_margins(self, queries: Sequence[Query]) -> Normal:
         found = [self.margins.group_spread(*next(iter(query.items()))) for query in queries]
         return Normal(
-            np.diag(variance),
+            np.array([float(each.variance) for each in found]),
             np.array([float(np.asarray(each.slope)) for each in found]),
             np.array([float(np.asarray(each.bend)) for each in found]),
         )

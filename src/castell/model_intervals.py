@@ -16,6 +16,7 @@ import numpy as np
 from castell.frechet import Reshaped, bounds
 from castell.inversion import Query, names_of
 from castell.kronecker import MAX_CELLS
+from castell.marginal import summed
 from castell.model import Model
 from castell.model_error import ModelError
 from castell.operators import Floats
@@ -24,7 +25,6 @@ from castell.reasons import Code, Reason, reason
 from castell.shares import Shares, Unbiased
 from castell.spread import Believed, Spread
 from castell.support import Checked, Support
-from castell.tabulate import summed
 
 
 @dataclass(frozen=True, eq=False)

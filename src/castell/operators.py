@@ -100,6 +100,10 @@ class Uniform:
         return self.size
 
     def turn(self, table: Floats) -> Floats:
+        if table.shape[1] == 1:  # as in every step of fitting to the reports of one block
+            column = table[:, 0]
+            single: Floats = column * (self.diagonal - self.rest) + self.rest * column.sum()
+            return single[None]
         # The two branches do the same; a matrix product is faster until d^2 outgrows it.
         if self.size <= 64:
             return _turned(table, self.dense())

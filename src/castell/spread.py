@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Protocol
@@ -81,12 +81,11 @@ class Normal:
 
     def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         """Where d^2 = z^2 (variance + slope d + bend d^2), d being truth less estimate."""
-        square = quantile(level) ** 2
-        below, above = self._end(-1.0, square), self._end(1.0, square)
-        return values + below, values + above
+        z = quantile(level)
+        return values + self._end(-1.0, z), values + self._end(1.0, z)
 
-    def _end(self, side: float, square: float) -> Floats:
-        slope, bend = np.asarray(self.slope), np.asarray(self.bend)
+    def _end(self, side: float, z: Floats | float) -> Floats:
+        square, slope, bend = np.asarray(z) ** 2, np.asarray(self.slope), np.asarray(self.bend)
         if self.outward:
             grows = side * slope > 0.0
             slope, bend = np.where(grows, slope, 0.0), np.where(grows, bend, 0.0)
@@ -95,7 +94,42 @@ class Normal:
         return np.asarray((middle + side * reach) / scale)
 
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        return within_bounds(values, *self.plain(values, level), level)
+        """The plain interval, brought inside [0, 1] so that coverage is kept.
+
+        Cutting would leave an interval empty where an unbiased estimate is far below 0, and cover
+        too often elsewhere. The unified approach of Feldman and Cousins (Phys. Rev. D 57, 1998)
+        orders estimates by their likelihood ratio to the best *possible* truth.
+        """
+        low, limit = self._from_zero(values, level)
+        # At 1 everything is the same, with what is left of 1 in place of the share.
+        mirrored = replace(self, slope=-np.asarray(self.slope))
+        top, floor = mirrored._from_zero(1.0 - values, level)
+        high = np.where(values < 0.0, limit, 1.0 - top)
+        low = np.where(values > 1.0, 1.0 - floor, low)
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+    def _from_zero(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """The lower end, and the upper end of estimates below 0, of a share that is at least 0."""
+        z = quantile(level)
+        low, high = self.plain(values, level)
+        error = np.sqrt(np.maximum(self._variance_at_zero(values), 0.0))
+        near = low < z * error  # where the bound is felt
+        reach, limits = _unified(level)
+        limit = high
+        if near.any():
+            floor, plain = np.maximum(error, 1e-300), low
+            for _ in range(6):
+                far = np.interp(np.maximum(low, 0.0) / floor, *reach)
+                skew = np.maximum(self.slope, 0.0) * (far**2 - 1.0) / 6
+                low = np.where(near, np.maximum(plain, values + self._end(-1.0, far) - skew), low)
+            up = np.maximum((high - values) / z, 1e-300)
+            limit = up * np.interp(values / up, *limits)
+        return np.maximum(low, 0.0), limit
+
+    def _variance_at_zero(self, values: Floats) -> Floats:
+        slope, bend = np.asarray(self.slope), np.asarray(self.bend)
+        change = -slope * values + bend * values**2
+        return np.asarray(self.variance + (np.maximum(change, 0.0) if self.outward else change))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,48 +199,16 @@ class Bounds:
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
 
-def within_bounds(values: Floats, low: Floats, high: Floats, level: float) -> tuple[Floats, Floats]:
-    """An interval of a share that ends outside [0, 1], brought inside so that coverage is kept.
-
-    Cutting would leave an interval empty where an unbiased estimate is far below 0, and cover too
-    often elsewhere. The unified approach of Feldman and Cousins (Phys. Rev. D 57, 1998) orders
-    estimates by likelihood ratio next to the best *possible* truth; a side reaches (value - low) or
-    (high - value), z standard errors each.
-    """
-    z = quantile(level)
-    # At 0, and at 1, where everything is the same with 1 - share in place of the share.
-    new_low, limit = _from_zero(values, low, high, level, z)
-    if bool(np.all(1.0 - values >= 2.0 * (high - values))):  # nowhere near 1, as most tables
-        return np.clip(new_low, 0.0, 1.0), np.clip(np.where(values < 0.0, limit, high), 0.0, 1.0)
-    top, floor = _from_zero(1.0 - values, 1.0 - high, 1.0 - low, level, z)
-    new_high = np.where(values < 0.0, limit, 1.0 - top)
-    new_low = np.where(values > 1.0, 1.0 - floor, new_low)
-    return np.clip(new_low, 0.0, 1.0), np.clip(new_high, 0.0, 1.0)
-
-
-def _from_zero(
-    values: Floats, low: Floats, high: Floats, level: float, z: float
-) -> tuple[Floats, Floats]:
-    """The lower end, and the upper end of estimates below 0, of a share that is at least 0."""
-    lower, upper = _unified(level)
-    down = np.maximum((values - low) / z, 1e-300)
-    up = np.maximum((high - values) / z, 1e-300)
-    start = values / down
-    # From twice z on there is no bound to be felt.
-    near = np.where(start >= 2.0 * z, low, down * np.interp(start, *lower))
-    return np.maximum(near, 0.0), up * np.interp(values / up, *upper)
-
-
 Curve = tuple[Floats, Floats]
 
 
 @lru_cache(maxsize=32)
 def _unified(level: float) -> tuple[Curve, Curve]:
-    """Feldman and Cousins' ends for a normal estimate with standard error 1 of a truth t >= 0.
+    """Feldman and Cousins' curves for a normal estimate with standard error 1 of a truth t >= 0.
 
     Estimates from x1 to x2 are accepted for t, with x2 = t + d and, as t < z, x1 below 0, where
     the best possible truth is 0: log ratios -d^2 / 2 = x1 t - t^2 / 2 are equal, and the chance
-    between them is the level.
+    between them is the level. Returned are d by t, and by an estimate x1 the largest t with it.
     """
     z = quantile(level)
     truths = np.concatenate([np.geomspace(1e-4, 0.05, 40)[:-1], np.linspace(0.05, 1.0, 80)]) * z
@@ -219,9 +221,7 @@ def _unified(level: float) -> tuple[Curve, Curve]:
             least, most = (middle, most) if chance < level else (least, middle)
         reach[i] = (least + most) / 2
     reach[-1] = z
-    first, last = truths / 2 - reach**2 / (2 * truths), truths + reach
-    lower = np.concatenate([[_NORMAL.inv_cdf(level)], last]), np.concatenate([[0.0], truths])
+    first = truths / 2 - reach**2 / (2 * truths)
     # Without a bound in sight, from an estimate of 0 on, the upper end is z above it.
     far = 1e6
-    upper = np.concatenate([first, [far]]), np.concatenate([truths, [far + z]])
-    return lower, upper
+    return (truths, reach), (np.append(first, far), np.append(truths, far + z))

@@ -25,6 +25,7 @@ from castell.errors import OptionError
 from castell.grouped import shares
 from castell.inversion import Observed, Query, names_of, observe
 from castell.likelihood import CLOSE, Likelihood, Pseudo, margin
+from castell.marginal import expand, summed
 from castell.margins import Margins
 from castell.model import Model, Solution
 from castell.model_error import ModelError
@@ -33,7 +34,6 @@ from castell.operators import Floats
 from castell.reasons import Code, Reason, reason
 from castell.shares import Shares
 from castell.study import Study
-from castell.tabulate import expand, summed
 
 READS = Reads()
 # Pseudo-respondents for each real one, from "believe the margins only" to "believe the table".
@@ -166,8 +166,12 @@ class Fitted:
         if len(self.names) == 1:
             return 0.0
         tables = [maximum(p.seen, self.strength, self.table, COARSE) for p in self.parts]
+        # In the order of the schema: what is found must not hang on the order asked.
+        names = [name for name in self.observed.study.names if name in self.names]
         generator = np.random.default_rng(0)
-        groups = {n: groups_of(summed(self.table, self.names, [n]), generator) for n in self.names}
+        groups = {
+            name: groups_of(summed(self.table, self.names, [name]), generator) for name in names
+        }
         found = [
             residuals(
                 [part.unseen.project(pair) for part in self.parts],
@@ -176,7 +180,7 @@ class Fitted:
                 groups[pair[0]],
                 groups[pair[1]],
             )
-            for pair in combinations(self.names, 2)
+            for pair in combinations(names, 2)
         ]
         return squared_error(each for each in found if each is not None)
 

@@ -16,12 +16,12 @@ from castell.bootstrap import bootstrap
 from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.inversion import Observed, Query, measure, observe
+from castell.marginal import expand
 from castell.model import Model, Solution
 from castell.operators import Floats
 from castell.reasons import Code, reason
 from castell.shares import Shares
 from castell.study import Study
-from castell.tabulate import expand
 
 READS = Reads()
 _DRAWS = 4000

@@ -17,8 +17,11 @@ NEGATIVE = "Negative mass beyond its error"
 
 
 def standard_errors(joint: JointEstimate, level: float = 0.95) -> Signal:
-    """How far off the cells may be: a look is due where the widest interval swamps the table."""
-    low, high = joint.conf_int(level)
+    """How far off the cells may be: a look is due where the widest interval swamps the table.
+
+    The widest before bounds: a hopeless interval that happens to lie outside of them looks short.
+    """
+    low, high = joint.unbounded(level)
     widest = float(((high - low) / 2).max())
     largest, middle = float(joint.standard_errors.max()), median(joint.standard_errors.ravel())
     top = float(joint.probabilities.max())
