@@ -22,6 +22,7 @@ DESIGNS: dict[str, Callable[[float], Study]] = {
     "singles": lambda e: Study(ASKED, e, "singles"),
     "pairs": lambda e: Study(ASKED, e, "pairs"),
     "cover": lambda e: Study(ASKED, e, "cover"),
+    "cover of more": lambda e: Study(schema((2, 3, 8, 5, 6, 7)), e, "cover"),
     "three": lambda e: Study(ASKED, e, sample=3),
     "in every draw": lambda e: Study(ASKED, e, [["a", "b"], ["c", "a"], ["a", "d"]], draw=True),
     "asymmetric": lambda e: Study(
@@ -49,7 +50,8 @@ class Truth:
     """The numbers of a study, by counting."""
 
     def __init__(self, study: Study) -> None:
-        self.study, self.drawn = study, study.design.draw
+        self.study = study
+        self.drawn = study.design.draw and len(study.design.blocks) > 1
         self.held = {
             name: [block for block in study.design.blocks if name in block.names]
             for name in study.names
@@ -156,14 +158,15 @@ WRITTEN = {
         [Ww]hoever sees the report guesses (?:it|'(?P<only>.+?)') right (?P<right>SHARE)\x20
         of the time, instead of (?P<chance>SHARE) without the report\.
         (?: Depending on what is asked with it, it is (?P<low>SHARE) to (?P<high>SHARE)\.)?""",
-    drawn: r"""It is asked of (?:(?P<everybody>everybody)|(?P<some>\d+) in (?P<of>\d+) respondents)
-        \. Over all of them, asked or not, it is guessed right (?P<over>SHARE) of the time\.""",
+    drawn: r"""It is asked of (?:(?P<everybody>everybody)\. On average over what is asked with it,
+        |(?P<some>\d+) in (?P<of>\d+) respondents\. Over all of them, asked or not,)\x20
+        it is guessed right (?P<over>SHARE) of the time\.""",
     at_worst: r"""At worst, after the report that gives most away, '(?P<name>.+?)'\x20
         is guessed right (?P<right>SHARE) of the time\.""",
     one_block: r"""If (?P<names>.+) are asked, (?P<count>both|all \d+) answers at once\x20
         are guessed right (?P<right>OFTEN), INSTEAD\x20
         No other set of questions that may be drawn is guessed right more often\.""",
-    everything: r"""(?P<count>All \d+) answers(?P<asked>, asked or not,)? at once\x20
+    everything: r"""(?P<count>All \d+) answers at once(?P<asked>, asked or not,)?\x20
         are guessed right (?P<right>OFTEN), INSTEAD""",
     prior: r"""Guesses are counted as if all answers were equally likely beforehand\.\x20
         Whoever knows more beforehand can guess better\.""",
@@ -202,7 +205,7 @@ def test_every_sentence_is_true(design: str, epsilon: float) -> None:
     assert said[0].startswith(("The answer most", "Whoever sees"))  # the risk of who is asked first
     worst = {name: true.worst(name) for name in study.names}
     assert ("weak" in told) == (max(worst.values()) > 0.9)
-    assert ("drawn" in told) == study.design.draw
+    assert ("drawn" in told) == true.drawn
     assert ("everything" in told) == (len(study.names) > 1)
     most = max(max(true.asked(name)) for name in study.names)
     assert ("at_worst" in told) >= (max(worst.values()) > most + 0.001)
@@ -217,6 +220,14 @@ def test_the_likeliest_guess_comes_first_not_the_largest_gain() -> None:
     assert b.best_guess - b.chance > a.best_guess - a.chance
     assert a.best_guess > b.best_guess
     assert "'a'" in study.statement().words()[0]
+
+
+def test_a_draw_of_one_block_is_none() -> None:
+    study = Study(schema((3, 4)), 4.0, "cover")
+    assert (study.design.draw, len(study.design.blocks)) == (True, 1)
+    said = str(study.statement())
+    assert "asked" not in said
+    assert "best guess" in said
 
 
 def test_nothing_is_deniable_by_decree() -> None:

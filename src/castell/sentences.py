@@ -33,12 +33,13 @@ def guesses(exposures: Sequence[Exposure], drawn: bool) -> list[str]:
     else:
         lines = [_best_guess(one, len(exposures) > 1, drawn)]
     if drawn:
-        some = out_of(len(one.guesses), one.draws)
-        asked = "everybody" if one.chance_drawn == 1.0 else f"{some} respondents"
-        lines.append(
-            f"It is asked of {asked}. Over all of them, asked or not, it is guessed right "
-            f"{share(one.best_guess_over_draw)} of the time."
+        asked = (
+            f"{out_of(len(one.guesses), one.draws)} respondents. Over all of them, asked or not,"
         )
+        if one.chance_drawn == 1.0:
+            asked = "everybody. On average over what is asked with it,"
+        right_over_all = share(one.best_guess_over_draw)
+        lines.append(f"It is asked of {asked} it is guessed right {right_over_all} of the time.")
     if worst is not one or share(worst.worst_guess) != right:
         lines.append(
             f"At worst, after the report that gives most away, {worst.name!r} is guessed right "
@@ -75,7 +76,7 @@ def guesses_at_all(exposures: Sequence[Exposure], whole: Together, drawn: bool) 
         asked = ", asked or not," if drawn else ""
         most = "" if all(e.exact for e in exposures) else "at most "
         lines.append(
-            f"{_every(len(exposures)).capitalize()} answers{asked} at once are guessed right "
+            f"{_every(len(exposures)).capitalize()} answers at once{asked} are guessed right "
             f"{most}{often(whole.guess_over_draw)}, instead of {often(whole.chance_of_all)} "
             "without the report."
         )
@@ -110,10 +111,8 @@ def forgery(exposures: Sequence[Exposure], design: Design) -> str:
     """What one forged report can do."""
     heavy = max(exposures, key=lambda e: e.influence)
     joint = "; in a joint table it can count for more" if len(exposures) > 1 else ""
-    if design.draw:
-        # It may rest on the reports of one block alone, whatever the margins rest on.
-        joint = "; a joint table has fewer reports to it, and there it can count for more"
-    elif len(design.blocks) > 1 and all(_alone(block) for block in design.blocks):
+    # Of a draw a joint table may rest on the reports of one block alone: more than the product.
+    if not design.draw and len(design.blocks) > 1 and all(_alone(block) for block in design.blocks):
         joint = "; in a joint table these numbers multiply"
     return (
         f"One forged report can count like {heavy.influence:.1f} honest ones in the table of "

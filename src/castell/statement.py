@@ -41,9 +41,14 @@ class Statement:
         """Whether some report leaves next to no doubt of an answer."""
         return sentences.given_away(self.exposures).worst_guess > sentences.WEAK
 
+    @property
+    def _drawn(self) -> bool:
+        """Whether respondents are asked different things: a draw of one block is none."""
+        return self.study.design.draw and len(self.study.design.blocks) > 1
+
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
-        drawn = self.study.design.draw
+        drawn = self._drawn
         return [
             *sentences.guesses(self.exposures, drawn),
             *sentences.guesses_at_all(self.exposures, self.together, drawn),
@@ -71,7 +76,7 @@ class Statement:
 
     def __str__(self) -> str:
         study = self.study
-        table = sentences.rows(self.exposures, study.design.draw)
+        table = sentences.rows(self.exposures, self._drawn)
         lines = [
             f"study     {study.name}",
             f"digest    {study.digest}",

@@ -25,6 +25,7 @@ export function introduction({ person: { study, memo }, asked }, speech) {
   const likeliest = each.reduce((a, b) => (b.guess.right > a.guess.right ? b : a));
   const worst = each.reduce((a, b) => (b.guess.worst > a.guess.worst ? b : a));
   const weak = worst.guess.worst > WEAK;
+  const drawn = study.drawn && study.blocks.length > 1;
   return make(
     "section",
     { class: "card protect" },
@@ -32,7 +33,7 @@ export function introduction({ person: { study, memo }, asked }, speech) {
     make("p", {}, say("protectLead"), !weak && ` ${say("protectUnsure")}`),
     headline(study, likeliest, each.length > 1, speech),
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
-    study.drawn &&
+    drawn &&
       make("p", {}, say("drawnNote", { asked: each.length, count: study.attributes.length })),
     !memo.persistent && make("p", { class: "alert" }, say("noMemory")),
     details(
@@ -44,7 +45,7 @@ export function introduction({ person: { study, memo }, asked }, speech) {
         make("p", {}, say("guessNote")),
         each.length > 1 && make("p", {}, say("all", together(each.length, right, chance, speech))),
       ],
-      () => (study.drawn ? draw(study, speech) : []),
+      () => (drawn ? draw(study, speech) : []),
       [
         memo.persistent && make("p", {}, say("again")),
         make("h3", {}, say("notProtected")),
