@@ -22,7 +22,7 @@ DESIGNS: dict[str, Callable[[float], Study]] = {
     "singles": lambda e: Study(ASKED, e, "singles"),
     "pairs": lambda e: Study(ASKED, e, "pairs"),
     "cover": lambda e: Study(ASKED, e, "cover"),
-    "cover of more": lambda e: Study(schema((2, 3, 8, 5, 6, 7)), e, "cover"),
+    "cover of more": lambda e: Study(schema((2, 3, 4, 5, 3)), e, "cover"),
     "three": lambda e: Study(ASKED, e, sample=3),
     "in every draw": lambda e: Study(ASKED, e, [["a", "b"], ["c", "a"], ["a", "d"]], draw=True),
     "asymmetric": lambda e: Study(
