@@ -23,7 +23,7 @@ export const en = {
   moreThan: "more than {n}",
   lessThan: "less than {n}",
   range: "{low} to {high}",
-  all: "Your {count} answers at once are guessed right {right}, instead of {chance} by luck.",
+  all: "Your {count} answers at once are guessed right {right}; by luck, {chance}.",
   oftenOf100: "in {n} of 100 cases",
   onceIn: "once in {n}",
   onceInMore: "less than once in {n}",
@@ -46,7 +46,7 @@ export const en = {
   tableLikely: "asked",
   outOf: "{some} in {all}",
   allDraw:
-    "All {count} answers of this survey, asked or not, are guessed right {right}, instead of {chance} by luck.",
+    "All {count} answers of this survey, asked or not, are guessed right {right}; by luck, {chance}.",
   notProtected: "What this does not hide",
   notProtectedItems: [
     "That this device took part. The server sees your network address while you send, as every website does; the software behind this page does not write it down.",

@@ -23,7 +23,7 @@ export const fr = {
   moreThan: "plus de {n}",
   lessThan: "moins de {n}",
   range: "{low} à {high}",
-  all: "Vos {count} réponses à la fois sont devinées {right}, au lieu de {chance} par chance.",
+  all: "Vos {count} réponses à la fois sont devinées {right} ; par chance, {chance}.",
   oftenOf100: "dans {n} cas sur 100",
   onceIn: "une fois sur {n}",
   onceInMore: "moins d’une fois sur {n}",
@@ -47,7 +47,7 @@ export const fr = {
   tableLikely: "posées",
   outOf: "{some} sur {all}",
   allDraw:
-    "Les {count} réponses de cette enquête, demandées ou non, sont devinées {right}, au lieu de {chance} par chance.",
+    "Les {count} réponses de cette enquête, demandées ou non, sont devinées {right} ; par chance, {chance}.",
   notProtected: "Ce que cela ne cache pas",
   notProtectedItems: [
     "Que cet appareil a participé. Le serveur voit votre adresse réseau pendant l’envoi, comme tout site web ; le logiciel derrière cette page ne la note pas.",
