@@ -12,6 +12,8 @@ import hmac
 import json
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +276,25 @@ STUDIES = {
     ),
     "odd texts": study("\u00fc\U0001f512", [ODD], [block(kary(4, 9, 2), ODD["name"])]),
     "a circle": study("circle", [HEALTH], [block(cyclic(4, 7, [0, 1, 3], 11, 4), "health")]),
+    "a circle with reports of nobody": study(
+        "sparse",
+        [HEALTH, YES],
+        [block(cyclic(8, 31, [1, 5, 11, 24, 25, 27], 90, 2), "yes", "health")],
+    ),
+    "a report that says nearly all": study(
+        "uneven",
+        [YES, SMOKES],
+        [
+            block(matrix([1000, 1], [500, 501]), "yes"),
+            block(matrix([90, 7, 3, 1], [5, 80, 15, 1], [11, 19, 70, 1]), "smokes"),
+        ],
+    ),
+    "twelve questions of which one is asked": study(
+        "twelve",
+        [attribute(f"q{i:02}", "no", "yes", question=f"Question {i}?") for i in range(12)],
+        [block(kary(2, 13536824018, 2**25), f"q{i:02}") for i in range(12)],
+        draw=1,
+    ),
     "drawn, with overlaps": study(
         "drawn",
         [YES, SMOKES, HEALTH],
@@ -306,6 +327,80 @@ def study_vectors() -> list[Json]:
             "widths": widths_of(content),
             "epsilon": epsilon_of(content),
         }
+        for name, content in STUDIES.items()
+    ]
+
+
+# -- what a report gives away ----------------------------------------------------------------------
+
+
+def seen(content: Json, one: Json, name: str | None) -> list[dict[int, Fraction]]:
+    """For each report of a block how likely it comes with each value of an attribute, or of all."""
+    sizes = {a["name"]: len(a["values"]) for a in content["attributes"]}
+    channel, total = one["channel"], total_of(one["channel"])
+    inputs, outputs = shape(channel)
+    found: list[dict[int, Fraction]] = [{} for _ in range(outputs)]
+    answers = product(*(range(sizes[each]) for each in one["attributes"]))
+    for number, answer in enumerate(answers):
+        value = number if name is None else answer[one["attributes"].index(name)]
+        for report in range(outputs):
+            chance = Fraction(weight(channel, number, report), total * inputs)
+            found[report][value] = found[report].get(value, Fraction(0)) + chance
+    return found
+
+
+def best_guess(content: Json, one: Json, name: str | None) -> Fraction:
+    return sum((max(report.values()) for report in seen(content, one, name)), Fraction(0))
+
+
+def worst_guess(content: Json, one: Json, name: str) -> Fraction:
+    return max(
+        max(report.values()) / sum(report.values(), Fraction(0))
+        for report in seen(content, one, name)
+    )
+
+
+def risk_of(content: Json, entry: Json) -> Json:
+    """The risk of one attribute: of whoever is asked, and over the draw."""
+    name, blocks = entry["name"], content["blocks"]
+    held = [one for one in blocks if name in one["attributes"]]
+    each = [best_guess(content, one, name) for one in held]
+    chance = Fraction(1, len(entry["values"]))
+    draws = len(blocks) if "draw" in content else 1
+    return {
+        "name": name,
+        "by_chance": float(chance),
+        "best_guess_if_drawn": float(max(each)),
+        "least_guess_if_drawn": float(min(each)),
+        "best_guess_over_draw": float((sum(each) + (draws - len(each)) * chance) / draws),
+        "chance_drawn": len(each) / draws,
+        "worst_guess": float(max(worst_guess(content, one, name) for one in held)),
+    }
+
+
+def statement_of(content: Json) -> Json:
+    blocks, drawn = content["blocks"], "draw" in content
+    whole = [best_guess(content, one, None) for one in blocks]
+    cells = math.prod(len(a["values"]) for a in content["attributes"])
+    inputs = [shape(one["channel"])[0] for one in blocks]
+    most = whole.index(max(whole))
+    every = math.prod(whole, start=Fraction(1))
+    over = sum(x * size / cells for x, size in zip(whole, inputs, strict=True)) / len(blocks)
+    return {
+        "attributes": [risk_of(content, entry) for entry in content["attributes"]],
+        "telling_block": blocks[most]["attributes"]
+        if drawn
+        else [a["name"] for a in content["attributes"]],
+        "all_guessed_if_drawn": float(whole[most] if drawn else every),
+        "all_by_chance_if_drawn": 1 / (inputs[most] if drawn else cells),
+        "all_guessed": float(over if drawn else every),
+        "all_by_chance": 1 / cells,
+    }
+
+
+def statement_vectors() -> list[Json]:
+    return [
+        {"name": name, "study": published(content), "statement": statement_of(content)}
         for name, content in STUDIES.items()
     ]
 
@@ -506,6 +601,7 @@ def vectors() -> dict[str, list[Json]]:
         "channels": channel_vectors(),
         "broken_channels": [{"name": n, "channel": c} for n, c in BROKEN_CHANNELS.items()],
         "studies": study_vectors(),
+        "statements": statement_vectors(),
         "broken_studies": broken_studies(),
         "words": word_vectors(),
         "reports": report_vectors(),

@@ -92,9 +92,59 @@ def test_what_is_stated_of_a_respondent() -> None:
     assert 4.0 - 2e-9 < study.epsilon <= 4.0
     said = study.statement()
     for exposure, size in zip(said.exposures, (2, 5), strict=True):
-        assert exposure.best_guess == pytest.approx(math.exp(2) / (math.exp(2) + size - 1))
+        most = math.exp(2) / (math.exp(2) + size - 1)  # of any channel
+        assert 1 / size < exposure.best_guess < exposure.worst_guess < most + 1e-12
+        assert exposure.exact
         assert exposure.influence > 1.0
     assert said.words()
+
+
+def brute_force(channel: BloomResponse) -> tuple[float, float]:
+    """The best guess over all reports of the bits that matter, and after the worst of them."""
+    bits = sorted({bit for f in channel.filters for bit in f})
+    right, worst = 0.0, 0.0
+    for report in range(1 << len(bits)):
+        sent = {bit for k, bit in enumerate(bits) if report >> k & 1}
+        likely = [
+            math.prod(
+                (channel.same if (bit in f) == (bit in sent) else channel.other) / channel.total
+                for bit in bits
+            )
+            for f in channel.filters
+        ]
+        right += max(likely) / channel.inputs
+        worst = max(worst, max(likely) / sum(likely))
+    return right, worst
+
+
+@pytest.mark.parametrize("weights", [(5, 3), (9, 1), (1000, 1)])
+@pytest.mark.parametrize("filters", [FILTERS, ((0, 1), (1, 2)), ((0,), (1,), (0, 1), (2, 3, 4))])
+def test_guesses_are_what_an_attacker_gets(
+    filters: tuple[tuple[int, ...], ...], weights: tuple[int, int]
+) -> None:
+    channel = BloomResponse(filters, *weights)
+    assert channel.guess_is_exact
+    assert (channel.best_guess, channel.worst_guess) == pytest.approx(brute_force(channel))
+
+
+def test_of_many_values_an_upper_bound_is_stated_and_called_one() -> None:
+    study = Study(schema((2, 12)), 4.0, "bloom")
+    two, twelve = study.statement().exposures
+    assert (two.exact, twelve.exact) == (True, False)
+    channel = study.design.blocks[1].channel
+    rng = np.random.default_rng(1)
+    assert isinstance(channel, BloomResponse)
+    # By simulation: how often the value is right whose filter is nearest to the report.
+    kept = rng.random((20_000, BITS)) < channel.same / channel.total
+    answers = rng.integers(12, size=20_000)
+    true = channel.matrix.T[answers] > 0.5
+    reports = np.where(kept, true, ~true)
+    near = (reports @ (2.0 * channel.matrix - 1.0)) - channel.matrix.sum(axis=0)
+    right = (near.argmax(axis=1) == answers).mean()
+    assert 1 / 12 < right < twelve.best_guess == twelve.worst_guess
+    said = study.statement()
+    assert "no answer right more than" in said.words()[0]
+    assert "at most" in str(said)
 
 
 def test_a_forged_report_counts_as_said() -> None:

@@ -101,8 +101,9 @@ def test_estimate_for_people(folder: Path, castell: Shell) -> None:
 def test_check_says_what_it_costs(folder: Path, castell: Shell) -> None:
     shown = castell("check", "study.toml")
     assert "epsilon   12 in all" in shown.out
-    assert "weak protection" in shown.out
+    assert "by a factor of at most 163,000." in shown.out
     document = castell("check", "study.toml", "--json").json
+    assert document["statement"] == shown.out.splitlines()[-len(document["statement"]) :]
     assert document["digest"] == Study.load(folder / "study.toml").digest
     assert [a["name"] for a in document["attributes"]] == list(SCHEMA.names)
 

@@ -27,7 +27,8 @@ LAYERS = [
     ("gathering", "rows", "trials", "mixture_error", "trust"),
     ("sampled", "filters", "junction", "copula"),
     ("estimators", "fitting", "castell"),
-    ("progress", "population", "statement", "studyfile"),
+    ("progress", "population", "studyfile"),
+    ("chances", "exposure", "sentences", "statement"),
     ("plots", "collector", "demo", "tables", "sending", "cli", "__main__"),
 ]
 ORDER = [module for layer in LAYERS for module in layer]

@@ -86,6 +86,20 @@ def test_studies(vector: dict[str, Any]) -> None:
     assert math.isclose(study.epsilon, vector["epsilon"], rel_tol=1e-12)
 
 
+@pytest.mark.parametrize("vector", named("statements"))
+def test_statements(vector: dict[str, Any]) -> None:
+    stated = Study.from_json(vector["study"]).statement().document()
+    wanted = vector["statement"]
+    for key in ("all_guessed_if_drawn", "all_by_chance_if_drawn", "all_guessed", "all_by_chance"):
+        assert stated[key] == pytest.approx(wanted[key], rel=1e-14), key
+    assert stated["telling_block"] == wanted["telling_block"]
+    for found, entry in zip(stated["attributes"], wanted["attributes"], strict=True):
+        assert found["best_guess"] == found["best_guess_if_drawn"]
+        for key, value in entry.items():
+            expected = value if key == "name" else pytest.approx(value, rel=1e-14)
+            assert found[key] == expected, key
+
+
 @pytest.mark.parametrize("vector", named("broken_studies"))
 def test_broken_studies_are_refused(vector: dict[str, Any]) -> None:
     with pytest.raises(CastellError):

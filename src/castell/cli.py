@@ -103,7 +103,6 @@ def check(
 ) -> None:
     """Check a study and say what it costs a respondent."""
     from castell.study import Study
-    from castell.tables import print_statement
 
     made = Study.load(study)
     statement = made.statement()
@@ -112,7 +111,7 @@ def check(
     if as_json:
         _print_json(statement.document())
         return
-    print_statement(statement)
+    typer.echo(statement)
     if publish is not None:
         typer.echo(f"\nwrote {publish}")
 

@@ -1,88 +1,60 @@
-"""What a study costs its respondents, in numbers and in plain words.
+"""What a study costs its respondents: the numbers, for people and for programs.
 
-Everything here follows from the integer weights. A guess is judged as if every value were equally
-likely beforehand; whoever knows more to begin with guesses better, with or without the report, but
-no report moves the odds between two answers by more than a factor of e^epsilon.
+The risk stated first is that of the person who is asked. Guesses are judged as if every value were
+equally likely beforehand; whoever knows more to begin with guesses better, with or without the
+report, but no report moves the odds between two answers by more than a factor of e^epsilon.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, prod
-from statistics import mean
+from math import prod
 from typing import Any
 
-from castell.budget import rounded_up
-from castell.channel import BloomResponse
-from castell.design import Design, lens_on
-from castell.pooling import predicted, shares
-from castell.schema import Attribute
+from castell import sentences
+from castell.exposure import Exposure, Together, exposure, together
 from castell.study import Study
 
 
 @dataclass(frozen=True)
-class Exposure:
-    """What one report tells about one attribute, and what one forged report can do to it."""
-
-    name: str
-    size: int
-    epsilon: float  # of the block that holds it
-    block: tuple[str, ...]
-    chance: float
-    best_guess: float
-    influence: float
-
-
-@dataclass(frozen=True)
 class Statement:
-    """The exposure of every attribute and of all of them together."""
+    """The exposure of every attribute and of all of them together.
+
+    Printed, it is what `castell check` says.
+    """
 
     study: Study
     exposures: tuple[Exposure, ...]
+    together: Together
 
     @property
     def all_by_chance(self) -> float:
-        return prod(e.chance for e in self.exposures)
+        return self.together.chance_of_all
 
     @property
     def all_guessed(self) -> float:
-        """How often the best guess at all answers of a uniform respondent is right."""
-        design = self.study.design
-        if not design.draw:
-            return prod(block.channel.best_guess for block in design.blocks)
-        # What was not reported can only be guessed by chance.
-        return mean(
-            b.channel.best_guess * b.channel.inputs * self.all_by_chance for b in design.blocks
-        )
+        """How often the best guess at all answers is right, on average over the draw."""
+        return self.together.guess_over_draw
+
+    @property
+    def weak(self) -> bool:
+        """Whether some report leaves next to no doubt of an answer."""
+        return sentences.given_away(self.exposures).worst_guess > sentences.WEAK
+
+    @property
+    def _drawn(self) -> bool:
+        """Whether respondents are asked different things: a draw of one block is none."""
+        return self.study.design.draw and len(self.study.design.blocks) > 1
 
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
-        total = self.study.epsilon
-        worst = max(self.exposures, key=lambda e: e.best_guess - e.chance)
-        lines = [
-            f"One respondent spends epsilon = {total:.6g} in all: whatever is sent, it changes the "
-            f"odds between any two possible sets of answers by a factor of at most "
-            f"{_times(exp(min(total, 700.0)))}.",
-            f"Most is learned about {worst.name!r}: the best guess at it is right "
-            f"{worst.best_guess:.1%} of the time instead of {worst.chance:.1%} by chance.",
-            f"All {len(self.exposures)} answers at once are guessed right "
-            f"{_odds(self.all_guessed)} instead of {_odds(self.all_by_chance)}.",
+        drawn = self._drawn
+        return [
+            *sentences.guesses(self.exposures, drawn),
+            *sentences.guesses_at_all(self.exposures, self.together, drawn),
+            *sentences.limits(self.exposures, self.study.epsilon),
+            sentences.forgery(self.exposures, self.study.design),
         ]
-        if total > 8.0:
-            lines.append(
-                "This is weak protection. Below a total of 4 a respondent can deny any answer "
-                "with good reason."
-            )
-        heavy = max(self.exposures, key=lambda e: e.influence)
-        joint = "in a joint table these numbers multiply"
-        if self.study.design.draw:
-            # It may rest on the reports of one block alone, whatever the margins rest on.
-            joint = "a joint table has fewer reports to it, and there it can count for more"
-        lines.append(
-            f"One forged report can count like {heavy.influence:.1f} honest ones in the table of "
-            f"{heavy.name!r}; {joint}."
-        )
-        return lines
 
     def document(self) -> dict[str, Any]:
         """The statement for programs."""
@@ -90,23 +62,31 @@ class Statement:
             "name": self.study.name,
             "digest": self.study.digest,
             "epsilon": self.study.epsilon,
+            "drawn": self.study.design.draw,
+            "weak": self.weak,
             "cells": prod(e.size for e in self.exposures),
+            "telling_block": list(self.together.names),
+            "all_guessed_if_drawn": self.together.guess,
+            "all_by_chance_if_drawn": self.together.chance,
             "all_guessed": self.all_guessed,
             "all_by_chance": self.all_by_chance,
-            "attributes": [
-                {
-                    "name": e.name,
-                    "size": e.size,
-                    "epsilon": e.epsilon,
-                    "block": list(e.block),
-                    "best_guess": e.best_guess,
-                    "by_chance": e.chance,
-                    "influence": e.influence,
-                }
-                for e in self.exposures
-            ],
+            "attributes": [_entry(e) for e in self.exposures],
             "statement": self.words(),
         }
+
+    def __str__(self) -> str:
+        study = self.study
+        table = sentences.rows(self.exposures, self._drawn)
+        lines = [
+            f"study     {study.name}",
+            f"digest    {study.digest}",
+            f"epsilon   {study.epsilon:.6g} in all, for one respondent",
+            "",
+            *sentences.aligned(table),
+        ]
+        if any(len(e.block) > 1 for e in self.exposures):
+            lines.append("Attributes randomised together share one epsilon, listed with each.")
+        return "\n".join([*lines, "", *self.words()])
 
 
 def state(study: Study) -> Statement:
@@ -114,72 +94,27 @@ def state(study: Study) -> Statement:
 
     >>> from castell import Attribute, Schema
     >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=1.0)
-    >>> [round(x, 3) for x in (state(study).all_guessed, state(study).exposures[0].influence)]
-    [0.731, 1.582]
+    >>> print(state(study).words()[0])
+    Whoever sees the report guesses 'sex' right 73.1% of the time, instead of 50.0% without the \
+report.
     """
-    return Statement(study, tuple(_exposure(study.design, attribute) for attribute in study.schema))
+    exposures = tuple(exposure(study.design, attribute) for attribute in study.schema)
+    return Statement(study, exposures, together(study.design, study.schema))
 
 
-def _exposure(design: Design, attribute: Attribute) -> Exposure:
-    """What one report tells of an attribute: on average over the blocks that may be drawn.
-
-    The rest is the worst case: the budget, and a forger who claims to have drawn the block that
-    counts most. There are as many reports of all blocks as times one is expected of each.
-    """
-    chance = 1.0 / attribute.size
-    blocks = [design.blocks[i] for i in design.holders(attribute.name)]
-    if isinstance(blocks[0].channel, BloomResponse):
-        return _filtered(blocks[0].channel, attribute)
-    lenses = [lens_on(block, [attribute.name]) for block in blocks]
-    drawn = len(design.blocks) if design.draw else 1
-    missed = drawn - len(blocks)
-    weights = shares([predicted(lens) for lens in lenses], [1.0] * len(lenses))
-    return Exposure(
-        attribute.name,
-        attribute.size,
-        rounded_up(max(block.channel.exact_epsilon for block in blocks)),
-        blocks[0].names if len(blocks) == 1 else (attribute.name,),
-        chance,
-        (sum(lens.best_guess for lens in lenses) + missed * chance) / drawn,
-        max(
-            float(drawn * w) * lens.inverse.extreme()
-            for w, lens in zip(weights, lenses, strict=True)
-        ),
-    )
-
-
-def _filtered(channel: BloomResponse, attribute: Attribute) -> Exposure:
-    """What a filter tells; it has no inverse to read that from."""
-    epsilon, alone = rounded_up(channel.exact_epsilon), (attribute.name,)
-    chance = 1.0 / attribute.size
-    return Exposure(
-        attribute.name,
-        attribute.size,
-        epsilon,
-        alone,
-        chance,
-        channel.best_guess,
-        channel.influence,
-    )
-
-
-def _times(factor: float) -> str:
-    """A factor in a few digits, upwards: what is stated as "at most" must be.
-
-    >>> _times(4.4817), _times(403.4)
-    ('4.49', '404')
-    """
-    if factor < 100:
-        return f"{ceil(factor * 100) / 100:.2f}"
-    return f"{ceil(factor):,}" if factor < 1e6 else f"{factor * 1.05:.1e}"
-
-
-def _odds(share: float) -> str:
-    """A share in the words people use for it.
-
-    >>> _odds(0.25), _odds(1 / 1814400)
-    ('25.0% of the time', 'once in 1,814,400')
-    """
-    if share >= 0.01:
-        return f"{share:.1%} of the time"
-    return f"once in {1 / share:,.0f}" if share > 1e-12 else f"once in {1 / share:.1e}"
+def _entry(e: Exposure) -> dict[str, Any]:
+    return {
+        "name": e.name,
+        "size": e.size,
+        "epsilon": e.epsilon,
+        "block": list(e.block),
+        "best_guess": e.best_guess,
+        "best_guess_if_drawn": e.best_guess,
+        "least_guess_if_drawn": e.least_guess,
+        "best_guess_over_draw": e.best_guess_over_draw,
+        "worst_guess": e.worst_guess,
+        "by_chance": e.chance,
+        "chance_drawn": e.chance_drawn,
+        "influence": e.influence,
+        "exact": e.exact,
+    }

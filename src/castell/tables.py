@@ -11,7 +11,6 @@ from rich.table import Table
 
 from castell.estimate import JointEstimate
 from castell.probability import Probability
-from castell.statement import Statement
 from castell.summary import INSECURE, percent
 
 if TYPE_CHECKING:
@@ -32,33 +31,6 @@ def _table(*titles: str, left: int = 1) -> Table:
     for i, title in enumerate(titles):
         table.add_column(title, justify="left" if i < left else "right")
     return table
-
-
-def print_statement(statement: Statement) -> None:
-    study, console = statement.study, _console()
-    console.print(f"study     {study.name}", markup=False)
-    console.print(f"digest    {study.digest}", markup=False)
-    console.print(f"epsilon   {study.epsilon:.6g} in all, for one respondent\n")
-    shared = any(len(e.block) > 1 for e in statement.exposures)
-    titles = ["attribute", "values", "epsilon", "best guess", "by chance", "forged report"]
-    table = _table(*titles, *(["randomised with"] if shared else []))
-    for e in statement.exposures:
-        row = [
-            e.name,
-            str(e.size),
-            f"{e.epsilon:.4f}",
-            f"{e.best_guess:.1%}",
-            f"{e.chance:.1%}",
-            f"x {e.influence:.2f}",
-        ]
-        others = ", ".join(name for name in e.block if name != e.name)
-        table.add_row(*row, *([others] if shared else []))
-    console.print(table)
-    if shared:
-        console.print("Attributes randomised together share one epsilon, listed with each.")
-    console.print()
-    for line in statement.words():
-        console.print(line, markup=False)
 
 
 def print_probability(

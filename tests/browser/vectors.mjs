@@ -13,6 +13,7 @@ export async function checkVectors(client, vectors) {
   const { parseStudy } = await load("study");
   const { labelledWords } = await load("memo");
   const { blocksAsked, bodyOf, makeReport, readCodes } = await load("report");
+  const { statementOf } = await load("exposure");
   const { Refusal } = await load("refusal");
 
   let checked = 0;
@@ -25,6 +26,11 @@ export async function checkVectors(client, vectors) {
   // Never below the true loss, and above it by next to nothing.
   const loss = (what, found, wanted) => {
     const fits = found >= wanted && found < wanted + 1e-12;
+    same(what, fits || `${found} for ${wanted}`, true);
+  };
+  // The same up to the last bits, which depend on the order of adding up.
+  const near = (what, found, wanted) => {
+    const fits = Math.abs(found - wanted) <= 1e-14 * wanted;
     same(what, fits || `${found} for ${wanted}`, true);
   };
   const refused = async (what, work) => {
@@ -85,6 +91,25 @@ export async function checkVectors(client, vectors) {
     const study = await parseStudy(text);
     same(name, [study.digest, study.widths], [digest, widths]);
     loss(`${name}: epsilon`, study.epsilon, epsilon);
+  }
+  for (const { name, study: text, statement: wanted } of vectors.statements) {
+    const found = statementOf(await parseStudy(text));
+    same(`${name}: telling block`, found.tellingBlock, wanted.telling_block);
+    near(`${name}: all if drawn`, found.allGuessedIfDrawn, wanted.all_guessed_if_drawn);
+    near(`${name}: by chance if drawn`, found.allByChanceIfDrawn, wanted.all_by_chance_if_drawn);
+    near(`${name}: all`, found.allGuessed, wanted.all_guessed);
+    near(`${name}: all by chance`, found.allByChance, wanted.all_by_chance);
+    same(`${name}: attributes`, found.attributes.length, wanted.attributes.length);
+    wanted.attributes.forEach((attribute, i) => {
+      const one = found.attributes[i];
+      same(`${name}: name`, one.name, attribute.name);
+      near(`${name}: chance`, one.chance, attribute.by_chance);
+      near(`${name}: best guess`, one.bestGuess, attribute.best_guess_if_drawn);
+      near(`${name}: least guess`, one.leastGuess, attribute.least_guess_if_drawn);
+      near(`${name}: over the draw`, one.bestGuessOverDraw, attribute.best_guess_over_draw);
+      near(`${name}: worst guess`, one.worstGuess, attribute.worst_guess);
+      near(`${name}: asked`, one.holders / one.draws, attribute.chance_drawn);
+    });
   }
   for (const { name, text } of vectors.broken_studies) {
     await refused(name, () => parseStudy(text));

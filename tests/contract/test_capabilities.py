@@ -178,16 +178,21 @@ PLAIN = '''"""Halves: every share is one half, whatever the reports say."""
 import numpy as np
 
 from castell.capabilities import Reads
-from castell.model import Cell, Model, Solution
-from castell.spread import Spread
+from castell.model import Model, Solution
+from castell.shares import Shares
+from castell.spread import Normal
 
 
 def fit(study, counts, *, loud=False):
     def joint(names, max_cells):
         table = np.full([study.schema[name].size for name in names], 0.5)
-        return Solution(table, lambda names: Spread(np.zeros(1)))
+        return Solution(table, lambda names: Normal(np.zeros(1)))
 
-    return Model(counts, joint, lambda query: Cell(0.5, Spread(np.array(0.0))))
+    def shares(queries):
+        zeros = np.zeros(len(queries))
+        return Shares(zeros + 0.5, Normal(zeros), (np.diag(zeros),))
+
+    return Model(counts, joint, shares)
 '''
 SAYING = 'READS = Reads(drawn=True, sets=True, bloom=True, options={"loud": ("drawn", "bloom")})\n'
 

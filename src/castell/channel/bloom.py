@@ -27,6 +27,7 @@ from castell.operators import Floats, Operator
 
 BITS = 64
 HASHES = 5
+MOST_KINDS = 1 << 14  # of reports; more are not worth the wait
 _UNSEEN = "a Bloom filter has no matrix"
 _ASK = "use a method that reads the bits (castell.methods_for(study) names them)"
 
@@ -115,9 +116,35 @@ class BloomResponse:
 
     @property
     def best_guess(self) -> float:
-        """At most this: what any channel with this epsilon may give away."""
-        odds = math.exp(self.epsilon)
-        return odds / (odds + self.inputs - 1)
+        """Exact for few values; for many (`guess_is_exact` is false) at most this."""
+        return self.worst_guess if self._average_guess is None else self._average_guess
+
+    @property
+    def worst_guess(self) -> float:
+        # The report that is a value's own filter is the one that says most for it: every bit that
+        # tells it from another value speaks against that one.
+        odds, values = self.other / self.same, [set(bits) for bits in self.filters]
+        return max(1.0 / sum(odds ** len(one ^ two) for two in values) for one in values)
+
+    @property
+    def guess_is_exact(self) -> bool:
+        """Whether `best_guess` is the average over all reports, not only an upper bound."""
+        return self._average_guess is not None
+
+    @cached_property
+    def _average_guess(self) -> float | None:
+        """The best guess by counting reports, alike if as many bits fit each value."""
+        telling = [row for row in self.matrix.astype(np.int64) if 0 < row.sum() < self.inputs]
+        fitting, reports = np.zeros((1, self.inputs), dtype=np.int64), np.array([1.0])
+        for row in telling:
+            both = np.concatenate([fitting + row, fitting + 1 - row])
+            fitting, same = np.unique(both, axis=0, return_inverse=True)
+            reports = np.bincount(same.ravel(), np.tile(reports, 2)).astype(np.float64)
+            if len(reports) > MOST_KINDS:
+                return None
+        most, flip = fitting.max(axis=1), self.other / self.total
+        chance = (1.0 - flip) ** most * flip ** (len(telling) - most)
+        return float(reports @ chance) / self.inputs
 
     @property
     def influence(self) -> float:

@@ -110,8 +110,19 @@ class CyclicResponse:
     @property
     def best_guess(self) -> float:
         # Some reports may lie in no answer's set, if there are more reports than answers.
-        hit = int((self.member().combine(np.arange(self.size)) > 0.5).sum())
+        hit = int((self.holding > 0).sum())
         return (hit * self.same + (self.outputs - hit) * self.other) / (self.total * self.size)
+
+    @property
+    def worst_guess(self) -> float:
+        # The fewer answers share a report, the more it says of each; one in no set says nothing.
+        held = int(self.holding[self.holding > 0].min())
+        return self.same / (held * self.same + (self.size - held) * self.other)
+
+    @cached_property
+    def holding(self) -> NDArray[np.int64]:
+        """In how many answers' sets each report lies."""
+        return np.rint(self.member().combine(np.arange(self.size))).astype(np.int64)
 
     @property
     def chances(self) -> tuple[float, float]:
@@ -144,8 +155,7 @@ class CyclicResponse:
         gap = own - others
         # Where answers are fewer than reports, some reports lie in more of their sets than others;
         # what a report adds in all is evened out to one, so that the estimates always sum to one.
-        held = np.rint(self.member().combine(np.arange(self.size)))
-        even = (1.0 - (held - self.size * others) / gap) / self.size
+        even = (1.0 - (self.holding - self.size * others) / gap) / self.size
         return self._operator((1.0 - others) / gap + even, -others / gap + even)
 
     def weights(self) -> list[list[int]]:
@@ -206,9 +216,27 @@ class CyclicMargin:
         return Dense(np.array([inverse.combine(answers) for answers in self._answers]))
 
     @cached_property
+    def _most(self) -> NDArray[np.int64]:
+        """For each report the answers of the likeliest combination whose sets it lies in."""
+        member = self.block.member()
+        held = np.array([member.combine(answers) for answers in self._answers])
+        return np.asarray(np.rint(held.max(axis=0)), dtype=np.int64)
+
+    @property
     def best_guess(self) -> float:
-        member, block = self.block.member(), self.block
-        likely = np.array([member.combine(answers) for answers in self._answers]).max(axis=0)
+        block, gap = self.block, self.block.same - self.block.other
         merged = block.size // len(self._answers)
-        weight = merged * block.other + np.rint(likely) * (block.same - block.other)
-        return float(weight.sum() / (block.total * block.size))
+        best = block.outputs * merged * block.other + int(self._most.sum()) * gap
+        return best / (block.total * block.size)
+
+    @property
+    def worst_guess(self) -> float:
+        block, gap = self.block, self.block.same - self.block.other
+        merged = block.size // len(self._answers)
+        kinds = np.unique(np.stack([self._most, block.holding]), axis=1).T.tolist()
+        return float(
+            max(
+                Fraction(merged * block.other + most * gap, block.size * block.other + held * gap)
+                for most, held in kinds
+            )
+        )

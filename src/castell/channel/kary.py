@@ -98,6 +98,10 @@ class KaryResponse:
         return self.same / self.total
 
     @property
+    def worst_guess(self) -> float:
+        return self.best_guess  # every report tells as much as any other
+
+    @property
     def forward(self) -> Uniform:
         return Uniform(self.size, self.same / self.total, self.other / self.total)
 
@@ -148,6 +152,10 @@ class CoarseResponse:
     @property
     def best_guess(self) -> float:
         return self._weights[0] / self.block.total
+
+    @property
+    def worst_guess(self) -> float:
+        return self.best_guess
 
     @property
     def forward(self) -> Uniform:

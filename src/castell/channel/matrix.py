@@ -112,6 +112,11 @@ class MatrixResponse:
         return best / (self.total * self.inputs)
 
     @property
+    def worst_guess(self) -> float:
+        columns = zip(*self.rows, strict=True)
+        return float(max(Fraction(max(column), sum(column)) for column in columns))
+
+    @property
     def forward(self) -> Dense:
         return Dense(self._matrix().T)
 

@@ -35,6 +35,11 @@ class Lens(Protocol):
         """How often the best guess at a uniform answer is right after seeing its report."""
         ...
 
+    @property
+    def worst_guess(self) -> float:
+        """The same after the report that gives most away; never less than `best_guess`."""
+        ...
+
 
 class Channel(Lens, Protocol):
     """What a block of attributes passes through on the device."""

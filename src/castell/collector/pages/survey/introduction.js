@@ -1,120 +1,136 @@
-// What is protected, in plain words and with the numbers of this study.
+// What is protected, in plain words and with the numbers of this study: those of the person who is
+// asked here first, because whoever sees the report sees what was asked.
 
+import { riskOf } from "../client/exposure.js";
 import { attributeNamed } from "../client/study.js";
-import { exposures, together } from "./exposure.js";
-import { hundredDots, make, spoken, table } from "./parts.js";
+import { factor, lessThanOnceIn, ofHundred } from "./chances.js";
+import { hundredDots, make } from "./parts.js";
+import { draw, risks, together } from "./risks.js";
 
 /** @typedef {import("../client/study.js").Study} Study */
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
+/** @typedef {import("./risks.js").Risk} Risk */
 
-// Above this total `castell check` calls the protection weak as well.
-const WEAK = 8;
+// `castell check` calls a guess that is wrong less than once in ten weak protection as well.
+const WEAK = 0.9;
 
 /**
- * What is protected, in plain words and with the numbers of this study.
- *
  * @param {State} state
  * @param {Speech} speech
  */
 export function introduction({ person: { study, memo }, asked }, speech) {
-  const { say, number, atMost, notProtected } = speech;
-  const all = exposures(study, asked).filter(({ right }) => !Number.isNaN(right));
-  const worst = all.reduce((a, b) => (b.right - b.chance > a.right - a.chance ? b : a), all[0]);
-  const both = together(study, asked);
-  const picked = asked.flatMap((index) => study.blocks[index].attributes);
-  const factor = Math.exp(study.epsilon);
-  const weak = study.epsilon > WEAK;
+  const { say } = speech;
+  const { each, chance, right } = riskOf(study, asked);
+  const likeliest = each.reduce((a, b) => (b.guess.right > a.guess.right ? b : a));
+  const worst = each.reduce((a, b) => (b.guess.worst > a.guess.worst ? b : a));
+  const weak = worst.guess.worst > WEAK;
+  const drawn = study.drawn && study.blocks.length > 1;
   return make(
     "section",
     { class: "card protect" },
-    make("h2", {}, say("protectTitle")),
-    make("p", {}, say("protectLead"), !weak && ` ${say("protectDeny")}`),
-    worst && guess(study, worst, speech),
-    weak && make("p", { class: "alert" }, say("weak")),
-    study.drawn &&
-      make("p", {}, say("drawnNote", { asked: picked.length, count: study.attributes.length })),
+    make("h2", {}, say(weak ? "protectTitleWeak" : "protectTitle")),
+    make("p", {}, say("protectLead"), !weak && ` ${say("protectUnsure")}`),
+    headline(study, likeliest, each.length > 1, speech),
+    weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
+    drawn &&
+      make("p", {}, say("drawnNote", { asked: each.length, count: study.attributes.length })),
     !memo.persistent && make("p", { class: "alert" }, say("noMemory")),
-    make(
-      "details",
-      {},
-      make("summary", {}, say("more")),
-      make("p", {}, say("protectWhy")),
-      make(
-        "p",
-        {},
-        say("epsilon", {
-          epsilon: atMost(study.epsilon, 2),
-          factor: factor < 100 ? atMost(factor, 1) : number(Math.ceil(factor)),
-        }),
-      ),
-      all.length > 0 &&
-        table(
-          say("guessTitle"),
-          [say("tableQuestion"), say("tableRight"), say("tableChance")],
-          all.map(({ name, right, chance }) => [
-            spoken(speech, speech.question(attributeNamed(study, name))),
-            say("of100", { n: number(100 * right, 1) }),
-            say("of100", { n: number(100 * chance, 1) }),
-          ]),
-        ),
-      all.length > 1 &&
-        !Number.isNaN(both.right) &&
+    details(
+      say("more"),
+      [
+        make("p", {}, say("protectWhy")),
+        make("p", {}, epsilon(study, speech)),
+        risks(study, each, speech),
+        make("p", {}, say("guessNote")),
+        each.length > 1 && make("p", {}, say("all", together(each.length, right, chance, speech))),
+      ],
+      () => (drawn ? draw(study, speech) : []),
+      [
+        memo.persistent && make("p", {}, say("again")),
+        make("h3", {}, say("notProtected")),
         make(
-          "p",
+          "ul",
           {},
-          say("all", {
-            count: all.length,
-            right: often(both.right, speech),
-            chance: often(both.chance, speech),
-          }),
+          speech.notProtected.map((item) => make("li", {}, item)),
         ),
-      memo.persistent && make("p", {}, say("again")),
-      make("h3", {}, say("notProtected")),
-      make(
-        "ul",
-        {},
-        notProtected.map((item) => make("li", {}, item)),
-      ),
+      ],
     ),
   );
 }
 
 /**
+ * What is shown on request; its middle is made when it is first opened.
+ *
+ * @param {string} title
+ * @param {import("./parts.js").Child[]} first
+ * @param {() => HTMLElement[]} later
+ * @param {import("./parts.js").Child[]} last
+ */
+function details(title, first, later, last) {
+  const middle = make("div", { class: "later" });
+  const open = () => {
+    if (!middle.hasChildNodes()) middle.append(...later());
+  };
+  return make("details", { toggle: open }, make("summary", {}, title), first, middle, last);
+}
+
+/**
  * @param {Study} study
- * @param {import("./exposure.js").Exposure} worst
+ * @param {Risk} likeliest
+ * @param {boolean} several
  * @param {Speech} speech
  */
-function guess(study, worst, speech) {
+function headline(study, { name, chance, guess }, several, speech) {
   const { say } = speech;
-  const [right, chance] = [Math.ceil(100 * worst.right), Math.round(100 * worst.chance)];
-  const fill = { right, chance, more: right - chance, wrong: 100 - right };
+  const right = rounded(guess.right);
+  const fill = {
+    right: ofHundred(speech, guess.right),
+    chance: ofHundred(speech, chance),
+    more: ofHundred(speech, right - rounded(chance)),
+    wrong: ofHundred(speech, 1 - (right < 1 ? right : guess.right)),
+  };
+  const question = speech.question(attributeNamed(study, name));
   const key = (/** @type {string} */ kind, /** @type {string} */ words) =>
     make("li", { class: kind }, words);
   return make(
     "figure",
     {},
-    make(
-      "p",
-      {},
-      say("guess", { ...fill, question: speech.question(attributeNamed(study, worst.name)) }),
-    ),
-    hundredDots(say("guessPicture", fill), chance, right),
+    make("p", {}, say("guess", { ...fill, question }), several && ` ${say("guessMost")}`),
+    // No dot too few is filled.
+    hundredDots(say("guessPicture", fill), Math.round(100 * chance), Math.ceil(100 * guess.right)),
     make(
       "ul",
       { class: "key", "aria-hidden": "true" },
-      key("chance", `${chance} ${say("dotsChance")}`),
-      key("more", `${right - chance} ${say("dotsMore")}`),
-      key("wrong", `${100 - right} ${say("dotsWrong")}`),
+      key("chance", `${fill.chance} ${say("dotsChance")}`),
+      key("more", `${fill.more} ${say("dotsMore")}`),
+      key("wrong", `${fill.wrong} ${say("dotsWrong")}`),
     ),
   );
 }
 
+/** @param {number} chance to a tenth of a percent, so that what is shown adds up */
+function rounded(chance) {
+  return Math.floor(1000 * chance + 0.5) / 1000;
+}
+
 /**
- * @param {number} share
+ * @param {Study} study
+ * @param {Risk} worst
  * @param {Speech} speech
  */
-function often(share, { say, number }) {
-  if (share >= 0.01) return say("oftenOf100", { n: number(100 * share, share < 0.1 ? 1 : 0) });
-  return say("onceIn", { n: number(Math.floor(1 / share)) });
+function weakness(study, { name, guess }, speech) {
+  const times = speech.number(lessThanOnceIn(1 - guess.worst));
+  return speech.say("weak", { question: speech.question(attributeNamed(study, name)), times });
+}
+
+/**
+ * @param {Study} study
+ * @param {Speech} speech
+ */
+function epsilon(study, speech) {
+  return speech.say("epsilon", {
+    epsilon: speech.atMost(study.epsilon, 2),
+    factor: factor(speech, study.epsilon),
+  });
 }

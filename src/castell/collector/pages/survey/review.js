@@ -2,11 +2,11 @@
 
 import { bodyOf, readCodes } from "../client/report.js";
 import { attributeNamed } from "../client/study.js";
-import { likeliest, unpack } from "./exposure.js";
 import { make, spoken, table } from "./parts.js";
 
 /** @typedef {import("../client/ledger.js").Entry} Entry */
 /** @typedef {import("../client/report.js").Report} Report */
+/** @typedef {import("../client/study.js").Block} Block */
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
 
@@ -104,7 +104,7 @@ function sentRows({ person: { study }, answers, report }, speech) {
 }
 
 /**
- * @param {import("../client/study.js").Block} block
+ * @param {Block} block
  * @param {number} at
  * @param {number} code
  * @param {string[]} values
@@ -115,4 +115,33 @@ function spokenFor(block, at, code, values, { say }) {
   const named = [...codes].sort((a, b) => a - b).map((value) => values[value]);
   const rest = named.length > 5 ? [say("andMore", { n: named.length - 5 })] : [];
   return [...named.slice(0, 5), ...rest].join(", ");
+}
+
+/**
+ * The answers of a block that a report speaks for: those under which it is most likely.
+ *
+ * @param {Block} block
+ * @param {number} report
+ * @returns {number[]}
+ */
+function likeliest({ channel }, report) {
+  const weights = Array.from({ length: channel.inputs }, (_, x) => channel.weight(x, report));
+  const most = weights.reduce((a, b) => Math.max(a, b));
+  return weights.flatMap((weight, answer) => (weight === most ? [answer] : []));
+}
+
+/**
+ * The code of each attribute of a block in one of its answers.
+ *
+ * @param {Block} block
+ * @param {number} answer
+ * @returns {number[]}
+ */
+function unpack({ sizes }, answer) {
+  const codes = [];
+  for (const size of [...sizes].reverse()) {
+    codes.unshift(answer % size);
+    answer = Math.floor(answer / size);
+  }
+  return codes;
 }

@@ -2,32 +2,51 @@
 export const de = {
   language: "Sprache",
   protectTitle: "Der Zufall verbirgt Ihre Antworten",
+  protectTitleWeak: "Der Zufall verbirgt Ihre Antworten kaum",
   protectLead:
-    "Bevor etwas gesendet wird, entscheidet hier in Ihrem Browser der Zufall, ob eine wahre oder eine andere Antwort hinausgeht. Niemand kann sicher wissen, welche es war: nicht die Leute hinter dieser Umfrage und niemand, der an ihre Daten kommt.",
-  protectDeny: "Was auch gesendet wird, Sie können immer sagen: Das war Zufall.",
+    "Bevor etwas gesendet wird, entscheidet hier in Ihrem Browser der Zufall, ob eine wahre oder eine andere Antwort hinausgeht.",
+  protectUnsure:
+    "Niemand kann sicher wissen, welche es war: nicht die Leute hinter dieser Umfrage und niemand, der an ihre Daten kommt.",
   protectWhy:
-    "Aus vielen Meldungen zusammen lässt sich der Zufall wieder herausrechnen, aus der Meldung einer einzelnen Person nie.",
+    "Aus vielen Meldungen zusammen lässt sich der Zufall wieder herausrechnen, ohne zu wissen, welche von ihnen er verändert hat.",
   guessTitle: "Wie viel man über Sie erraten könnte",
   guess:
-    "Am meisten verrät „{question}“. Wer sieht, was Sie senden, und Ihre Antwort rät, liegt in {right} von 100 Fällen richtig. Ohne das liegt blindes Raten in {chance} von 100 Fällen richtig.",
+    "Wer sieht, was Sie senden, errät Ihre Antwort auf „{question}“ in {right} von 100 Fällen. Ohne das liegt blindes Raten in {chance} von 100 Fällen richtig.",
+  guessMost: "Keine andere Ihrer Antworten wird öfter erraten.",
+  guessNote:
+    "Bei diesen Zahlen gilt jede Antwort vorher als gleich wahrscheinlich. Wer mehr über Sie weiß, kann besser raten.",
   guessPicture:
     "{chance} von 100 Versuchen durch Glück richtig, {more} mehr durch die Meldung, {wrong} falsch",
   dotsChance: "durch Glück richtig",
   dotsMore: "durch Ihre Meldung richtig",
   dotsWrong: "falsch",
-  all: "Alle {count} Antworten zugleich werden {right} richtig geraten, durch Glück {chance}.",
+  moreThan: "mehr als {n}",
+  lessThan: "weniger als {n}",
+  range: "{low} bis {high}",
+  all: "Ihre {count} Antworten zugleich werden {right} richtig geraten, durch Glück {chance}.",
   oftenOf100: "in {n} von 100 Fällen",
   onceIn: "einmal in {n} Fällen",
+  onceInMore: "seltener als einmal in {n} Fällen",
   drawnNote:
     "Der Zufall hat für dieses Gerät {asked} von {count} Fragen ausgewählt. Nur diese werden gestellt, und zu den anderen wird nichts gesendet.",
   more: "Die genauen Zahlen, und was nicht geschützt ist",
   epsilon:
     "Verlust an Privatheit (Epsilon): insgesamt {epsilon}. Was gesendet wird, verschiebt die Chancen zwischen zwei beliebigen Sätzen von Antworten höchstens um den Faktor {factor}, was immer jemand sonst noch weiß.",
-  weak: "Dieser Schutz ist schwach. Unter insgesamt 4 lässt sich jede Antwort mit gutem Grund abstreiten.",
+  weak: "Dieser Schutz ist schwach: Schlimmstenfalls ist der Rateversuch bei „{question}“ seltener als einmal in {times} Fällen falsch.",
   tableQuestion: "Frage",
   tableRight: "Mit der Meldung richtig geraten",
+  tableWorst: "schlimmstenfalls",
   tableChance: "durch Glück",
   of100: "{n} von 100",
+  drawTitle: "Alle Fragen dieser Umfrage",
+  drawLead:
+    "Jedes Gerät bekommt eine von {sets} Gruppen von Fragen, zufällig gezogen. Wer eine Meldung sieht, sieht auch, welche.",
+  tableAsked: "Von 100 richtig geraten, wenn gefragt",
+  tableDraw: "gefragt oder nicht",
+  tableLikely: "gefragt",
+  outOf: "{some} von {all}",
+  allDraw:
+    "Alle {count} Antworten dieser Umfrage, gefragt oder nicht, werden {right} richtig geraten, durch Glück {chance}.",
   notProtected: "Was das nicht verbirgt",
   notProtectedItems: [
     "Dass dieses Gerät teilgenommen hat. Der Server sieht beim Senden Ihre Netzadresse, wie jede Website; die Software hinter dieser Seite schreibt sie nicht auf.",
@@ -37,7 +56,7 @@ export const de = {
   again:
     "Dieses Gerät merkt sich seine zufälligen Entscheidungen; gleiche Antworten ergeben immer die gleiche Meldung. Hundertmal gefragt zu werden verrät nicht mehr als einmal. Geänderte Antworten verraten mehr: ihre eigenen Meldungen, und dass sie sich geändert haben, wenn jemand weiß, dass beide von diesem Gerät kamen.",
   noMemory:
-    "Dieser Browser lässt die Seite nichts merken. Ihre Antworten sind trotzdem geschützt, aber wenn Sie die Seite schließen und noch einmal antworten, entscheidet der Zufall neu und es wird mehr verraten. Bitte antworten Sie nur einmal.",
+    "Dieser Browser lässt die Seite nichts merken. Ihre Antworten werden trotzdem zufällig verändert, aber wenn Sie die Seite schließen und noch einmal antworten, entscheidet der Zufall neu und es wird mehr verraten. Bitte antworten Sie nur einmal.",
   questionsTitle: "Fragen",
   questionNumber: "Frage {n} von {count}",
   choose: "Bitte wählen",

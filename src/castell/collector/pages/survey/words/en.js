@@ -2,32 +2,51 @@
 export const en = {
   language: "Language",
   protectTitle: "Chance hides your answers",
+  protectTitleWeak: "Chance hardly hides your answers",
   protectLead:
-    "Before anything is sent, chance decides here, in your browser, whether a true answer or another one goes out. Nobody can know for sure which it was: not the people who run this survey, not anyone who gets hold of their data.",
-  protectDeny: "So whatever is sent, you can always say: that was chance.",
+    "Before anything is sent, chance decides here, in your browser, whether a true answer or another one goes out.",
+  protectUnsure:
+    "Nobody can know for sure which it was: not the people who run this survey, not anyone who gets hold of their data.",
   protectWhy:
-    "With many reports the randomness can be taken back out of the whole, never out of one person’s report.",
+    "With many reports the randomness can be taken back out of the whole, without knowing which of them it changed.",
   guessTitle: "How much could be guessed about you",
   guess:
-    "Most can be learned about “{question}”. Whoever sees what you send and guesses your answer is right in {right} of 100 cases. Without it, a blind guess is right in {chance} of 100.",
+    "Whoever sees what you send guesses your answer to “{question}” right in {right} of 100 cases. Without it, a blind guess is right in {chance} of 100.",
+  guessMost: "No other answer of yours is guessed right more often.",
+  guessNote:
+    "These numbers count every answer as equally likely beforehand. Whoever knows more about you can guess better.",
   guessPicture:
     "{chance} of 100 guesses right by luck, {more} more because of the report, {wrong} wrong",
   dotsChance: "right by luck",
   dotsMore: "right because of your report",
   dotsWrong: "wrong",
-  all: "All {count} answers at once are guessed right {right}, instead of {chance} by luck.",
+  moreThan: "more than {n}",
+  lessThan: "less than {n}",
+  range: "{low} to {high}",
+  all: "Your {count} answers at once are guessed right {right}; by luck, {chance}.",
   oftenOf100: "in {n} of 100 cases",
   onceIn: "once in {n}",
+  onceInMore: "less than once in {n}",
   drawnNote:
     "Chance has picked {asked} of {count} questions for this device. Only these are asked, and nothing is sent about the others.",
   more: "The exact numbers, and what is not protected",
   epsilon:
     "Privacy loss (epsilon): {epsilon} in all. What is sent changes the odds between any two sets of answers by a factor of at most {factor}, whatever else somebody knows.",
-  weak: "This is weak protection. Below a total of 4 you can deny any answer with good reason.",
+  weak: "This is weak protection: at worst, the guess at your answer to “{question}” is wrong less than once in {times} times.",
   tableQuestion: "Question",
   tableRight: "Guessed right with the report",
+  tableWorst: "at worst",
   tableChance: "by luck",
   of100: "{n} of 100",
+  drawTitle: "All questions of this survey",
+  drawLead:
+    "Each device is asked one of {sets} sets of questions, drawn at random. Whoever sees a report sees which one.",
+  tableAsked: "Guessed right, of 100, if asked",
+  tableDraw: "asked or not",
+  tableLikely: "asked",
+  outOf: "{some} in {all}",
+  allDraw:
+    "All {count} answers of this survey, asked or not, are guessed right {right}; by luck, {chance}.",
   notProtected: "What this does not hide",
   notProtectedItems: [
     "That this device took part. The server sees your network address while you send, as every website does; the software behind this page does not write it down.",
@@ -37,7 +56,7 @@ export const en = {
   again:
     "This device remembers its random choices, so the same answers always give the same report. Being asked a hundred times reveals no more than being asked once. Changed answers reveal more: their own reports, and that they changed, to whoever knows that both came from this device.",
   noMemory:
-    "This browser does not let the page remember anything. Your answers are protected all the same, but if you close the page and answer again, chance decides anew and more is revealed. Please answer only once.",
+    "This browser does not let the page remember anything. Your answers are randomised all the same, but if you close the page and answer again, chance decides anew and more is revealed. Please answer only once.",
   questionsTitle: "Questions",
   questionNumber: "Question {n} of {count}",
   choose: "Please choose",

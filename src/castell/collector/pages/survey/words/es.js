@@ -2,32 +2,52 @@
 export const es = {
   language: "Idioma",
   protectTitle: "El azar oculta sus respuestas",
+  protectTitleWeak: "El azar apenas oculta sus respuestas",
   protectLead:
-    "Antes de enviar nada, el azar decide aquí, en su navegador, si sale una respuesta verdadera u otra. Nadie puede saber con certeza cuál fue: ni quienes hacen esta encuesta ni quien llegue a tener sus datos.",
-  protectDeny: "Así que, sea lo que sea lo enviado, siempre puede decir: fue el azar.",
+    "Antes de enviar nada, el azar decide aquí, en su navegador, si sale una respuesta verdadera u otra.",
+  protectUnsure:
+    "Nadie puede saber con certeza cuál fue: ni quienes hacen esta encuesta ni quien llegue a tener sus datos.",
   protectWhy:
-    "Con muchos informes el azar se puede descontar del conjunto, pero nunca del informe de una persona.",
+    "Con muchos informes el azar se puede descontar del conjunto, sin saber cuáles de ellos cambió.",
   guessTitle: "Cuánto se podría adivinar sobre usted",
   guess:
-    "Lo que más se puede saber es «{question}». Quien vea lo que usted envía e intente adivinar su respuesta acierta en {right} de cada 100 casos. Sin verlo, adivinando a ciegas, acierta en {chance} de cada 100.",
+    "Quien vea lo que usted envía acierta su respuesta a «{question}» en {right} de cada 100 casos. Sin verlo, adivinando a ciegas, acierta en {chance} de cada 100.",
+  guessMost: "Ninguna otra de sus respuestas se acierta más a menudo.",
+  guessNote:
+    "Estas cifras suponen que todas las respuestas eran igual de probables de antemano. Quien sepa más de usted puede acertar más.",
   guessPicture:
     "de 100 intentos, {chance} aciertan por suerte, {more} más gracias al informe y {wrong} fallan",
   dotsChance: "aciertan por suerte",
   dotsMore: "aciertan por su informe",
   dotsWrong: "fallan",
-  all: "Las {count} respuestas a la vez se adivinan {right}; por suerte, {chance}.",
+  moreThan: "más de {n}",
+  lessThan: "menos de {n}",
+  range: "{low} a {high}",
+  all: "Sus {count} respuestas a la vez se adivinan {right}; por suerte, {chance}.",
   oftenOf100: "en {n} de cada 100 casos",
   onceIn: "una vez de cada {n}",
+  onceInMore: "menos de una vez de cada {n}",
   drawnNote:
     "El azar ha elegido {asked} de {count} preguntas para este dispositivo. Solo se hacen esas, y no se envía nada sobre las demás.",
   more: "Las cifras exactas, y lo que no se protege",
   epsilon:
     "Pérdida de privacidad (épsilon): {epsilon} en total. Lo enviado cambia las probabilidades relativas entre dos conjuntos cualesquiera de respuestas en un factor de {factor} como mucho, sepa lo que sepa quien lo vea.",
-  weak: "Esta protección es débil. Por debajo de un total de 4 se puede negar cualquier respuesta con buenas razones.",
+  weak:
+    "Esta protección es débil: en el peor caso, quien intenta adivinar su respuesta a «{question}» falla menos de una vez de cada {times}.",
   tableQuestion: "Pregunta",
   tableRight: "Aciertos con el informe",
+  tableWorst: "en el peor caso",
   tableChance: "por suerte",
   of100: "{n} de 100",
+  drawTitle: "Todas las preguntas de esta encuesta",
+  drawLead:
+    "A cada dispositivo se le hace uno de {sets} grupos de preguntas, elegido al azar. Quien vea un informe ve cuál.",
+  tableAsked: "Aciertos de 100 si se pregunta",
+  tableDraw: "se pregunte o no",
+  tableLikely: "se pregunta",
+  outOf: "{some} de {all}",
+  allDraw:
+    "Las {count} respuestas de esta encuesta, preguntadas o no, se adivinan {right}; por suerte, {chance}.",
   notProtected: "Lo que esto no oculta",
   notProtectedItems: [
     "Que este dispositivo ha participado. El servidor ve su dirección de red mientras envía, como cualquier sitio web; el programa que hay detrás de esta página no la anota.",
@@ -37,7 +57,7 @@ export const es = {
   again:
     "Este dispositivo recuerda sus decisiones al azar, así que las mismas respuestas dan siempre el mismo informe. Que le pregunten cien veces no revela más que una. Cambiar las respuestas revela más: sus propios informes, y que han cambiado, a quien sepa que ambos vienen de este dispositivo.",
   noMemory:
-    "Este navegador no deja que la página recuerde nada. Sus respuestas están protegidas igualmente, pero si cierra la página y vuelve a responder, el azar decide de nuevo y se revela más. Por favor, responda una sola vez.",
+    "Este navegador no deja que la página recuerde nada. Sus respuestas se alteran al azar igualmente, pero si cierra la página y vuelve a responder, el azar decide de nuevo y se revela más. Por favor, responda una sola vez.",
   questionsTitle: "Preguntas",
   questionNumber: "Pregunta {n} de {count}",
   choose: "Elija una opción",

@@ -2,32 +2,52 @@
 export const fr = {
   language: "Langue",
   protectTitle: "Le hasard cache vos réponses",
+  protectTitleWeak: "Le hasard ne cache guère vos réponses",
   protectLead:
-    "Avant tout envoi, le hasard décide ici, dans votre navigateur, si c’est une vraie réponse ou une autre qui part. Personne ne peut savoir avec certitude laquelle : ni les responsables de cette enquête, ni quiconque obtiendrait leurs données.",
-  protectDeny: "Quoi qu’il soit envoyé, vous pouvez toujours dire : c’était le hasard.",
+    "Avant tout envoi, le hasard décide ici, dans votre navigateur, si c’est une vraie réponse ou une autre qui part.",
+  protectUnsure:
+    "Personne ne peut savoir avec certitude laquelle : ni les responsables de cette enquête, ni quiconque obtiendrait leurs données.",
   protectWhy:
-    "Avec beaucoup d’envois, on peut retirer le hasard de l’ensemble, jamais de l’envoi d’une seule personne.",
+    "Avec beaucoup d’envois, on peut retirer le hasard de l’ensemble, sans savoir lesquels il a changés.",
   guessTitle: "Ce que l’on pourrait deviner de vous",
   guess:
-    "C’est « {question} » qui en dit le plus. Quiconque voit ce que vous envoyez et devine votre réponse a raison dans {right} cas sur 100. Sans cela, au hasard, on a raison dans {chance} cas sur 100.",
+    "Quiconque voit ce que vous envoyez devine votre réponse à « {question} » dans {right} cas sur 100. Sans cela, au hasard, on a raison dans {chance} cas sur 100.",
+  guessMost: "Aucune autre de vos réponses n’est devinée plus souvent.",
+  guessNote:
+    "Ces chiffres supposent que toutes les réponses étaient également probables au départ. Qui en sait plus sur vous peut mieux deviner.",
   guessPicture:
     "sur 100 essais, {chance} justes par chance, {more} de plus grâce à l’envoi, {wrong} faux",
   dotsChance: "justes par chance",
   dotsMore: "justes grâce à votre envoi",
   dotsWrong: "faux",
-  all: "Les {count} réponses à la fois sont devinées {right}, au lieu de {chance} par chance.",
+  moreThan: "plus de {n}",
+  lessThan: "moins de {n}",
+  range: "{low} à {high}",
+  all: "Vos {count} réponses à la fois sont devinées {right} ; par chance, {chance}.",
   oftenOf100: "dans {n} cas sur 100",
   onceIn: "une fois sur {n}",
+  onceInMore: "moins d’une fois sur {n}",
   drawnNote:
     "Le hasard a choisi {asked} questions sur {count} pour cet appareil. Seules celles-ci sont posées, et rien n’est envoyé sur les autres.",
   more: "Les chiffres exacts, et ce qui n’est pas protégé",
   epsilon:
     "Perte de confidentialité (epsilon) : {epsilon} en tout. Ce qui est envoyé change les chances relatives entre deux ensembles de réponses d’un facteur {factor} au plus, quoi que l’on sache par ailleurs.",
-  weak: "Cette protection est faible. En dessous d’un total de 4, on peut nier toute réponse avec de bonnes raisons.",
+  weak:
+    "Cette protection est faible : au pire, qui devine votre réponse à « {question} » se trompe moins d’une fois sur {times}.",
   tableQuestion: "Question",
   tableRight: "Deviné juste avec l’envoi",
+  tableWorst: "au pire",
   tableChance: "par chance",
   of100: "{n} sur 100",
+  drawTitle: "Toutes les questions de cette enquête",
+  drawLead:
+    "Chaque appareil reçoit un groupe de questions sur {sets}, tiré au hasard. Quiconque voit un envoi voit lequel.",
+  tableAsked: "Devinées juste sur 100, si posées",
+  tableDraw: "posées ou non",
+  tableLikely: "posées",
+  outOf: "{some} sur {all}",
+  allDraw:
+    "Les {count} réponses de cette enquête, demandées ou non, sont devinées {right} ; par chance, {chance}.",
   notProtected: "Ce que cela ne cache pas",
   notProtectedItems: [
     "Que cet appareil a participé. Le serveur voit votre adresse réseau pendant l’envoi, comme tout site web ; le logiciel derrière cette page ne la note pas.",
@@ -37,7 +57,7 @@ export const fr = {
   again:
     "Cet appareil se souvient de ses choix au hasard : les mêmes réponses donnent toujours le même envoi. Être interrogé cent fois n’en révèle pas plus qu’une. Des réponses changées en révèlent davantage : leurs propres envois, et le fait qu’elles ont changé, à qui sait que les deux viennent de cet appareil.",
   noMemory:
-    "Ce navigateur ne laisse pas la page se souvenir. Vos réponses sont protégées quand même, mais si vous fermez la page et répondez de nouveau, le hasard décide à nouveau et davantage est révélé. Merci de ne répondre qu’une fois.",
+    "Ce navigateur ne laisse pas la page se souvenir. Vos réponses sont modifiées au hasard quand même, mais si vous fermez la page et répondez de nouveau, le hasard décide à nouveau et davantage est révélé. Merci de ne répondre qu’une fois.",
   questionsTitle: "Questions",
   questionNumber: "Question {n} sur {count}",
   choose: "Choisissez",
