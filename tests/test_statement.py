@@ -15,7 +15,8 @@ import pytest
 from castell import Attribute, Reports, Schema, Study
 from castell.bounds import influence
 from castell.counting import MemoryCounts, drawn_blocks
-from castell.drawn import pooled, sources
+from castell.drawn import pooled
+from castell.pooling import sources
 from tests.guessing import best_guess, worst_guess
 from tests.populations import drawn_matrix, drawn_studies, schema
 

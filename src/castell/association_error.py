@@ -11,13 +11,15 @@ all pairs that reports hold, and some random groups of each, the composite likel
 
     sum of w log N(r_k; 0, beta^2 + v_k)
 
-with an exponential prior on beta^2 gives its posterior. Interactions of three and more attributes
-are taken to err as much for each unit of norm as pairs do.
+with an exponential prior on beta^2 gives its posterior. What a model misses is not spread evenly:
+each pair has a beta^2 of its own, with the overall one as the mean of its prior, so that it is the
+overall one where the reports of the pair say little. Interactions of three and more attributes are
+taken to err as much for each unit of norm as pairs do overall.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,11 +73,12 @@ def groups_of(margin: Floats, generator: np.random.Generator) -> Floats:
 def residuals(
     unseen: Sequence[Observed],
     tables: Sequence[Floats],
-    table: Floats,
+    reports: Floats,
     one: Floats,
     two: Floats,
 ) -> Residuals | None:
-    """Of one pair: the reports of each fold, the model's table without it, and with all reports.
+    """Of one pair: the reports of each fold, the model's table without it, and how it expects
+    `reports` to be distributed.
 
     The variance is that expected under the model: with few reports in a fold, what they show of it
     is as uncertain as the difference itself.
@@ -89,13 +92,13 @@ def residuals(
             return None
         expected = np.einsum("ka,ab,kb->k", one, model, two)
         mean = _mean(gains, view.frequencies())
-        square = _mean([gain**2 for gain in gains], view.expected(table))
+        square = _mean([gain**2 for gain in gains], reports)
         differences.append(mean - expected)
         variances.append(np.maximum(square - expected**2, 1e-12) / view.n)
     if not differences:
         return None
     # Groups of few values repeat one another, and folds share the model's error.
-    ways = (table.shape[0] - 1) * (table.shape[1] - 1)
+    ways = (tables[0].shape[0] - 1) * (tables[0].shape[1] - 1)
     weight = min(1.0, ways / GROUPS) / len(differences)
     found = np.concatenate(differences)
     return Residuals(found, np.concatenate(variances), np.full(found.shape, weight))
@@ -123,13 +126,33 @@ def _mean(gains: Sequence[Floats], shares: Floats) -> Floats:
     return np.asarray(np.einsum("ka,ab,kb->k", gains[0], shares, gains[1]))
 
 
-def squared_error(found: Iterable[Residuals]) -> float:
+Pair = frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class AssociationError:
+    """beta^2 overall, and of the pairs that reports hold."""
+
+    overall: float
+    pairs: Mapping[Pair, float]
+
+    def of(self, one: str, two: str) -> float:
+        return self.pairs.get(frozenset((one, two)), self.overall)
+
+
+def association_error(found: Mapping[Pair, Sequence[Residuals]]) -> AssociationError:
+    """beta^2 from the residuals of each pair."""
+    overall = squared_error([each for several in found.values() for each in several], PRIOR**2)
+    pairs = {pair: squared_error(several, overall) for pair, several in found.items()}
+    return AssociationError(overall, pairs)
+
+
+def squared_error(every: Sequence[Residuals], prior: float) -> float:
     """beta^2, with some caution: the posterior mean and half a standard deviation.
 
-    Without any reports it is what the prior says.
+    Without any reports it is what the prior, of the given mean, says.
     """
-    every = list(found)
-    log = -_GRID / PRIOR**2
+    log = -_GRID / prior
     if every:
         square = np.concatenate([each.differences**2 for each in every])
         noise = np.concatenate([each.variances for each in every])

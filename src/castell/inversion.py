@@ -104,7 +104,7 @@ class Observed:
     def in_block_order(self, table: Floats) -> Floats:
         """The way back: one axis for each part."""
         order = [self.names.index(name) for name in self._held]
-        return table.transpose(order).reshape([part.lens.forward.columns for part in self.parts])
+        return table.transpose(order).reshape([prod(part.sizes) for part in self.parts])
 
     def frequencies(self) -> Floats:
         """The share of each report, one axis for each part."""

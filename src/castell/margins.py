@@ -48,12 +48,14 @@ class Margins:
 
     def variances(self, name: str) -> Floats:
         """The variance of each value's share."""
-        return np.asarray(
+        found = np.asarray(
             sum(
                 weight**2 * (view.second_moment(smooth=self._few) - view.invert() ** 2) / view.n
                 for weight, view in self.views(name)
             )
         )
+        # Rounding may leave a share that is certain a hair below zero.
+        return np.asarray(np.maximum(found, 0.0))
 
     def spread(self, name: str) -> Normal:
         """The spread of each value's share."""
@@ -62,16 +64,24 @@ class Margins:
         for weight, view in self.views(name):
             slope = slope + weight**2 * (view.growth() - 2.0 * view.invert()) / view.n
             bend -= weight**2 / view.n
-        return Normal(np.maximum(self.variances(name), 0.0), slope, bend)
+        return Normal(self.variances(name), slope, bend)
 
     def covariance(self, name: str, one: Codes, two: Codes) -> float:
         """How the shares of two groups of values err together."""
         total = 0.0
         for weight, view in self.views(name):
             shares, first, second = view.frequencies().ravel(), *_gains(view, [one, two])
-            mean = float(shares @ (first * second)) - float(shares @ first) * float(shares @ second)
-            total += weight**2 * mean / view.n
+            product = float(self._scatter(view, shares) @ (first * second))
+            product -= float(shares @ first) * float(shares @ second)
+            total += weight**2 * product / view.n
         return total
+
+    def _scatter(self, view: Observed, shares: Floats) -> Floats:
+        """The distribution of reports to read variances from; see `Observed.second_moment`."""
+        if not self._few:
+            return shares
+        more = sqrt(view.n)
+        return np.asarray((shares * view.n + more / shares.size) / (view.n + more))
 
     def group_spread(self, name: str, group: Codes) -> Normal:
         """The spread of the share of a group of values."""
@@ -82,10 +92,7 @@ class Margins:
             smooth = (shares * view.n + 1.0) / (view.n + len(shares))
             powers = [np.asarray((gains**k * smooth).sum()) for k in (1, 2, 3)]
             mean = float(gains @ shares)
-            square = float(gains**2 @ shares)
-            if self._few:
-                more = sqrt(view.n)
-                square = (view.n * square + more * float((gains**2).mean())) / (view.n + more)
+            square = float(gains**2 @ self._scatter(view, shares))
             variance += weight**2 * (square - mean**2) / view.n
             slope += weight**2 * (float(growth(powers, view.n)) - 2.0 * mean) / view.n
             bend -= weight**2 / view.n

@@ -24,7 +24,7 @@ from math import prod, sqrt
 
 import numpy as np
 
-from castell.channel import BloomResponse
+from castell.channel import BloomResponse, CyclicMargin
 from castell.chisquare import noncentrality, tail
 from castell.counting import Counts, HistogramCounts
 from castell.inversion import Observed
@@ -119,9 +119,11 @@ def _test(
         ):
             return None
         gains = interactions(view, contrasts)
-        expected = np.maximum(view.expected(possible).ravel(), 0.0)
-        residual += weight * (gains @ (view.frequencies().ravel() - expected))
+        expected = _expected(view, possible)
+        # Of the model itself, through no channel: the contrasts have mean 0 in each attribute.
+        told = interactions(view, contrasts, identity=True) @ _in_parts(view, possible)
         mean = gains @ expected
+        residual += weight * (gains @ view.frequencies().ravel() - told)
         covariance += weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean)) / view.n
     statistic, rank = _wald(residual, covariance)
     if not rank:
@@ -145,13 +147,36 @@ def _contrasts(margin: Floats, least: float) -> Floats:
     return np.array([group - margin[group].sum() for group in groups[:-1]], dtype=np.float64)
 
 
-def interactions(view: Observed, contrasts: Mapping[str, Floats]) -> Floats:
+def _in_parts(view: Observed, table: Floats) -> Floats:
+    """A table as the parts of a report have it, flat."""
+    return view.in_block_order(table).ravel()
+
+
+def _expected(view: Observed, table: Floats) -> Floats:
+    """How reports are distributed under a model.
+
+    Where how some attributes are reported hangs on others of their block, which the model's table
+    does not hold, the reports themselves tell, smoothed.
+    """
+    if any(isinstance(part.lens, CyclicMargin) for part in view.parts):
+        shares, more = view.frequencies().ravel(), sqrt(view.n)
+        return np.asarray((shares * view.n + more / shares.size) / (view.n + more))
+    return np.maximum(view.expected(table).ravel(), 0.0)
+
+
+def interactions(
+    view: Observed, contrasts: Mapping[str, Floats], *, identity: bool = False
+) -> Floats:
     """What each report adds to every interaction of two or more attributes, a row each.
 
     A row is a product over attributes; through a channel of several it is one over their product.
+    With `identity` it is what each answer adds.
     """
     names = [name for part in view.parts for name in part.names]
-    inverses = [part.lens.inverse.dense() for part in view.parts]
+    inverses = [
+        np.eye(part.lens.inverse.rows) if identity else part.lens.inverse.dense()
+        for part in view.parts
+    ]
     rows = []
     for many in range(2, len(names) + 1):
         for some in combinations(names, many):
@@ -209,7 +234,7 @@ def detectable(
     apart = np.multiply.outer(margins[0], margins[1])
     for weight, view in seen:
         gains = interactions(view, contrasts)
-        expected = view.expected(apart).ravel()
+        expected = _expected(view, apart)
         covariance += weight**2 * ((gains * expected) @ gains.T) / view.n
     precision = float((1.0 / np.maximum(np.linalg.eigvalsh(covariance), 1e-300)).sum())
     square = noncentrality(ways) * ways / precision

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from castell.association_error import Residuals, groups_of, residuals
+from castell.association_error import (
+    AssociationError,
+    Pair,
+    Residuals,
+    association_error,
+    groups_of,
+    residuals,
+)
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.evidence import BlockEvidence, PairEvidence, Table
-from castell.inversion import Observed, observe, parts_of
+from castell.inversion import Observed, Part, parts_of
 from castell.mixture import Mixture
+from castell.operators import Floats
 from castell.study import Study
 from castell.trials import Recipe
 
@@ -22,12 +29,26 @@ MOST_PAIRS = 300
 Key = tuple[int, int, int]  # which table of the reports, and which two attributes
 
 
-def mixture_residuals(counts: Counts, mixture: Mixture, recipe: Recipe) -> Iterator[Residuals]:
+def mixture_error(counts: Counts, mixture: Mixture, recipe: Recipe) -> AssociationError:
+    """The mean squared error of a mixture's associations, overall and of each pair."""
+    found: dict[Pair, list[Residuals]] = {}
+    for pair, each in _residuals(counts, mixture, recipe):
+        found.setdefault(pair, []).append(each)
+    return association_error(found)
+
+
+def _residuals(
+    counts: Counts, mixture: Mixture, recipe: Recipe
+) -> Iterator[tuple[Pair, Residuals]]:
     """For each pair of attributes that some table of the reports holds."""
+    names = counts.study.names
     blocks = drawn_blocks(counts) if counts.study.design.draw else ()
     folds = [_observed(counts.study, tables, blocks) for tables in recipe.unseen]
     if not folds:
         return
+    # The same tables, with what the mixture expects in place of what was counted.
+    tables = [t.counting(t.chances(mixture)) for t in recipe.unseen[0]]
+    expected = _observed(counts.study, tables, blocks)
     # Repeatable: nobody's privacy hangs on it.
     generator = np.random.default_rng(0)
     margins = [mixture.weights @ part for part in mixture.parts]
@@ -39,16 +60,15 @@ def mixture_residuals(counts: Counts, mixture: Mixture, recipe: Recipe) -> Itera
         held = [
             (fold[key], m) for fold, m in zip(folds, recipe.trained, strict=True) if key in fold
         ]
-        tables = [m.table([one, two]) for _, m in held]
         found = residuals(
             [view for view, _ in held],
-            tables,
-            mixture.table([one, two]),
+            [m.table([one, two]) for _, m in held],
+            expected[key].frequencies(),
             groups[one],
             groups[two],
         )
         if found is not None:
-            yield found
+            yield frozenset((names[one], names[two])), found
 
 
 def _observed(
@@ -63,11 +83,8 @@ def _observed(
         elif isinstance(table, BlockEvidence) and table.counts.sum():
             for one, two in combinations(sorted(table.attributes), 2):
                 pair = [names[one], names[two]]
-                if blocks:
-                    alone = replace(blocks[i], codes=table.counts.astype(np.int64))
-                    found[i, one, two] = observe(alone, pair)
-                else:
-                    found[i, one, two] = _within(study, table, pair)
+                home = blocks[i].study if blocks else study
+                found[i, one, two] = _within(home, table, names, pair)
     return found
 
 
@@ -84,14 +101,21 @@ def _across(study: Study, table: PairEvidence) -> Iterator[tuple[tuple[int, int]
         if parts[0].names[0] != pair[0]:
             counts = counts.T
         if counts.sum():
-            attributes = study.schema.select(pair)
-            yield (one, two), Observed(study, attributes, parts, counts, round(counts.sum()))
+            yield (one, two), _observe(study, pair, parts, counts)
 
 
-def _within(study: Study, table: BlockEvidence, pair: Sequence[str]) -> Observed:
+def _within(
+    study: Study, table: BlockEvidence, names: Sequence[str], pair: Sequence[str]
+) -> Observed:
     """A pair of one block, out of the table of more of its attributes."""
-    every = parts_of(study, [study.names[a] for a in table.attributes])
+    held = [names[a] for a in table.attributes]
+    every = parts_of(study, held)
     shape = [axis.size for part in every for axis in part.axes]
-    attributes = study.schema.select([study.names[a] for a in table.attributes])
     counts = table.counts.reshape(shape)
-    return Observed(study, attributes, every, counts, round(counts.sum())).project(pair)
+    return _observe(study, held, every, counts).project(pair)
+
+
+def _observe(
+    study: Study, names: Sequence[str], parts: tuple[Part, ...], table: Floats
+) -> Observed:
+    return Observed(study, study.schema.select(names), parts, table, round(float(table.sum())))

@@ -106,6 +106,8 @@ class Model:
         "30"])`. Names that are no identifiers go in a mapping.
         """
         asked = self._query(query, values)
+        if self._is_everybody(asked):
+            return Probability.certain(self.counts.secure)
         found = self.shares([asked])
         behind = self.support(tuple(asked))
         return Probability(
@@ -170,7 +172,12 @@ class Model:
                 raise QueryError(f"no value of {attribute.name!r} counts", "name at least one")
             found = sorted({attribute.code(value) for value in listed})
             codes[attribute.name] = np.array(found, dtype=np.intp)
-        return codes
+        # Attributes of which every value counts ask for nothing.
+        narrow = {a: c for a, c in codes.items() if len(c) < self.study.schema[a].size}
+        return narrow or codes
+
+    def _is_everybody(self, query: Query) -> bool:
+        return all(len(codes) == self.study.schema[a].size for a, codes in query.items())
 
 
 def _behind(found: Support) -> Reason:

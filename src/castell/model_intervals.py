@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -42,6 +43,11 @@ class ModelIntervals:
     def support(self, names: Sequence[str]) -> Support:
         return self.direct.support(names)
 
+    def require_reports(self, names: Sequence[str]) -> None:
+        """Refuse attributes of which there is no report yet: a model would only be guessing."""
+        for name in names:
+            self.error.margins.views(name)
+
     def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
         """What could not be checked, and what the intervals allow for."""
         if len(names) == 1:
@@ -54,10 +60,9 @@ class ModelIntervals:
             return (*found, reason(Code.ASSOCIATION_UNKNOWN, *behind.unknown))
         if behind.checked is Checked.PAIRS:
             found.append(reason(Code.ONLY_PAIRS_CHECKED, *names))
-        return (
-            *found,
-            reason(Code.MODEL_ERROR, association=float(np.sqrt(self.error.association))),
-        )
+        association = self.error.association
+        largest = max(association.of(*pair) for pair in combinations(names, 2))
+        return (*found, reason(Code.MODEL_ERROR, association=float(np.sqrt(largest))))
 
     # -- tables --------------------------------------------------------------------------------
 
@@ -65,9 +70,10 @@ class ModelIntervals:
         """The spread of a model's table over `names`, summed to the attributes `kept`."""
         cells, behind = summed(table, names, kept), self.support(kept)
         if behind.checked is Checked.NOTHING:
-            parts = behind.cliques()
             events = []
-            for part in parts:
+            for clique in behind.cliques():
+                # In the order asked, so that an axis of one for each other attribute is all it takes.
+                part = tuple(name for name in kept if name in clique)
                 shape = [
                     n if name in part else 1 for name, n in zip(kept, cells.shape, strict=True)
                 ]

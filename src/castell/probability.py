@@ -11,7 +11,7 @@ import numpy as np
 from castell.operators import Floats
 from castell.reasons import Reason
 from castell.shares import Shares
-from castell.spread import Spread
+from castell.spread import Bounds, Spread, quantile
 from castell.support import Checked
 
 
@@ -26,6 +26,12 @@ class Probability:
     spread: Spread = field(repr=False)
     reasons: tuple[Reason, ...] = ()
 
+    @classmethod
+    def certain(cls, secure: bool) -> Probability:
+        """The share of everybody."""
+        one = np.ones(1)
+        return cls(1.0, 0.0, secure, Checked.WHOLE, Bounds(lambda _: (one, one)))
+
     def __float__(self) -> float:
         return self.value
 
@@ -36,6 +42,7 @@ class Probability:
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
         """A confidence interval, inside [0, 1]."""
+        quantile(level)
         low, high = self.spread.interval(np.array([self.value]), level)
         return float(low[0]), float(high[0])
 

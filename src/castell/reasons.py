@@ -201,8 +201,8 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "would not be seen"
     ),
     Code.MODEL_ERROR: lambda told: (
-        "the intervals allow for a model error of "
-        f"{told.numbers['association']:.2g} of each unit of association, by cross-validation"
+        "the intervals allow for associations that are off by "
+        f"{told.numbers['association']:.2g} (as Cramer's V of two groups), by cross-validation"
     ),
     Code.REPORTS: _reports,
 }

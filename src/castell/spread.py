@@ -105,8 +105,9 @@ class Normal:
         mirrored = replace(self, slope=-np.asarray(self.slope))
         top, floor = mirrored._from_zero(1.0 - values, level)
         high = np.where(values < 0.0, limit, 1.0 - top)
-        low = np.where(values > 1.0, 1.0 - floor, low)
-        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+        low = np.clip(np.where(values > 1.0, 1.0 - floor, low), 0.0, 1.0)
+        # Where nothing is uncertain the two ends are one, up to rounding.
+        return low, np.maximum(low, np.clip(high, 0.0, 1.0))
 
     def _from_zero(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         """The lower end, and the upper end of estimates below 0, of a share that is at least 0."""
@@ -120,7 +121,8 @@ class Normal:
             floor, plain = np.maximum(error, 1e-300), low
             for _ in range(6):
                 far = np.interp(np.maximum(low, 0.0) / floor, *reach)
-                skew = np.maximum(self.slope, 0.0) * (far**2 - 1.0) / 6
+                # Few reports scatter more upwards than downwards (Cornish and Fisher's term).
+                skew = np.maximum(self.slope, 0.0) * np.maximum(far**2 - 1.0, 0.0) / 6
                 low = np.where(near, np.maximum(plain, values + self._end(-1.0, far) - skew), low)
             up = np.maximum((high - values) / z, 1e-300)
             limit = up * np.interp(values / up, *limits)
@@ -162,8 +164,9 @@ class Believed:
         model, other = self.model, self.unbiased_spread
         low, high = (model.interval if bounded else model.plain)(values, level)
         least, most = (other.interval if bounded else other.plain)(self.unbiased, level)
-        # The two are compared as they come, not after the bounds cut a hopeless one short.
-        ends, others = model.plain(values, level), other.plain(self.unbiased, level)
+        # The two are compared as they come, not after the bounds cut a hopeless one short; at one
+        # level for all, so that intervals of higher levels hold those of lower ones.
+        ends, others = model.plain(values, 0.95), other.plain(self.unbiased, 0.95)
         shorter = others[1] - others[0] < ends[1] - ends[0]
         return (
             np.where(shorter, np.minimum(least, values), low),

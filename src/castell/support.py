@@ -46,9 +46,12 @@ class Support:
         return tuple(name for name in self.names if name in found)
 
     def cliques(self) -> list[tuple[str, ...]]:
-        """The attributes parted into sets within which every two were reported together."""
+        """The attributes parted into sets within which every two were reported together.
+
+        There may be several ways to; which is taken does not hang on the order asked.
+        """
         parts: list[list[str]] = []
-        for name in self.names:
+        for name in sorted(self.names):
             for part in parts:
                 if all(self._met(name, other) for other in part):
                     part.append(name)

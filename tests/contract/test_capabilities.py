@@ -15,31 +15,11 @@ import pytest
 import castell
 from castell import Reports, Study, estimators
 from castell.capabilities import BLOOM, DRAWN, EVERYBODY, KINDS, SETS, Reads, kinds_of
-from castell.channel import CyclicResponse
-from castell.channel.differences import singer
-from castell.design import Block, Design
 from castell.errors import MethodError, OptionError, ReportError
 from castell.estimators import methods_across, options_of, reads
-from tests.populations import collect, drawn_studies, population, rectangular, schema, studies
+from tests.contract.designs import ASKED, STUDIES
+from tests.populations import collect, population
 
-ASKED = schema((2, 3, 4))
-
-
-def _one_block() -> Study:
-    """Sets of reports for all attributes at once, from everybody."""
-    channel = CyclicResponse(12, 13, singer(3, 3), 11, 4)
-    block = Block(("c", "a", "b"), (2, 2, 3), channel)
-    return Study(schema((2, 3, 2)), design=Design((block,)))
-
-
-STUDIES: dict[str, Study] = {
-    **studies(),
-    "rectangular": rectangular(),
-    "sets": _one_block(),
-    **{f"drawn {name}": study for name, study in drawn_studies().items()},
-    "sample": Study(ASKED, 2.0, sample=2),
-    "bloom": Study(ASKED, 6.0, "bloom"),
-}
 # Some blocks as codes, one as Bloom filters: there is no method for both.
 BESIDE = Study(ASKED, 6.0, "bloom", channels={"a": [[0.8, 0.2], [0.3, 0.7]]})
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from castell.channel.bloom import BloomResponse, bloom_filters
 from castell.channel.choice import best_channel
-from castell.channel.cyclic import CyclicResponse
+from castell.channel.cyclic import CyclicMargin, CyclicResponse
 from castell.channel.kary import CoarseResponse, KaryResponse
 from castell.channel.matrix import MatrixResponse
 from castell.channel.protocol import MAX_TOTAL, Channel, Lens, Words
@@ -26,6 +26,7 @@ __all__ = [
     "BloomResponse",
     "Channel",
     "CoarseResponse",
+    "CyclicMargin",
     "CyclicResponse",
     "KaryResponse",
     "Lens",

@@ -53,6 +53,7 @@ def _joint(
     max_cells: int | None,
 ) -> Solution:
     check_cells(" x ".join(names), [study.schema[name].size for name in names], max_cells)
+    held.latent.intervals.require_reports(names)
     blend = solve(names)
     spread = partial(held.latent.intervals.table, names, blend.table)
     return Solution(blend.table, spread, blend.reasons)
@@ -64,6 +65,7 @@ def _shares(
     """Shares as the table of all their attributes has them, so that they agree with each other."""
     names = names_of(queries)
     intervals = held.latent.intervals
+    intervals.require_reports(names)
     if prod(study.schema[name].size for name in names) > MOST_CELLS:
         found = intervals.shares(queries, held.latent.share)
         return found.because(*held.latent.reasons(names))

@@ -18,7 +18,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.association_error import groups_of, residuals, squared_error
+from castell.association_error import AssociationError, association_error, groups_of, residuals
 from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
@@ -161,10 +161,8 @@ class Fitted:
         return self.observed.names
 
     @cached_property
-    def association(self) -> float:
+    def association(self) -> AssociationError:
         """The mean squared error of its pair associations, by the reports held out."""
-        if len(self.names) == 1:
-            return 0.0
         tables = [maximum(p.seen, self.strength, self.table, COARSE) for p in self.parts]
         # In the order of the schema: what is found must not hang on the order asked.
         names = [name for name in self.observed.study.names if name in self.names]
@@ -172,17 +170,17 @@ class Fitted:
         groups = {
             name: groups_of(summed(self.table, self.names, [name]), generator) for name in names
         }
-        found = [
-            residuals(
+        found = {
+            frozenset(pair): residuals(
                 [part.unseen.project(pair) for part in self.parts],
                 [summed(table, self.names, pair) for table in tables],
-                summed(self.table, self.names, pair),
+                self.observed.project(pair).expected(summed(self.table, self.names, pair)),
                 groups[pair[0]],
                 groups[pair[1]],
             )
             for pair in combinations(names, 2)
-        ]
-        return squared_error(each for each in found if each is not None)
+        }
+        return association_error({p: [each] for p, each in found.items() if each is not None})
 
 
 def _fitted(

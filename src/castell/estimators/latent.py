@@ -17,7 +17,6 @@ from itertools import combinations
 
 import numpy as np
 
-from castell.association_error import squared_error
 from castell.capabilities import Reads
 from castell.climb import Climb
 from castell.counting import Counts
@@ -29,7 +28,7 @@ from castell.kronecker import check_cells
 from castell.margins import Margins
 from castell.misfit import detectable
 from castell.mixture import Mixture, average, drawn_to, loosened, scattered
-from castell.mixture_error import mixture_residuals
+from castell.mixture_error import mixture_error
 from castell.model import Model, Solution
 from castell.model_error import ModelError
 from castell.model_intervals import ModelIntervals
@@ -95,7 +94,7 @@ class Latent:
     @cached_property
     def intervals(self) -> ModelIntervals:
         """How far its answers may be off."""
-        error = squared_error(mixture_residuals(self.counts, self.mixture, self.recipe))
+        error = mixture_error(self.counts, self.mixture, self.recipe)
         return ModelIntervals(ModelError(Margins(self.counts), error))
 
     def table(self, names: Sequence[str]) -> Floats:
@@ -194,6 +193,7 @@ def _made(
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:
     sizes = [fitted.counts.study.schema[name].size for name in names]
     check_cells(" x ".join(names), sizes, max_cells)
+    fitted.intervals.require_reports(names)
     table = fitted.table(names)
     spread = partial(fitted.intervals.table, names, table)
     return Solution(table, spread, fitted.reasons(names))
@@ -201,4 +201,5 @@ def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Sol
 
 def _shares(fitted: Latent, queries: Sequence[Query]) -> Shares:
     names = names_of(queries)
+    fitted.intervals.require_reports(names)
     return fitted.intervals.shares(queries, fitted.share).because(*fitted.reasons(names))
