@@ -12,10 +12,9 @@ fresh.
 from __future__ import annotations
 
 import os
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -25,12 +24,15 @@ import numpy as np
 import castell
 from benchmarks._questions import Asked, questions
 from benchmarks._text import grid
+from benchmarks._trials import people_of
 from castell import Model, Study
 from castell.errors import CastellError
 from castell.operators import Floats
 from experiments.datasets import truth as populations
 from experiments.datasets.population import DataError
+from experiments.pool import processes, work
 
+GENERATED = "generated"
 DECIDED = ("adult", "nursery", "german", "census", "fair")
 DESIGNS = ("independent", "pairs", "cover")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
@@ -58,37 +60,49 @@ class Collection:
 
 
 def run(quick: bool) -> dict[str, Any]:
+    """All rows; with `quick` one small one, of people who do not exist."""
     names = [name for name in os.environ.get("CASTELL_POPULATIONS", "").split(",") if name]
-    sizes = ((1_000, 1),) if quick else SIZES
-    known = ["asia"] if quick else names or list(populations.names())
+    wanted = [GENERATED] if quick else names or list(populations.names())
     have, missing = [], []
-    for name in known:
+    for name in wanted:
         try:
-            populations.truth_of(name)
+            _truth(name)
             have.append(name)
         except DataError as error:
             missing.append(f"{name}: {error}")
-    designs = ("cover",) if quick else DESIGNS
-    epsilons = (4.0,) if quick else EPSILONS
+    sizes = ((1_000, 1),) if quick else SIZES
     jobs = [
         Collection(name, design, epsilon, n, seed)
-        for name, design, epsilon, (n, many) in product(have, designs, epsilons, sizes)
+        for name, design, epsilon, (n, many) in product(have, *_grid_of(quick), sizes)
         for seed in range(many)
     ]
     seen: dict[tuple[str, str, float], Seen] = defaultdict(lambda: defaultdict(list))
-    workers = 1 if quick else os.cpu_count() or 1
-    with ProcessPoolExecutor(workers) as pool:
-        for k, (job, found) in enumerate(zip(jobs, pool.map(_collect, jobs), strict=True), 1):
-            for key, many in found.items():
-                seen[job.data, job.design, job.epsilon][key] += many
-            print(f"\r{k} of {len(jobs)} collections", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+    with nullcontext() if quick else processes():
+        answers = work(_collect, jobs, "collections", cost=_cost)
+    for job, found in zip(jobs, answers, strict=True):
+        for key, many in found.items():
+            seen[job.data, job.design, job.epsilon][key] += many
     rows = [
         {"data": data, "design": design, "epsilon": epsilon, **row}
         for (data, design, epsilon), found in seen.items()
         for row in _rows(found)
     ]
     return {"sizes": list(map(list, sizes)), "missing": missing, "rows": rows}
+
+
+def _grid_of(quick: bool) -> tuple[tuple[str, ...], tuple[float, ...]]:
+    return (("independent", "pairs"), (4.0,)) if quick else (DESIGNS, EPSILONS)
+
+
+def _cost(job: Collection) -> float:
+    """Fitting takes longer where there are many reports to read."""
+    return 1.0 + job.n / 20_000
+
+
+def _truth(name: str) -> populations.Truth:
+    if name == GENERATED:
+        return populations.Rows(people_of(GENERATED))
+    return populations.truth_of(name)
 
 
 def _rows(found: Seen) -> Iterator[dict[str, Any]]:
@@ -109,7 +123,7 @@ def _rows(found: Seen) -> Iterator[dict[str, Any]]:
 
 def _collect(job: Collection) -> Seen:
     """All questions to all methods, from one collection: covered, width, castell's width."""
-    truth = populations.truth_of(job.data)
+    truth = _truth(job.data)
     generator = np.random.default_rng([job.seed, job.n, *job.data.encode()])
     study = Study(truth.schema, job.epsilon, job.design)
     people = truth.respondents(job.n, generator)

@@ -20,6 +20,7 @@ from benchmarks import (
     randomize,
 )
 from benchmarks.__main__ import benchmark, main, names
+from benchmarks._questions import questions
 
 # How many columns UCI's files have; those not read are filled with numbers.
 _COLUMNS = {"adult": 15, "german": 21, "nursery": 9}
@@ -135,20 +136,37 @@ def test_coverage_by_chance() -> None:
     assert coverage.by_chance(100_000) < 1e-6
 
 
-def test_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intervals, "DESIGNS", (("pairs", 2.0), ("independent", 1.0)))
+def test_intervals() -> None:
     result = intervals.run(quick=True)
     _plain(result)
-    rows = {(row["design"], row["width"]): row for row in result["rows"]}
-    assert set(rows) == {(d, w) for d in ("pairs", "independent") for w in (2, 3)}
+    rows = {(r["design"], r["method"], r["kind"]): r for r in result["rows"]}
+    assert {design for design, _, _ in rows} == {"independent", "pairs"}
+    assert {method for _, method, _ in rows} == set(intervals.METHODS)
+    assert {kind for _, _, kind in rows} == set(intervals.KINDS)
     # Three attributes are never reported together where each respondent reports two.
-    assert [key for key, row in rows.items() if not row["held"]] == [("pairs", 3)]
-    assert all(0.5 < row["cells"] <= 1.0 and row["reach"] > 0.0 for row in rows.values())
-    text = intervals.show(result)
-    assert "3*" in text
-    assert "1 collections" in text
-    none = [{**row, "large": None, "reach": None, "error": None} for row in result["rows"]]
-    assert " - " in intervals.show({**result, "rows": none, "missing": "gone"})
+    assert ("pairs", "castell", "group 3") not in rows
+    assert rows["pairs", "auto", "group 3"]["ratio"] is None
+    assert all(0.4 < row["covered"] <= 1.0 and row["width"] > 0.0 for row in rows.values())
+    assert rows["independent", "castell", "cells"]["ratio"] == pytest.approx(1.0)
+    text = intervals.show({**result, "missing": ["fair: gone"]})
+    assert "auto: share of intervals that hold the truth" in text
+    assert "1 x 1,000 respondents" in text
+    assert "without fair: gone" in text
+
+
+def test_questions_know_their_answers() -> None:
+    truth = intervals._truth(intervals.GENERATED)
+    asked = list(questions(truth, 3, 2, np.random.default_rng(0)))
+    assert {len(one.names) for one in asked} == {1, 2, 3, 4}
+    for one in asked:
+        np.testing.assert_allclose(one.truth, truth.table(one.names))
+        for group in one.groups:
+            assert all(0 < len(c) < truth.schema[n].size for n, c in group.items())
+            inside = one.truth
+            for axis, name in enumerate(one.names):
+                inside = np.take(inside, group[name], axis=axis)
+            assert one.share(group) == pytest.approx(float(inside.sum()))
+            assert one.among(group) >= one.share(group) - 1e-12
 
 
 @pytest.mark.usefixtures("no_data")

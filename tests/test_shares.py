@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import castell
 from castell import Checked, Model, Study
@@ -170,3 +171,19 @@ def test_fiellers_interval_holds_a_ratio_of_normals() -> None:
         low, high = shares.ratio_interval(0.95)
         held += low <= 0.3 <= high
     assert held / 4000 == pytest.approx(0.95, abs=5 * (0.95 * 0.05 / 4000) ** 0.5)
+
+
+def test_where_few_of_a_group_answered_all_alike_the_interval_is_wilsons() -> None:
+    """Without noise a conditional share is a proportion of those in the group."""
+    study = Study(PEOPLE.schema, 90.0)
+    answers = {
+        "a": ["a0"] * 6 + ["a1"] * 44,
+        "b": ["b0"] * 50,
+        "c": ["c0"] * 6 + ["c1"] * 20 + ["c2"] * 24,
+    }
+    model = castell.fit(study.randomize(answers, seed=0), "castell")
+    for value, group, k, n in (("c0", "a0", 6, 6), ("c1", "a1", 20, 44), ("c0", "a1", 0, 44)):
+        low, high = model.conditional({"c": value}, given={"a": group}).conf_int()
+        wilson = binomtest(k, n).proportion_ci(0.95, method="wilson")
+        # The number in the group is estimated too, which hardly matters.
+        assert (low[0], high[0]) == pytest.approx((wilson.low, wilson.high), abs=0.03)

@@ -177,7 +177,8 @@ class Pieces:
             np.where(alone, np.broadcast_to(part, values.shape)[first], 0.0)
             for part in (pieces.slope, pieces.bend)
         )
-        return Shares(found, Normal(variance, slope, bend), (covariance,))
+        report = float(-bend.min()) if alone.all() else 0.0
+        return Shares(found, Normal(variance, slope, bend), (covariance,), report=report)
 
 
 def slopes(counts: Counts, queries: Sequence[Query], n: int) -> Floats:

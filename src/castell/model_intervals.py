@@ -72,7 +72,7 @@ class ModelIntervals:
         if behind.checked is Checked.NOTHING:
             events = []
             for clique in behind.cliques():
-                # In the order asked, so that an axis of one for each other attribute is all it takes.
+                # In the order asked: then all it takes is an axis of one for each other attribute.
                 part = tuple(name for name in kept if name in clique)
                 shape = [
                     n if name in part else 1 for name, n in zip(kept, cells.shape, strict=True)
@@ -110,7 +110,7 @@ class ModelIntervals:
         if len(names) == 1 or not behind.together:
             return Shares(values, spread, covariances)
         direct = self.direct.shares(queries)
-        unbiased = Unbiased(direct.values, direct.covariances[0])
+        unbiased = Unbiased(direct.values, direct.covariances[0], direct.report)
         both = Believed(spread, direct.values, direct.spread)
         return Shares(values, both, covariances, unbiased=unbiased)
 

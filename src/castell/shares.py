@@ -20,10 +20,11 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Unbiased:
-    """Unbiased estimates of the same shares, and their covariance."""
+    """Unbiased estimates of the same shares, their covariance, and what one report weighs."""
 
     values: Floats
     covariance: Floats
+    report: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,8 @@ class Shares:
     covariances: tuple[Floats, ...]
     reasons: tuple[Reason, ...] = ()
     unbiased: Unbiased | None = None
+    # One over the number of reports, where the shares are unbiased estimates from them.
+    report: float = 0.0
 
     @classmethod
     def from_draws(cls, values: Floats, draws: Floats, reasons: tuple[Reason, ...] = ()) -> Shares:
@@ -92,10 +95,11 @@ class Shares:
             (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
             return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
         ratio = float(self.values[0] / self.values[1]) if self.values[1] > 0.0 else 0.5
-        mine = [_fieller(self.values, c, z) for c in self.covariances]
+        mine = [_fieller(self.values, c, z, self.report) for c in self.covariances]
         found = [(min(low for low, _ in mine), max(high for _, high in mine))]
         if self.unbiased is not None:
-            low, high = _fieller(self.unbiased.values, self.unbiased.covariance, z)
+            other = self.unbiased
+            low, high = _fieller(other.values, other.covariance, z, other.report)
             found.append((min(low, ratio), max(high, ratio)))
         low, high = min(found, key=_width)
         return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
@@ -109,8 +113,12 @@ def _quadratic(covariance: Floats, weights: Floats) -> float:
     return max(float(weights @ covariance @ weights), 0.0)
 
 
-def _fieller(values: Floats, covariance: Floats, z: float) -> Interval:
+def _fieller(values: Floats, covariance: Floats, z: float, report: float = 0.0) -> Interval:
     """Where (a - t b)^2 <= z^2 Var(a - t b).
+
+    The variance is that of t, as in Wilson's interval: of those in the group b, supposed t answer
+    a, which adds (b t (1 - t) - a (1 - t)^2 - (b - a) t^2) / n to what was estimated. It is 0 at
+    t = a / b, and keeps an interval from shrinking to a point where all of a few answered alike.
 
     >>> low, high = _fieller(np.array([0.2, 0.5]), np.zeros((2, 2)), 2.0)
     >>> round(low, 9), round(high, 9)
@@ -118,6 +126,11 @@ def _fieller(values: Floats, covariance: Floats, z: float) -> Interval:
     """
     a, b = (float(value) for value in values)
     one, both, two = (float(c) for c in (covariance[0, 0], covariance[0, 1], covariance[1, 1]))
+    whole = min(max(b, 0.0), 1.0)
+    part = min(max(a, 0.0), whole)
+    one -= report * part
+    both -= report * (whole + 2.0 * part) / 2
+    two -= report * 2.0 * whole
     square, middle, constant = b * b - z * z * two, a * b - z * z * both, a * a - z * z * one
     inside = middle * middle - square * constant
     if square <= 0.0:

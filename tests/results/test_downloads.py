@@ -68,7 +68,7 @@ def test_csv_and_json_hold_the_librarys_numbers(state: State) -> None:
     assert np.array(document["probabilities"]) == pytest.approx(joint.probabilities)
     assert document["level"] == 0.9
     assert document["digest"] == STUDY.digest
-    assert len(document["signals"]) == 5
+    assert len(document["signals"]) == 6
 
 
 def test_the_reports_are_all_there_and_in_an_order_that_says_nothing(

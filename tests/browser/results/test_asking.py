@@ -88,7 +88,8 @@ def test_the_page_shows_reports_chart_table_and_signals(
     assert first[0:2] == ["never", "poor"]
     # What the table says stands in the chart too.
     assert first[2] in words(page)
-    assert page.locator("#signals > li").count() == 5
+    assert page.locator("#signals > li").count() == 6
+    assert not page.locator("#verdict").is_visible()
     drift = page.locator("#signals > li[data-key=drift]")
     drift.get_by_text("How").click()
     assert "Pearson's chi-square" in drift.inner_text()

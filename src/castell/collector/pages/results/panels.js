@@ -30,8 +30,17 @@ export function showSignals(answer) {
   );
 }
 
+/** What stands above everything else: a table that its own reports contradict. @param {any} answer */
+function showVerdict(answer) {
+  const doubtful = answer.verdict === "doubtful";
+  const found = answer.signals.find((s) => s.key === "misfit");
+  at("verdict").hidden = !doubtful;
+  at("verdict").textContent = doubtful && found ? found.text : "";
+}
+
 /** @param {any} answer */
 export function showNotes(answer) {
+  showVerdict(answer);
   const notes = answer.notes.map((note) => el("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`));
   at("notes").replaceChildren(...notes);
 }
