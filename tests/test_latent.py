@@ -80,9 +80,9 @@ def test_who_reported_only_some_attributes_counts_for_those() -> None:
     lonely = castell.estimate(alone, ["a", "b"], "latent").project("b").probabilities
     near, far = (_distance(m, people.margin(["b"])) for m in (margin, lonely))
     assert near < 0.5 * far
-    # Of what nobody reported nothing is known, and that is no error.
-    unknown = castell.estimate(alone, "c", "latent").probabilities
-    np.testing.assert_allclose(unknown, 1 / 3, atol=1e-6)
+    # Of what nobody reported nothing is known, and that is said, not guessed.
+    with pytest.raises(ReportError, match="nobody reported c yet"):
+        castell.estimate(alone, "c", "latent")
 
 
 # -- any width -------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from castell.operators import Floats
 from castell.product import product_model
 from castell.reasons import Code, Reason, reason
 from castell.shares import Shares, Unbiased
-from castell.spread import Believed, Spread
+from castell.spread import AsUnbiased, Believed, Spread
 from castell.support import Checked, Support
 
 
@@ -82,7 +82,10 @@ class ModelIntervals:
                 events.append((share.reshape(shape), spread))
             return bounds(events)
         mine = self.error.table(kept, cells)
-        if len(kept) == 1 or not behind.together or self._too_large(kept):
+        if len(kept) == 1:
+            # Nothing but the margin's own error, so its interval is the unbiased one.
+            return AsUnbiased(self.error.margins.table(kept[0]), mine)
+        if not behind.together or self._too_large(kept):
             return mine
         whole = self.direct.joint(kept, None)
         return Believed(mine, whole.probabilities, whole.spread(kept))
@@ -107,7 +110,12 @@ class ModelIntervals:
         if behind.checked is Checked.NOTHING:
             return self._unknown(queries, values, share)
         spread, covariances = self.error.shares(queries, share)
-        if len(names) == 1 or not behind.together:
+        if len(names) == 1:
+            tables = [self.error.margins.table(next(iter(query))) for query in queries]
+            codes = [next(iter(query.values())) for query in queries]
+            own = np.array([float(t[c].sum()) for t, c in zip(tables, codes, strict=True)])
+            return Shares(values, AsUnbiased(own, spread), covariances)
+        if not behind.together:
             return Shares(values, spread, covariances)
         direct = self.direct.shares(queries)
         unbiased = Unbiased(direct.values, direct.covariances[0], direct.report)

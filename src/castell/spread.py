@@ -166,12 +166,44 @@ class Believed:
         least, most = (other.interval if bounded else other.plain)(self.unbiased, level)
         # The two are compared as they come, not after the bounds cut a hopeless one short; at one
         # level for all, so that intervals of higher levels hold those of lower ones.
-        ends, others = model.plain(values, 0.95), other.plain(self.unbiased, 0.95)
-        shorter = others[1] - others[0] < ends[1] - ends[0]
+        shorter = _width(other.plain(self.unbiased, 0.95)) < _width(model.plain(values, 0.95))
+        if bounded:
+            # An unbiased share that can be one has an honest length inside the bounds as well.
+            possible = (self.unbiased >= 0.0) & (self.unbiased <= 1.0)
+            inside = _width(other.interval(self.unbiased, 0.95))
+            shorter |= possible & (inside < _width(model.interval(values, 0.95)))
         return (
             np.where(shorter, np.minimum(least, values), low),
             np.where(shorter, np.maximum(most, values), high),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class AsUnbiased:
+    """The error of an unbiased estimate, for another: its intervals, lengthened to hold that."""
+
+    unbiased: Floats
+    spread: Spread
+
+    @property
+    def variance(self) -> Floats:
+        return self.spread.variance
+
+    @property
+    def errors(self) -> Floats:
+        return self.spread.errors
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.spread.plain(self.unbiased, level)
+        return np.minimum(low, values), np.maximum(high, values)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.spread.interval(self.unbiased, level)
+        return np.minimum(low, values), np.maximum(high, values)
+
+
+def _width(ends: tuple[Floats, Floats]) -> Floats:
+    return np.asarray(ends[1] - ends[0])
 
 
 @dataclass(frozen=True, eq=False)

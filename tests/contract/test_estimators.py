@@ -14,7 +14,7 @@ import pytest
 
 import castell
 from castell import Model, Reports, Study, estimators
-from castell.errors import CastellError, OptionError, ReportError, TableTooLargeError
+from castell.errors import OptionError, ReportError, TableTooLargeError
 from castell.estimators import describe
 from tests.populations import (
     collect,
@@ -214,11 +214,8 @@ def test_a_cell_of_any_width_needs_no_table(method: str) -> None:
 
 
 @each_case
-def test_one_report_is_enough_or_is_said_to_be_too_little(method: str, design: str) -> None:
-    try:
-        joint = castell.estimate(_reports(design, n=1), NAMES, method)
-    except CastellError:
-        return
+def test_one_report_is_enough(method: str, design: str) -> None:
+    joint = castell.estimate(_reports(design, n=1), NAMES, method)
     assert np.isfinite(joint.probabilities).all()
     assert np.isfinite(joint.standard_errors).all()
     low, high = joint.conf_int()
