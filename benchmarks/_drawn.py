@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from castell import Study
 from castell.counting import Factor, Moments
 from castell.counting.counts import Integers
-from castell.design import Axis
-from castell.inversion import Observed, parts_of
-from castell.operators import Floats
+from castell.inference.inversion import Observed, parts_of
+from castell.linear.operators import Floats
+from castell.study.design import Axis
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from typing import Any
 import uvloop
 
 from castell.collector.wire import new_id
-from castell.study import Study
+from castell.study.study import Study
 
 
 class Client(asyncio.Protocol):

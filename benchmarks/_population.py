@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell import Attribute, CastellError, Schema, Study
-from castell.answers import encode
+from castell.device.encode import encode
 from experiments.datasets import adult, german, nursery
 
 # The domain sizes of the paper's eight attributes of Adult: 1,814,400 cells.

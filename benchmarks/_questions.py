@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets.truth import Truth
 
 WIDTHS = (1, 2, 3, 4)

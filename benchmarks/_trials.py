@@ -14,8 +14,8 @@ import numpy as np
 import castell
 from benchmarks._population import DataMissingError, generated
 from castell import CastellError, Study
-from castell.metrics import METRICS
-from castell.operators import Floats
+from castell.evaluation.metrics import METRICS
+from castell.linear.operators import Floats
 from experiments.datasets import load
 from experiments.datasets.population import DataError, Population
 from experiments.harness import draw_sets, references

@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks import _board, _trials
 from benchmarks._population import DataMissingError
 from benchmarks._trials import DATA, DESIGNS, METHODS, QUICK, Plan
-from castell.schema import suggest
+from castell.study.schema import suggest
 
 
 def run(quick: bool) -> dict[str, Any]:

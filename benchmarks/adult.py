@@ -19,10 +19,10 @@ import castell
 from benchmarks._population import Population, load
 from benchmarks._text import grid
 from castell import Reports
+from castell.device.randomize import respond, seeded_words
 from castell.estimators import reads
-from castell.metrics import attribute_sets, over_sets
-from castell.operators import Floats
-from castell.randomize import respond, seeded_words
+from castell.evaluation.metrics import attribute_sets, over_sets
+from castell.linear.operators import Floats
 
 WIDTHS = (2, 3, 4, 5, 6)
 EACH = (1.0, 2.0, 4.0)

@@ -21,9 +21,9 @@ from benchmarks._drawn import DrawnCounts, report_distribution
 from benchmarks._population import DataMissingError, Population, generated, load
 from benchmarks._text import grid
 from castell import JointEstimate, Reports, Study
-from castell.metrics import attribute_sets
-from castell.operators import Floats
-from castell.randomize import respond, seeded_words
+from castell.device.randomize import respond, seeded_words
+from castell.evaluation.metrics import attribute_sets
+from castell.linear.operators import Floats
 
 EACH = (1.0, 2.0, 4.0)
 LEVEL, LOW, HIGH = 0.95, 0.93, 0.97

@@ -27,7 +27,7 @@ from benchmarks._text import grid
 from benchmarks._trials import people_of
 from castell import Model, Study
 from castell.errors import CastellError
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets import truth as populations
 from experiments.datasets.population import DataError
 from experiments.pool import processes, work

@@ -18,7 +18,8 @@ from benchmarks._drawn import DrawnCounts
 from benchmarks._population import ADULT_SIZES, generated
 from benchmarks._text import grid
 from benchmarks._timing import race, show_laps
-from castell import KaryResponse, kronecker
+from castell import KaryResponse
+from castell.inference import kronecker
 
 _REPORTS = 5_000_000
 WAYS = {"castell": kronecker.castell, "reduced": kronecker.reduced, "naive": kronecker.naive}

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from benchmarks._population import ADULT_SIZES, generated
 from benchmarks._timing import race, show_laps
-from castell.randomize import respond, secure_words
+from castell.device.randomize import respond, secure_words
 
 _PIECE = 1 << 18  # bytes
 

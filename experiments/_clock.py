@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from castell import KaryResponse, kronecker
+from castell import KaryResponse
+from castell.inference import kronecker
 
 VALUES = 3
 WAYS: dict[str, Callable[..., Any]] = {

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import experiments
 from castell.errors import OptionError
-from castell.schema import suggest
+from castell.study.schema import suggest
 
 KINDS = ("table_", "fig_")
 # What the page shows first; experiments it does not know come last.

@@ -22,13 +22,13 @@ import castell
 from castell import Study
 from castell.counting import Factor, Moments
 from castell.counting.counts import Integers
-from castell.design import Axis
 from castell.errors import QueryError
 from castell.estimators import clusters
-from castell.grouped import joint_is_better, restrict
-from castell.inversion import Groups, Observed, parts_of
-from castell.marginal import expand
-from castell.operators import Floats
+from castell.inference.inversion import Groups, Observed, parts_of
+from castell.inference.products import joint_is_better, restrict
+from castell.linear.axes import expand
+from castell.linear.operators import Floats
+from castell.study.design import Axis
 from experiments.datasets.population import Population
 
 

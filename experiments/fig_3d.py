@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 import castell
-from castell import metrics
-from castell.operators import Floats
+from castell.evaluation import metrics
+from castell.inference.inversion import observe
+from castell.linear.operators import Floats
 from experiments import expected
 from experiments.datasets import synthetic
 from experiments.datasets.population import Population
@@ -44,7 +45,7 @@ def four(people: Population, each: float, settings: Settings) -> dict[str, Float
         guesses = {m: expected.estimate(study, people, names, m) for m in SHOWN}
     else:
         sent = study.randomize(people.frame(), seed=settings.seed)
-        observed = castell.inversion.observe(castell.fit(sent, "castell").counts, names)
+        observed = observe(castell.fit(sent, "castell").counts, names)
         reports = observed.frequencies()
         guesses = {m: castell.fit(sent, m).estimate(names).probabilities for m in SHOWN}
     return {"truth": people.table(names), "reports": np.asarray(reports), **guesses}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from castell import metrics
+from castell.evaluation import metrics
 from experiments.datasets import adult
 from experiments.fig_3d import SHOWN, four
 from experiments.fig_3d import table as table_of_tables

@@ -19,11 +19,11 @@ import numpy as np
 
 import castell
 from castell import Study
-from castell.capabilities import BLOOM, DRAWN, EVERYBODY
 from castell.errors import QueryError
 from castell.estimators import estimator, reads
-from castell.metrics import attribute_sets
-from castell.operators import Floats
+from castell.evaluation.metrics import attribute_sets
+from castell.inference.capabilities import BLOOM, DRAWN, EVERYBODY
+from castell.linear.operators import Floats
 from experiments import expected
 from experiments.datasets.population import Population
 from experiments.systems import Answer, system, systems

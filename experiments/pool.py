@@ -19,8 +19,8 @@ from time import monotonic
 from typing import TypeVar
 
 from castell import CastellError
+from castell.cli.progress import progress_bar
 from castell.errors import OptionError
-from castell.progress import progress_bar
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,8 +14,8 @@ from math import prod
 import numpy as np
 
 from castell import CastellError
-from castell.metrics import METRICS
-from castell.operators import Floats
+from castell.evaluation.metrics import METRICS
+from castell.linear.operators import Floats
 from experiments import pool
 from experiments.datasets.population import Population
 from experiments.harness import REFERENCES, WHOLE, Scheme, Sets, ask, references, schemes

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.metrics import cramers_v
+from castell.evaluation.metrics import cramers_v
 from experiments import datasets
 from experiments.harness import FLOOR, summarise
 from experiments.questions import Question, evaluate, left_out

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments import datasets
 from experiments.harness import REFERENCES, Scheme, draw_sets, schemes, summarise
 from experiments.lines import lines

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.bounds import epsilon_threshold, n_threshold, width_threshold
+from castell.evaluation.bounds import epsilon_threshold, n_threshold, width_threshold
 from experiments import datasets
 from experiments.harness import draw_sets, named
 from experiments.questions import Question, evaluate

@@ -17,10 +17,10 @@ import numpy as np
 
 import castell
 from castell.counting import MemoryCounts
-from castell.filters import Filters
-from castell.metrics import METRICS
-from castell.operators import Floats
-from castell.reports import Reports
+from castell.evaluation.metrics import METRICS
+from castell.inference.bloom_filters import Filters
+from castell.linear.operators import Floats
+from castell.reports.reports import Reports
 from experiments import datasets, pool
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, Sets, draw_sets, study_of, summarise

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from castell.design import Block
-from castell.operators import Floats
+from castell.linear.operators import Floats
+from castell.study.design import Block
 
 
 def chances(block: Block, name: str | None = None) -> Floats:

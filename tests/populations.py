@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell import Attribute, KaryResponse, MatrixResponse, Reports, Schema, Study
-from castell.channel import CyclicResponse
-from castell.channel.differences import singer
-from castell.design import Block, Design
-from castell.inversion import Observed, parts_of
-from castell.operators import Floats
+from castell.channels import CyclicResponse
+from castell.channels.differences import singer
+from castell.inference.inversion import Observed, parts_of
+from castell.linear.operators import Floats
+from castell.study.design import Block, Design
 
 # Rows are answers; neither symmetric nor doubly stochastic, and one with more reports than answers.
 ASYMMETRIC = [[0.7, 0.2, 0.1], [0.15, 0.8, 0.05], [0.3, 0.1, 0.6]]

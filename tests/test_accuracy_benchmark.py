@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks import _board, _duels, _trials, accuracy
 from benchmarks._trials import QUICK, Case
-from castell.metrics import METRICS
+from castell.evaluation.metrics import METRICS
 from experiments.datasets.population import DataError
 from experiments.harness import FLOOR, REFERENCES, draw_sets
 from experiments.text import pick

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from castell import Attribute, Schema, tabulate
-from castell.answers import BATCH_ROWS, AnswerFile, backend_of, encode
+from castell.device.encode import BATCH_ROWS, AnswerFile, backend_of, encode
 from castell.errors import AnswerError, QueryError
 
 SEX = Attribute("sex", ["Female", "Male"])

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import castell
-from castell import Checked, Code, JointEstimate, Probability, Reports, Study, belief
+from castell import Checked, Code, JointEstimate, Probability, Reports, Study
 from castell.counting import MemoryCounts
 from castell.counting.folds import dealt
 from castell.errors import ReportError
 from castell.estimators.latent import learn
-from castell.inversion import observe
-from castell.operators import Floats
+from castell.inference import model_averaging as belief
+from castell.inference.inversion import observe
+from castell.linear.operators import Floats
 from tests.populations import (
     Population,
     ask,

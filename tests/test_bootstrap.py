@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from castell import bootstrap as module
-from castell.bootstrap import FEWEST, REPLICATES, bootstrap, replicates_for
 from castell.counting import MemoryCounts
-from castell.grouped import product_table, product_variance
-from castell.inversion import Observed, observe
+from castell.inference import bootstrap as module
+from castell.inference.bootstrap import FEWEST, REPLICATES, bootstrap, replicates_for
+from castell.inference.inversion import Observed, observe
+from castell.inference.products import product_table, product_variance
 from tests.populations import collect, population, studies
 
 STUDIES = studies(each=3.0)

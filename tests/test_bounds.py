@@ -10,7 +10,8 @@ import pytest
 
 import castell
 from castell import KaryResponse, Study
-from castell.bounds import (
+from castell.errors import QueryError
+from castell.evaluation.bounds import (
     avd_castell,
     avd_independent,
     cell_range,
@@ -24,7 +25,6 @@ from castell.bounds import (
     rounding_error,
     width_threshold,
 )
-from castell.errors import QueryError
 from tests.populations import reports_of, schema
 
 

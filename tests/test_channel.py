@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from castell import KaryResponse, MatrixResponse
-from castell.channel import MAX_TOTAL, Channel, channel_of
+from castell.channels import MAX_TOTAL, Channel, channel_of
 from castell.errors import ChannelError
 
 # An oracle of its own: far more digits than the code uses, and exp instead of its ln.

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from castell.channel.differences import points, singer
-from castell.operators import Circulant, Dense, Floats, Operator
+from castell.channels.differences import points, singer
+from castell.linear.operators import Circulant, Dense, Floats, Operator
 
 # Answers, reports and the set. Not all are difference sets: the map does not need one.
 SHAPES = [

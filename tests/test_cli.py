@@ -14,11 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from castell import Attribute, Schema, Study, cli, methods
-from castell.capabilities import KINDS
+from castell import Attribute, Schema, Study, methods
+from castell.cli import app as cli
+from castell.cli.study_file import to_toml
 from castell.estimators import reads
+from castell.inference.capabilities import KINDS
 from castell.population import SCHEMA, health_survey
-from castell.studyfile import to_toml
 
 
 @pytest.fixture

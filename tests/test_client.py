@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from castell import Attribute, Schema, Study
-from castell.client import Client, Memo, Report, blocks_asked, make_report, send_report
-from castell.device import Entry, Keep, ledger, settle, spend
+from castell.device.client import Client, Memo, Report, blocks_asked, make_report, send_report
+from castell.device.ledger import Entry, Keep, ledger, settle, spend
 from castell.errors import (
     AnswerError,
     CastellError,

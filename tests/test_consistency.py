@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import castell
 from castell import JointEstimate, Reports, Study
-from castell.consistency import consistent, shared_sets
 from castell.errors import QueryError
-from castell.operators import Floats
-from castell.reasons import Code
-from castell.spread import Normal
+from castell.inference.intervals import Normal
+from castell.inference.reasons import Code
+from castell.linear.operators import Floats
+from castell.results.consistency import consistent, shared_sets
 from tests.populations import collect, drawn_studies, population, schema
 
 SIZES = dict(zip("abcde", (2, 3, 4, 2, 3), strict=True))

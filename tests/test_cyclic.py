@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from castell import KaryResponse
-from castell.channel import MAX_TOTAL, CyclicResponse, best_channel, channel_of
-from castell.channel.choice import WORTH, noise
-from castell.channel.cyclic import CyclicMargin
-from castell.channel.differences import MOST_POINTS, geometries, points, singer
+from castell.channels import MAX_TOTAL, CyclicResponse, best_channel, channel_of
+from castell.channels.choice import WORTH, noise
+from castell.channels.cyclic import CyclicMargin
+from castell.channels.differences import MOST_POINTS, geometries, points, singer
+from castell.device.randomize import respond, seeded_words
 from castell.errors import ChannelError, QueryError
-from castell.operators import Floats
-from castell.randomize import respond, seeded_words
+from castell.linear.operators import Floats
 
 DIGITS = Context(prec=90)
 SLACK = DIGITS.power(Decimal(2), Decimal(-30))

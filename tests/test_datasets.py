@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from castell import CastellError
-from castell.metrics import cramers_v
+from castell.evaluation.metrics import cramers_v
 from experiments import datasets
 from experiments.datasets import (
     adult,

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from castell import Reports, Study, estimate, tabulate
-from castell import demo as demo_module
-from castell.metrics import cramers_v
+from castell.cli import demo as demo_module
+from castell.cli.printing import demo_document, print_demo
+from castell.evaluation.metrics import cramers_v
 from castell.population import SCHEMA, health_survey
-from castell.tables import demo_document, print_demo
 
 
 def test_demo_makes_study_answers_reports_and_picture(

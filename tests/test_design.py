@@ -13,9 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from castell import Attribute, CastellError, KaryResponse, MatrixResponse, Schema
-from castell.channel import Channel, CyclicResponse
-from castell.design import Block, Design, build, lens_on
+from castell.channels import Channel, CyclicResponse
 from castell.errors import ChannelError, StudyError
+from castell.study.design import Block, Design, build, lens_on
 
 DIGITS = Context(prec=90)
 STEP = DIGITS.power(Decimal(2), Decimal(-30))

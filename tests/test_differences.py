@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from castell.channel.differences import (
+from castell.channels.differences import (
     MOST_POINTS,
     PRIMES,
     geometries,

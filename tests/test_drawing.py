@@ -15,13 +15,20 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 import castell
-import castell.answers
+import castell.device.encode
 from castell import Reports, Study, randomize_file, scan_reports
-from castell.channel import CyclicResponse, Words
-from castell.channel.differences import singer
-from castell.design import Block, Design
+from castell.channels import CyclicResponse, Words
+from castell.channels.differences import singer
+from castell.device.randomize import (
+    Source,
+    _drawn,
+    block_codes,
+    numbers_below,
+    respond,
+    seeded_words,
+)
 from castell.errors import ReportError
-from castell.randomize import Source, _drawn, block_codes, numbers_below, respond, seeded_words
+from castell.study.design import Block, Design
 from tests.populations import drawn_matrix, drawn_studies, population, schema, tiny_drawn
 
 TINY = tiny_drawn()
@@ -291,7 +298,7 @@ def test_files_of_another_draw_or_with_codes_that_cannot_be(
 def test_a_file_of_answers_gives_the_reports_of_its_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(castell.answers, "BATCH_ROWS", 30)
+    monkeypatch.setattr(castell.device.encode, "BATCH_ROWS", 30)
     people = population((3, 5, 2))
     pq.write_table(pa.table(people.answers(100, 1)), tmp_path / "answers.parquet")
     assert randomize_file(TINY, tmp_path / "answers.parquet", tmp_path / "r.parquet", seed=3) == 100

@@ -12,8 +12,7 @@ import pytest
 
 import castell
 from castell import JointEstimate, Reports, Study
-from castell.channel import CyclicResponse
-from castell.design import Block, Design
+from castell.channels import CyclicResponse
 from castell.errors import (
     CastellError,
     MethodError,
@@ -22,7 +21,8 @@ from castell.errors import (
     ReportError,
     TableTooLargeError,
 )
-from castell.operators import Floats
+from castell.linear.operators import Floats
+from castell.study.design import Block, Design
 from tests.populations import (
     Population,
     collect,

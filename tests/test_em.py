@@ -10,8 +10,8 @@ from castell import Reports, Study
 from castell.counting import MemoryCounts
 from castell.errors import OptionError
 from castell.estimators import em
-from castell.inversion import observe
-from castell.operators import Floats
+from castell.inference.inversion import observe
+from castell.linear.operators import Floats
 from tests.populations import collect, population, schema
 
 

@@ -16,7 +16,6 @@ import pytest
 import castell
 from castell import Attribute, JointEstimate, Schema, Study
 from castell.errors import OptionError, QueryError
-from castell.estimate import spent_on
 from tests.populations import collect, population, product, schema, studies
 
 PEOPLE = population((2, 3, 4), seed=4)
@@ -41,9 +40,9 @@ def test_what_it_says_of_itself() -> None:
 
 def test_what_is_spent_on_attributes_is_spent_on_their_blocks() -> None:
     study = STUDIES["clusters"]
-    assert spent_on(study, ["a"]) == spent_on(study, ["c", "a"]) == pytest.approx(4.0)
-    assert spent_on(study, ["b", "a"]) == study.epsilon
-    assert spent_on(STUDIES["joint"], ["b"]) == STUDIES["joint"].epsilon
+    assert study.design.spent_on(["a"]) == study.design.spent_on(["c", "a"]) == pytest.approx(4.0)
+    assert study.design.spent_on(["b", "a"]) == study.epsilon
+    assert STUDIES["joint"].design.spent_on(["b"]) == STUDIES["joint"].epsilon
 
 
 def test_a_cell_by_its_values() -> None:

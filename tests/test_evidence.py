@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from castell import Reports, Study, gathering
+from castell import Reports, Study
 from castell.counting import MemoryCounts, drawn_blocks
-from castell.evidence import BlockEvidence, PairEvidence
-from castell.gathering import evidence_of
-from castell.inversion import observe
-from castell.mixture import Mixture
-from castell.operators import Floats
+from castell.inference.inversion import observe
+from castell.inference.latent import counted_tables as gathering
+from castell.inference.latent.counted_tables import evidence_of
+from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.sufficient_statistics import BlockEvidence, PairEvidence
+from castell.linear.operators import Floats
 from tests.populations import (
     by_schema,
     collect,

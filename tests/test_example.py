@@ -9,8 +9,8 @@ import pytest
 
 import castell
 from castell import Attribute, KaryResponse, Reports, Schema, Study
-from castell.metrics import avd, cramers_v, mse
-from castell.operators import Floats
+from castell.evaluation.metrics import avd, cramers_v, mse
+from castell.linear.operators import Floats
 
 TRUTH = np.array([[4, 0], [2, 4]]) / 10
 SEEN = np.array([[3, 1], [3, 3]])

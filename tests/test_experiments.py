@@ -22,7 +22,8 @@ import pytest
 
 import castell
 import experiments
-from castell import Attribute, CastellError, Schema, estimators, metrics
+from castell import Attribute, CastellError, Schema, estimators
+from castell.evaluation import metrics
 from experiments import (
     __main__,
     catalogue,
@@ -127,7 +128,7 @@ def test_all_of_the_paper_is_there() -> None:
 
 
 NEWCOMER = '''"""A method of one's own."""
-from castell.grouped import model
+from castell.inference.products import model
 def fit(study, counts):
     return model(counts, [study.names], "population")
 '''
@@ -446,7 +447,7 @@ def _ended(session: int) -> bool:
 
 PICKY = '''"""Refuses much: more than 5,000 people, and what nobody reported."""
 from castell.errors import QueryError
-from castell.grouped import model
+from castell.inference.products import model
 def fit(study, counts):
     if counts.n > 5000:
         raise QueryError("these are too many", "ask fewer")

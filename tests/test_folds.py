@@ -11,8 +11,8 @@ from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting import memory as memory_counts
 from castell.counting.folds import FOLDS, dealt
-from castell.design import Axis
-from castell.inversion import factors
+from castell.inference.inversion import factors
+from castell.study.design import Axis
 from tests.populations import collect, drawn_studies, population, rectangular, studies
 
 STUDIES = {**studies(), "rectangular": rectangular(), "pairs": drawn_studies()["pairs"]}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from castell.errors import MissingExtraError, OptionError
-from castell.frames import frame_of
+from castell.reports.frames import frame_of
 
 COLUMNS: dict[str, Any] = {
     "label": np.array(["x", "y", "x"], dtype=object),

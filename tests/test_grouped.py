@@ -13,10 +13,10 @@ from castell import Study
 from castell.counting import MemoryCounts
 from castell.errors import CastellError, OptionError, StudyError
 from castell.estimators.clusters import find_clusters
-from castell.grouped import joint_is_better, product_table, product_variance, restrict
-from castell.inversion import Groups, observe
-from castell.marginal import expand
-from castell.operators import Floats
+from castell.inference.inversion import Groups, observe
+from castell.inference.products import joint_is_better, product_table, product_variance, restrict
+from castell.linear.axes import expand
+from castell.linear.operators import Floats
 from tests.populations import (
     Population,
     by_schema,

@@ -8,9 +8,9 @@ from math import prod
 import pytest
 
 from castell import KaryResponse, MatrixResponse, Study
-from castell.channel import Channel, CyclicResponse
-from castell.channel.differences import singer
-from castell.design import Block, lens_on
+from castell.channels import Channel, CyclicResponse
+from castell.channels.differences import singer
+from castell.study.design import Block, lens_on
 from tests.guessing import best_guess, chances, worst_guess
 from tests.populations import schema
 

@@ -5,8 +5,8 @@ import pytest
 
 from castell import Reports, Study
 from castell.counting import Counts, Factor, HistogramCounts, MemoryCounts, drawn_blocks, histogram
-from castell.design import Axis, Block, Design
-from castell.schema import Schema
+from castell.study.design import Axis, Block, Design
+from castell.study.schema import Schema
 from tests.populations import collect, drawn_studies, population, schema, tiny_drawn
 
 STUDIES = drawn_studies()

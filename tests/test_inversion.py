@@ -10,11 +10,11 @@ import pytest
 import castell
 from castell import MatrixResponse, Study
 from castell.counting import MemoryCounts
-from castell.design import Block, Design
 from castell.errors import CastellError, QueryError, ReportError, StudyError, TableTooLargeError
-from castell.grouped import product_variance
-from castell.inversion import Observed, observe, parts_of
-from castell.operators import Floats
+from castell.inference.inversion import Observed, observe, parts_of
+from castell.inference.products import product_variance
+from castell.linear.operators import Floats
+from castell.study.design import Block, Design
 from tests.populations import (
     by_schema,
     collect,

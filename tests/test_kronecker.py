@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from castell.channel import Channel, KaryResponse, Lens, MatrixResponse
+from castell.channels import Channel, KaryResponse, Lens, MatrixResponse
 from castell.errors import TableTooLargeError
-from castell.kronecker import MAX_CELLS, apply, castell, check_cells, naive, reduced
-from castell.operators import Floats
+from castell.inference.kronecker import MAX_CELLS, apply, castell, check_cells, naive, reduced
+from castell.linear.operators import Floats
 from tests.populations import kronecker
 
 Inversion = Callable[..., Floats]

@@ -10,7 +10,7 @@ import pytest
 import castell
 from castell import Attribute, Reports, Schema, Study
 from castell.errors import OptionError, QueryError, ReportError
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from tests.populations import collect, population, product, schema
 
 PEOPLE = population((3, 4, 2, 3), seed=2, sharpness=2.0)

@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from castell import KaryResponse, Study
-from castell.inversion import Observed, parts_of
-from castell.likelihood import Likelihood, Nearby, Prior, Pseudo, margin
-from castell.operators import Floats
+from castell.inference.inversion import Observed, parts_of
+from castell.inference.likelihood import Likelihood, Nearby, Prior, Pseudo, margin
+from castell.linear.operators import Floats
 from tests.populations import schema
 
 ASYMMETRIC = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]]

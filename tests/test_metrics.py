@@ -8,7 +8,7 @@ from scipy.stats.contingency import association
 
 import castell
 from castell import Study
-from castell.metrics import (
+from castell.evaluation.metrics import (
     METRICS,
     attribute_sets,
     avd,

@@ -7,11 +7,12 @@ import pytest
 from scipy.stats import chi2, kstest, ncx2
 
 import castell
-from castell import Study, Verdict, trust
-from castell.chisquare import critical, noncentrality, power, tail
+from castell import Study, Verdict
 from castell.counting import MemoryCounts
-from castell.misfit import ALARM, detectable, misfit
-from castell.operators import Floats
+from castell.inference.chisquare import critical, noncentrality, power, tail
+from castell.inference.misfit import ALARM, detectable, misfit
+from castell.linear.operators import Floats
+from castell.results import trust
 from tests.populations import ASYMMETRIC, Population, collect, population, product
 
 APART = product({"a": [0.3, 0.7], "b": [0.5, 0.2, 0.3], "c": [0.1, 0.2, 0.3, 0.4]})

@@ -10,12 +10,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from castell import rows
-from castell.climb import Climb
-from castell.evidence import BlockEvidence, Evidence, Expected, PairEvidence, Table, likelihood
-from castell.mixture import Mixture, average, drawn_to, loosened, scattered
-from castell.operators import Dense, Floats, Uniform
-from castell.rows import RowEvidence
+from castell.inference.latent import report_rows as rows
+from castell.inference.latent.em import Climb
+from castell.inference.latent.mixture import Mixture, average, drawn_to, loosened, scattered
+from castell.inference.latent.report_rows import RowEvidence
+from castell.inference.latent.sufficient_statistics import (
+    BlockEvidence,
+    Evidence,
+    Expected,
+    PairEvidence,
+    Table,
+    likelihood,
+)
+from castell.linear.operators import Dense, Floats, Uniform
 from tests.populations import kronecker
 
 SIZES = (2, 3, 4, 2)

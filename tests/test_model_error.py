@@ -9,7 +9,9 @@ import pytest
 
 import castell
 from castell import Study
-from castell.association_error import (
+from castell.counting import MemoryCounts
+from castell.estimators.latent import learn
+from castell.inference.association_error import (
     PRIOR,
     AssociationError,
     Residuals,
@@ -17,16 +19,14 @@ from castell.association_error import (
     groups_of,
     squared_error,
 )
-from castell.counting import MemoryCounts
-from castell.estimators.latent import learn
-from castell.frechet import bounds
-from castell.inversion import Query
-from castell.margins import Margins
-from castell.mixture_error import mixture_error
-from castell.model_error import ModelError
-from castell.operators import Floats
-from castell.spread import Normal
-from castell.support import Checked, support
+from castell.inference.frechet import bounds
+from castell.inference.intervals import Normal
+from castell.inference.inversion import Query
+from castell.inference.latent.error import mixture_error
+from castell.inference.margins import Margins
+from castell.inference.model_error import ModelError
+from castell.inference.support import Checked, support
+from castell.linear.operators import Floats
 from tests.populations import collect, drawn_studies, population, studies
 
 PEOPLE = population((2, 3, 4), seed=4, sharpness=2.0)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import chi2
 
 from castell import CastellError
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets import networks
 from experiments.datasets.networks import Network, from_text
 from experiments.datasets.population import DataError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from castell.operators import Dense, Floats, Operator, Uniform
+from castell.linear.operators import Dense, Floats, Operator, Uniform
 
 # On both sides of the size at which Uniform stops multiplying matrices.
 SIZES = [2, 3, 63, 64, 65, 150]

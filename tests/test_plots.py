@@ -11,8 +11,8 @@ import pytest
 
 from castell import Attribute, Schema, Study, estimate
 from castell.errors import MissingExtraError, QueryError
-from castell.plots import plot, plot_against
 from castell.population import SCHEMA, health_survey
+from castell.results.plots import plot, plot_against
 
 NAMES = ["age", "smokes", "health", "region"]
 

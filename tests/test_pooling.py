@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from castell import KaryResponse, MatrixResponse
-from castell.channel import CyclicResponse, Lens
-from castell.channel.differences import singer
-from castell.pooling import predicted, shares
+from castell.channels import CyclicResponse, Lens
+from castell.channels.differences import singer
+from castell.channels.precision import predicted, shares
 
 LENSES: dict[str, Lens] = {
     "kary": KaryResponse(6, 7, 2),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from castell.errors import OptionError
-from castell.operators import Floats
-from castell.postprocess import STEPS, clip, raw, simplex, step
+from castell.inference.postprocess import STEPS, clip, raw, simplex, step
+from castell.linear.operators import Floats
 
 TABLES = arrays(
     np.float64,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from castell import progress
+from castell.cli import progress
 
 
 def _work(capsys: pytest.CaptureFixture[str], *, quiet: bool = False) -> tuple[str, str]:

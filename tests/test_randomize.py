@@ -15,13 +15,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-import castell.answers
-import castell.randomize
+import castell.device.encode
+import castell.device.randomize
 from castell import Attribute, KaryResponse, MatrixResponse, Reports, Schema, Study, randomize_file
-from castell.channel import MAX_TOTAL, Channel, Words
-from castell.design import Block
-from castell.errors import AnswerError, OptionError, ReportError
-from castell.randomize import (
+from castell.channels import MAX_TOTAL, Channel, Words
+from castell.device.randomize import (
     Source,
     block_codes,
     numbers_below,
@@ -29,6 +27,8 @@ from castell.randomize import (
     secure_words,
     seeded_words,
 )
+from castell.errors import AnswerError, OptionError, ReportError
+from castell.study.design import Block
 
 ASYMMETRIC = MatrixResponse([[9, 3, 1, 5, 2], [1, 2, 8, 4, 5], [2, 9, 2, 1, 6]])
 
@@ -152,7 +152,7 @@ def test_one_answer_takes_one_word_and_touches_no_other_report() -> None:
 @pytest.mark.parametrize("channel", [KaryResponse(3, 6, 1), MatrixResponse([[5, 2, 1], [1, 1, 6]])])
 def test_long_columns_are_answered_piece_by_piece(channel: Channel) -> None:
     # A total of 8 refuses no word, so word i is report i's own.
-    rows = 3 * castell.randomize._STEP + 7
+    rows = 3 * castell.device.randomize._STEP + 7
     codes = np.random.default_rng(2).integers(0, channel.inputs, rows)
     numbers = seeded_words(2)(rows) % np.uint64(8)
     expected = channel.respond(codes, numbers)
@@ -338,7 +338,7 @@ def test_a_file_gives_the_reports_of_the_frame(study: Study, suffix: str, tmp_pa
 def test_batches_go_on_where_the_last_one_ended(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(castell.answers, "BATCH_ROWS", 30)
+    monkeypatch.setattr(castell.device.encode, "BATCH_ROWS", 30)
     data = answers(100)
     source = write(data, tmp_path / "answers.parquet")
     heard: list[float] = []
@@ -360,7 +360,7 @@ def test_batches_go_on_where_the_last_one_ended(
 
 def test_a_large_file_is_distributed_as_its_frame(tmp_path: Path) -> None:
     study = STUDIES[0]
-    rows = castell.answers.BATCH_ROWS + 1000
+    rows = castell.device.encode.BATCH_ROWS + 1000
     source = write(answers(rows), tmp_path / "answers.parquet")
     assert randomize_file(study, source, tmp_path / "r.parquet") == rows
     loaded = Reports.load(tmp_path / "r.parquet", study)
@@ -422,7 +422,7 @@ def test_an_error_leaves_nothing_behind(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(castell.answers, "BATCH_ROWS", 30)
+    monkeypatch.setattr(castell.device.encode, "BATCH_ROWS", 30)
     data = answers(100)
     spoil(data)
     source, target = write(data, tmp_path / f"answers{suffix}"), tmp_path / "reports.parquet"

@@ -9,7 +9,7 @@ import pytest
 
 import castell
 from castell import Code, Reason, Study
-from castell.reasons import _SENTENCES, reason, words
+from castell.inference.reasons import _SENTENCES, reason, words
 from tests.populations import collect, population, product
 
 EXAMPLES: dict[Code, dict[str, float]] = {

@@ -9,14 +9,14 @@ from scipy import optimize, stats
 
 import castell
 from castell import Study
-from castell.channel import bloom_filters
-from castell.copula import correlation, cuts, repaired, tables
-from castell.copula import sample as copula_sample
+from castell.channels import bloom_filters
 from castell.counting import MemoryCounts
 from castell.errors import MethodError, OptionError, StudyError
 from castell.estimators.lopub import mutual_information
-from castell.filters import Filters, Shares, unpacked
-from castell.junction import Clique, cliques, sample
+from castell.inference.bloom_filters import Filters, Shares, unpacked
+from castell.inference.copula import correlation, cuts, repaired, tables
+from castell.inference.copula import sample as copula_sample
+from castell.inference.junction import Clique, cliques, sample
 from tests.populations import collect, population, schema
 
 # -- rates and likelihoods of Bloom filters ------------------------------------------------------

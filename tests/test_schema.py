@@ -11,7 +11,7 @@ import pytest
 
 from castell import Attribute, CastellError, Schema
 from castell.errors import QueryError, SchemaError
-from castell.schema import suggest
+from castell.study.schema import suggest
 
 SEX = Attribute("sex", ["Female", "Male"])
 AGE = Attribute("age", [20, 30.0, 45.5], "How old are you?")

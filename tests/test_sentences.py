@@ -9,7 +9,7 @@ from math import exp, log, prod
 import pytest
 
 from castell import Attribute, Schema, Study
-from castell.design import Block
+from castell.study.design import Block
 from tests.guessing import best_guess, worst_guess
 from tests.populations import ASYMMETRIC, schema
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import castell.sets
+import castell.study.drawn_sets
 from castell.errors import StudyError
-from castell.sets import DRAWN, MOST_BLOCKS, clusters, sets_to_draw_from
+from castell.study.drawn_sets import DRAWN, MOST_BLOCKS, clusters, sets_to_draw_from
 from tests.populations import schema
 
 FOUR = schema((2, 3, 4, 5))
@@ -121,7 +121,7 @@ def test_more_sets_than_respondents_are_refused(monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(StudyError, match="too few respondents"):
             sets_to_draw_from(many, design, sample, 1.0)
     # A cover with no room for a third attribute in any set is all pairs too.
-    monkeypatch.setattr(castell.sets, "MOST_BLOCKS", 6)
+    monkeypatch.setattr(castell.study.drawn_sets, "MOST_BLOCKS", 6)
     assert len(sets_to_draw_from(FOUR, "cover", None, 0.1)) == 6
     with pytest.raises(StudyError, match="too few respondents"):
         sets_to_draw_from(schema((2,) * 5), "cover", None, 0.1)

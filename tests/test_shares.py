@@ -11,8 +11,8 @@ from scipy.stats import binomtest
 import castell
 from castell import Checked, Model, Study
 from castell.errors import QueryError
-from castell.shares import Shares, Unbiased
-from castell.spread import Normal
+from castell.inference.intervals import Normal
+from castell.inference.shares import Shares, Unbiased
 from tests.populations import ASYMMETRIC, collect, population
 
 PEOPLE = population((2, 3, 4), seed=4, sharpness=2.0)
@@ -153,7 +153,7 @@ def test_a_combination_takes_the_larger_variance_and_the_shorter_interval() -> N
 
 
 def test_without_a_covariance_bounds_are_combined() -> None:
-    from castell.spread import Bounds
+    from castell.inference.intervals import Bounds
 
     ends = np.array([0.1, 0.4]), np.array([0.2, 0.5])
     shares = Shares(np.array([0.15, 0.45]), Bounds(lambda _: ends), ())

@@ -11,7 +11,7 @@ from scipy.stats import binomtest, norm
 import castell
 from castell import Reports, Study
 from castell.errors import OptionError
-from castell.spread import Believed, Bounds, Normal, quantile
+from castell.inference.intervals import Believed, Bounds, Normal, quantile
 from tests.populations import (
     ASYMMETRIC,
     Population,

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from castell import Attribute, Reports, Schema, Study
-from castell.bounds import influence
 from castell.counting import MemoryCounts, drawn_blocks
-from castell.drawn import pooled
-from castell.pooling import sources
+from castell.evaluation.bounds import influence
+from castell.inference.drawn_products import pooled
+from castell.inference.pooling import sources
 from tests.guessing import best_guess, worst_guess
 from tests.populations import drawn_matrix, drawn_studies, schema
 

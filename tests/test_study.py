@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from castell import Attribute, CastellError, KaryResponse, MatrixResponse, Schema, Study
-from castell.channel import CyclicResponse
-from castell.design import Block, Design
+from castell.channels import CyclicResponse
+from castell.cli.study_file import to_toml
 from castell.errors import StudyError
-from castell.studyfile import to_toml
+from castell.study.design import Block, Design
 
 TOML = """
 name = "café"

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from castell import Attribute, Schema, Study
+from castell.cli.study_file import first_study, to_toml
 from castell.errors import AnswerError, StudyError
-from castell.studyfile import first_study, to_toml
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: text.strip() == text

@@ -9,7 +9,7 @@ import pytest
 
 import castell
 from castell import JointEstimate, Study
-from castell.summary import INSECURE
+from castell.results.summary import INSECURE
 from tests.populations import collect, population, sparse, studies
 
 PEOPLE = population((2, 3, 4), seed=4)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from castell import Attribute, CastellError, Schema
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments import harness, systems
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, summarise

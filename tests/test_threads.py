@@ -8,8 +8,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from castell import Study
 from castell.counting import MemoryCounts
 from castell.estimators import latent
+from castell.inference.latent.threads import one_thread
 from castell.population import SCHEMA, health_survey
-from castell.threads import one_thread
 
 
 def threads() -> set[int]:

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 import castell
-from castell import Attribute, Schema, Study, trials
+from castell import Attribute, Schema, Study
 from castell.counting import MemoryCounts
 from castell.counting.folds import FOLDS
 from castell.estimators.latent import _made, learn
-from castell.gathering import evidence_of
-from castell.mixture import drawn_to, scattered
-from castell.operators import Floats
-from castell.reasons import Code
-from castell.rows import distinct, rows_of
-from castell.trials import Trial, row_steps_within, search
+from castell.inference.latent import cross_validation as trials
+from castell.inference.latent.counted_tables import evidence_of
+from castell.inference.latent.cross_validation import Trial, row_steps_within, search
+from castell.inference.latent.mixture import drawn_to, scattered
+from castell.inference.latent.report_rows import distinct, rows_of
+from castell.inference.reasons import Code
+from castell.linear.operators import Floats
 from tests.populations import Population, collect, drawn_studies, population, rectangular, studies
 
 
@@ -134,7 +135,7 @@ def test_whole_reports_tell_what_pairs_do_not() -> None:
 @pytest.mark.parametrize("most", [0, 1 << 22])
 @pytest.mark.parametrize("design", [*studies(), "rectangular"])
 def test_rows_are_the_reports(design: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castell.rows.MOST_REPORTS", most)
+    monkeypatch.setattr("castell.inference.latent.report_rows.MOST_REPORTS", most)
     study = {**studies(), "rectangular": rectangular()}[design]
     people = population(study.schema.sizes, seed=4)
     reports = collect(study, people.table, 50, np.random.default_rng(0))
@@ -163,7 +164,7 @@ def test_reports_put_together_say_the_same(design: str) -> None:
     one, two = (scattered(margins, 3, 0.5, generator) for _ in range(2))
     together = rows_of(counts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("castell.rows.MOST_REPORTS", 0)
+        patch.setattr("castell.inference.latent.report_rows.MOST_REPORTS", 0)
         apart = rows_of(counts)
     assert together.codes.shape[1] < apart.codes.shape[1] == 5000
     found, expected = together.expect(one), apart.expect(one)
@@ -188,12 +189,12 @@ def test_rows_are_read_only_where_they_tell_more_and_are_not_too_many() -> None:
         assert row_steps_within(counts, 6, 5) == 0
         patch.setattr(trials, "ROW_WORK", 24 * 3 * 6 * 5 * 10)
         assert row_steps_within(counts, 6, 5) == 10
-        patch.setattr("castell.rows.MOST_REPORTS", 23)
+        patch.setattr("castell.inference.latent.report_rows.MOST_REPORTS", 23)
         assert row_steps_within(counts, 6, 5) == 0
         patch.setattr(trials, "ROW_WORK", 100 * 3 * 6 * 5 * 10)
         assert row_steps_within(counts, 6, 5) == 10
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("castell.rows.MOST_CELLS", 3)
+        patch.setattr("castell.inference.latent.report_rows.MOST_CELLS", 3)
         assert row_steps_within(counts, 6, 5) == 0
     drawn = collect(drawn_studies()["pairs"], people.table, 100, np.random.default_rng(0))
     assert row_steps_within(MemoryCounts(drawn), 6, 5) == 0

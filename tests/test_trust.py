@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from castell import Attribute, Reports, Schema, Study, estimate
-from castell.chisquare import tail
 from castell.counting import MemoryCounts
-from castell.inversion import Observed, observe
+from castell.inference.chisquare import tail
+from castell.inference.inversion import Observed, observe
 from castell.population import SCHEMA, health_survey
-from castell.trust import (
+from castell.results.trust import (
     Sight,
     below_noise,
     contributions,

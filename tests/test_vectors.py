@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from castell import CastellError, Study
-from castell.channel import Channel, Words, channel_of
-from castell.client import Memo, Report, labelled_words, make_report
-from castell.randomize import numbers_below
-from castell.study import _canonical
+from castell.channels import Channel, Words, channel_of
+from castell.device.client import Memo, Report, labelled_words, make_report
+from castell.device.randomize import numbers_below
+from castell.study.study import _canonical
 from tests.make_vectors import text_of, vectors
 
 FOLDER = Path(__file__).parent.parent / "vectors"

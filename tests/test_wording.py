@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from castell import Attribute, CastellError, Schema, Study
+from castell.cli.study_file import to_toml
 from castell.errors import SchemaError
-from castell.studyfile import to_toml
-from castell.wording import StudyText, Translation
+from castell.study.texts import StudyText, Translation
 
 TOML = """
 name = "health"

@@ -6,7 +6,7 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from castell.schema import suggest
+from castell.study.schema import suggest
 from experiments.datasets.population import DataError, Population
 
 # In the order of the paper's table and figures.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets.population import DataError
 
 # Files round to seven digits or so. More than this is no rounding.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets.bif import Node
 
 Factor = tuple[tuple[str, ...], Floats]

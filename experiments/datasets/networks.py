@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell import Attribute, Schema
-from castell.operators import Floats
-from castell.schema import suggest
+from castell.linear.operators import Floats
+from castell.study.schema import suggest
 from experiments.datasets.bif import Node, read
 from experiments.datasets.elimination import ancestors, joint
 from experiments.datasets.population import DataError, Population

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell import Attribute, CastellError, Schema
-from castell.operators import Floats
+from castell.linear.operators import Floats
 
 Codes = Mapping[str, NDArray[Any]]
 

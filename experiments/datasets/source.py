@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from castell.progress import progress_bar, working
+from castell.cli.progress import progress_bar, working
 from experiments.datasets.population import DataError
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"

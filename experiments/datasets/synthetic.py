@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from castell import Attribute, Schema
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets.population import Population
 
 

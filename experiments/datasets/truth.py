@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from castell import Schema
-from castell.operators import Floats
-from castell.schema import suggest
+from castell.linear.operators import Floats
+from castell.study.schema import suggest
 from experiments import datasets
 from experiments.datasets import health, networks, surveys
 from experiments.datasets.population import DataError, Population

@@ -18,7 +18,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets.population import Population
 
 Answer = Callable[[tuple[str, ...]], Floats]

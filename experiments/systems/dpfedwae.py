@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import MissingExtraError
-from castell.operators import Floats
+from castell.linear.operators import Floats
 from experiments.datasets.population import Population
 from experiments.systems import Answer
 

@@ -1,24 +1,24 @@
 """castell: how a whole population answers, without ever holding a person's answer."""
 
-from castell.answers import tabulate
-from castell.channel import KaryResponse, MatrixResponse
-from castell.conditional import Conditional
-from castell.consistency import consistent
+from castell.channels import KaryResponse, MatrixResponse
 from castell.counting import scan_reports
-from castell.design import Design
+from castell.device.encode import tabulate
+from castell.device.randomize import randomize_file
 from castell.errors import CastellError
-from castell.estimate import JointEstimate
 from castell.estimators import methods, methods_for
-from castell.fitting import estimate, fit
-from castell.misfit import Verdict
-from castell.model import Model
-from castell.probability import Difference, Probability
-from castell.randomize import randomize_file
-from castell.reasons import Code, Reason
-from castell.reports import Reports
-from castell.schema import Attribute, Schema
-from castell.study import Study
-from castell.support import Checked
+from castell.inference.misfit import Verdict
+from castell.inference.reasons import Code, Reason
+from castell.inference.support import Checked
+from castell.reports.reports import Reports
+from castell.results.conditional import Conditional
+from castell.results.consistency import consistent
+from castell.results.fitting import estimate, fit
+from castell.results.joint import JointEstimate
+from castell.results.model import Model
+from castell.results.probability import Difference, Probability
+from castell.study.design import Design
+from castell.study.schema import Attribute, Schema
+from castell.study.study import Study
 
 __version__ = "0.1.0"
 

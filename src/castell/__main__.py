@@ -1,6 +1,6 @@
 """`python -m castell`: the command line."""
 
-from castell.cli import main
+from castell.cli.app import main
 
 if __name__ == "__main__":
     main()

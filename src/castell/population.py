@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.schema import Attribute, Schema
+from castell.study.schema import Attribute, Schema
 
 SCHEMA = Schema(
     [

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from castell import Attribute, Schema, Study
-from castell.chances import factor, often, out_of, share, spread
-from castell.design import lens_on
+from castell.study.chances import factor, often, out_of, share, spread
+from castell.study.design import lens_on
 from tests.browser.test_access import with_study
 from tests.populations import drawn_studies, rectangular, schema, studies
 
@@ -216,7 +216,7 @@ def test_other_languages_say_the_same_numbers(
 
 
 def _in(language: str) -> Any:
-    from castell.wording import StudyText
+    from castell.study.texts import StudyText
 
     return StudyText(language=language)
 

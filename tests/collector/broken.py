@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from castell.cli import main
+from castell.cli.app import main
 from castell.collector.store import sqlite
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.store import Outcome, Submission

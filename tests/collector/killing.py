@@ -18,7 +18,7 @@ from typing import Any
 
 from castell.collector.store import open_store
 from castell.collector.wire import id_bytes, new_id
-from castell.study import Study
+from castell.study.study import Study
 from tests.collector.process import Collector
 
 AGENT = "KillingAgent/7.7"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from castell.cli import app
+from castell.cli.app import app
 from castell.collector.commands import _shown
 from castell.collector.store import Submission, open_store
 from castell.errors import CastellError
@@ -189,7 +189,7 @@ def test_a_study_that_cannot_be_collected_leaves_no_store(folder: Path) -> None:
     ],
 )
 def test_a_missing_extra_is_named(folder: Path, missing: str, arguments: list[str]) -> None:
-    code = f"import sys; sys.modules[{missing!r}] = None; from castell.cli import main; main()"
+    code = f"import sys; sys.modules[{missing!r}] = None; from castell.cli.app import main; main()"
     ran = subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
     )

@@ -14,7 +14,7 @@ from castell import Attribute, Schema, Study, fit
 from castell.collector.store import Store, StoreError, Submission, counts_of, is_store, open_store
 from castell.collector.store.store import Outcome, Refusal, this_hour
 from castell.collector.store.unspent import new_invitation
-from castell.study import Study as StudyType
+from castell.study.study import Study as StudyType
 from tests.collector.respondents import PACKING, STUDY, WIDTHS, pair
 
 OTHER = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=1.0)

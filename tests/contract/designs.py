@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from castell import Study
-from castell.channel import CyclicResponse
-from castell.channel.differences import singer
-from castell.design import Block, Design
+from castell.channels import CyclicResponse
+from castell.channels.differences import singer
+from castell.study.design import Block, Design
 from tests.populations import drawn_studies, rectangular, schema, studies
 
 ASKED = schema((2, 3, 4))

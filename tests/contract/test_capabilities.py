@@ -14,9 +14,9 @@ import pytest
 
 import castell
 from castell import Reports, Study, estimators
-from castell.capabilities import BLOOM, DRAWN, EVERYBODY, KINDS, SETS, Reads, kinds_of
 from castell.errors import MethodError, OptionError, ReportError
 from castell.estimators import methods_across, options_of, reads
+from castell.inference.capabilities import BLOOM, DRAWN, EVERYBODY, KINDS, SETS, Reads, kinds_of
 from tests.contract.designs import ASKED, STUDIES
 from tests.populations import collect, population
 
@@ -157,10 +157,10 @@ PLAIN = '''"""Halves: every share is one half, whatever the reports say."""
 
 import numpy as np
 
-from castell.capabilities import Reads
-from castell.model import Model, Solution
-from castell.shares import Shares
-from castell.spread import Normal
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.shares import Shares
+from castell.inference.intervals import Normal
 
 
 def fit(study, counts, *, loud=False):
@@ -172,7 +172,7 @@ def fit(study, counts, *, loud=False):
         zeros = np.zeros(len(queries))
         return Shares(zeros + 0.5, Normal(zeros), (np.diag(zeros),))
 
-    return Model(counts, joint, shares)
+    return Fitted(counts, joint, shares)
 '''
 SAYING = 'READS = Reads(drawn=True, sets=True, bloom=True, options={"loud": ("drawn", "bloom")})\n'
 

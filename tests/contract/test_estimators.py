@@ -302,13 +302,13 @@ from functools import partial
 
 import numpy as np
 
-from castell.model import Model, Solution
-from castell.shares import Shares
-from castell.spread import Normal
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.shares import Shares
+from castell.inference.intervals import Normal
 
 
 def fit(study, counts, *, scale=1.0):
-    return Model(counts, partial(_joint, study, scale), _cell)
+    return Fitted(counts, partial(_joint, study, scale), _cell)
 
 
 def _joint(study, scale, names, max_cells):

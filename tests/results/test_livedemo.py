@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from castell import CastellError, estimate, tabulate
-from castell.collector import livedemo
-from castell.collector.livedemo import BULK, ONE_BY_ONE, collecting, fill, run_live
+from castell.cli import live_demo as livedemo
+from castell.cli.live_demo import BULK, ONE_BY_ONE, collecting, fill, run_live
 from castell.collector.store import open_store, reports_of
 from castell.population import SCHEMA, health_survey
 

@@ -13,8 +13,8 @@ from castell.collector.results.moment import Moment, period_tables, periods, tak
 from castell.collector.results.question import Question
 from castell.collector.store import open_store
 from castell.counting import Counts, drawn_blocks
-from castell.inversion import observe
-from castell.model import Model
+from castell.inference.inversion import observe
+from castell.results.model import Model
 from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, filled, reports_of, spread
 
 

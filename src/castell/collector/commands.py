@@ -14,7 +14,7 @@ from castell.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from castell.counting import Counts
-    from castell.study import Study
+    from castell.study.study import Study
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
 StorePlace = Annotated[str, typer.Argument(help="A store: an SQLite file or postgresql://...")]
@@ -70,7 +70,7 @@ def serve(
         from castell.collector.settings import Settings, State
         from castell.collector.store import open_store
         from castell.collector.wire import wire_of
-    from castell.study import Study
+    from castell.study.study import Study
 
     made = Study.load(study)
     settings = Settings(
@@ -118,7 +118,7 @@ def invite(
     with needs_extra():
         from castell.collector.store import open_store
         from castell.collector.store.unspent import new_invitation
-    from castell.study import Study
+    from castell.study.study import Study
 
     made = Study.load(study)
     with closing(open_store(store or default_store(study), made)) as opened:

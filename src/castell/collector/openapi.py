@@ -10,7 +10,7 @@ from castell import __version__
 from castell.collector.results.downloads import FORMATS
 from castell.collector.wire import structs_of
 from castell.estimators import methods_for
-from castell.study import Study
+from castell.study.study import Study
 
 Document = dict[str, Any]
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from castell.collector.store.store import Store
 from castell.errors import OptionError
-from castell.study import Study
+from castell.study.study import Study
 
 
 @dataclass(frozen=True)

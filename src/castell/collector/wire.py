@@ -13,11 +13,11 @@ from typing import Annotated, Any
 
 import msgspec
 
-from castell.channel import MAX_TOTAL
+from castell.channels import MAX_TOTAL
 from castell.collector.store.packing import Packing
 from castell.collector.store.store import Submission
 from castell.errors import CastellError, StudyError
-from castell.study import Study
+from castell.study.study import Study
 
 # 16 bytes are 22 characters, the last of which carries two bits: one way to write each id.
 ID_PATTERN = "^[A-Za-z0-9_-]{21}[AQgw]$"

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.design import Axis
-from castell.operators import Floats
-from castell.study import Study
+from castell.linear.operators import Floats
+from castell.study.design import Axis
+from castell.study.study import Study
 
 Integers = NDArray[np.int64]
 Columns = Mapping[int, NDArray[Any]]

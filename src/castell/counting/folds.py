@@ -18,8 +18,8 @@ from castell.counting.counts import (
     batch_moments,
     count_batches,
 )
-from castell.design import Axis
-from castell.study import Study
+from castell.study.design import Axis
+from castell.study.study import Study
 
 FOLDS = 5
 

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting.counts import Counts, Factor, Integers, Moments, MomentSum, pack
-from castell.design import Axis, Design
-from castell.schema import Schema
-from castell.study import Study
+from castell.study.design import Axis, Design
+from castell.study.schema import Schema
+from castell.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from castell.counting.counts import Factor, Integers, Moments, MomentSum, count
-from castell.design import Axis
-from castell.reports import ROW_GROUP, Reports
-from castell.study import Study
+from castell.reports.reports import ROW_GROUP, Reports
+from castell.study.design import Axis
+from castell.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)

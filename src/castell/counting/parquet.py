@@ -17,10 +17,10 @@ from castell.counting.counts import (
     batch_moments,
     count_batches,
 )
-from castell.design import Axis
 from castell.errors import ReportError
-from castell.reports import ReportFile
-from castell.study import Study
+from castell.reports.reports import ReportFile
+from castell.study.design import Axis
+from castell.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Estimators, one file each: the folder is the registry.
 
-A file `name.py` here with a function `fit(study, counts, **options) -> Model` is the method `name`
+A file `name.py` here with a function `fit(study, counts, **options) -> Fitted` is the method `name`
 everywhere: in the library, on the command line, in the contract tests and the experiments. The
 first line of its docstring is what people read about it, and `READS` says which reports it reads
 (`castell.capabilities`): those that everybody sends for every block, if it says nothing.
@@ -11,18 +11,17 @@ from __future__ import annotations
 import inspect
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from castell.capabilities import Reads, described, kinds_of, one_of
 from castell.counting import Counts
 from castell.errors import MethodError, OptionError, ReportError
-from castell.model import Model
-from castell.schema import suggest
-from castell.study import Study
+from castell.inference.capabilities import Reads, described, kinds_of, one_of
+from castell.inference.fitted import Fitted
+from castell.study.schema import suggest
+from castell.study.study import Study
 
 
 @cache
@@ -111,12 +110,12 @@ def check_options(method: str, study: Study, options: Mapping[str, Any]) -> None
             )
 
 
-def fit_counts(counts: Counts, method: str, options: dict[str, Any]) -> Model:
+def fit_counts(counts: Counts, method: str, options: dict[str, Any]) -> Fitted:
     """Fit one method; what it cannot read is an error, never ignored, and comes before the work."""
     fit = estimator(method).fit
     check_reads(method, counts.study)
     check_options(method, counts.study, options)
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
-    model: Model = fit(counts.study, counts, **options)
-    return replace(model, method=method)
+    fitted: Fitted = fit(counts.study, counts, **options)
+    return fitted

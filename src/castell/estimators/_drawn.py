@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from castell.belief import share_of
-from castell.drawn import expected_variance
 from castell.estimators._held import Blend, Held
-from castell.postprocess import simplex
-from castell.reasons import Code, reason
+from castell.inference.drawn_products import expected_variance
+from castell.inference.model_averaging import share_of
+from castell.inference.postprocess import simplex
+from castell.inference.reasons import Code, reason
 
 
 def drawn(held: Held, names: tuple[str, ...]) -> Blend:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from castell.belief import Deal
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.counting.folds import dealt
 from castell.estimators.latent import STARTS, Latent, learn
-from castell.inversion import Observed, observe
-from castell.mixture import Mixture
-from castell.operators import Floats
-from castell.reasons import Reason
+from castell.inference.inversion import Observed, observe
+from castell.inference.latent.mixture import Mixture
+from castell.inference.model_averaging import Deal
+from castell.inference.reasons import Reason
+from castell.linear.operators import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,18 +17,18 @@ from math import prod
 
 import numpy as np
 
-from castell.belief import answered, weigh
-from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import ReportError
 from castell.estimators._drawn import drawn
 from castell.estimators._held import Blend, Held, by_model
-from castell.inversion import Query, names_of, observe
-from castell.kronecker import check_cells
-from castell.model import Model, Solution
-from castell.reasons import Code, reason
-from castell.shares import Shares
-from castell.study import Study
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.inversion import Query, names_of, observe
+from castell.inference.kronecker import check_cells
+from castell.inference.model_averaging import answered, weigh
+from castell.inference.reasons import Code, reason
+from castell.inference.shares import Shares
+from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True)
 # Where held-out reports want nothing but the model, the cells of larger tables are just its own.
@@ -37,12 +37,12 @@ FEW_CELLS = 1 << 14
 MOST_CELLS = 1 << 20
 
 
-def fit(study: Study, counts: Counts) -> Model:
+def fit(study: Study, counts: Counts) -> Fitted:
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
     held = Held(counts)
     solve = lru_cache(maxsize=4)(partial(_solve, held))
-    return Model(counts, partial(_joint, study, held, solve), partial(_shares, study, held, solve))
+    return Fitted(counts, partial(_joint, study, held, solve), partial(_shares, study, held, solve))
 
 
 def _joint(

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from castell.capabilities import EVERYBODY, SETS, Reads
 from castell.counting import Counts
-from castell.model import Model
-from castell.product import product_model
-from castell.study import Study
+from castell.inference.any_design import product_model
+from castell.inference.capabilities import EVERYBODY, SETS, Reads
+from castell.inference.fitted import Fitted
+from castell.study.study import Study
 
 READS = Reads(drawn=True, sets=True, options={"target": (EVERYBODY, SETS)})
 
 
-def fit(study: Study, counts: Counts, *, target: str = "population") -> Model:
+def fit(study: Study, counts: Counts, *, target: str = "population") -> Fitted:
     """`target` says whom the intervals speak of: the population the respondents were drawn from,
     or the 'respondents' themselves, in which case only the randomisation is uncertain. Who drew a
     block is a sample of them, so where blocks are drawn there is no such choice."""

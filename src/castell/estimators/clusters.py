@@ -15,16 +15,16 @@ from statistics import NormalDist
 
 import numpy as np
 
-from castell.capabilities import Reads
 from castell.counting import Counts
-from castell.design import Design, build
-from castell.grouped import joint_is_better, model, product_variance
-from castell.inversion import Groups, observe
-from castell.kronecker import MAX_CELLS
-from castell.metrics import cramers_v
-from castell.model import Model
-from castell.reasons import Code, Reason, reason
-from castell.study import Study
+from castell.evaluation.metrics import cramers_v
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted
+from castell.inference.inversion import Groups, observe
+from castell.inference.kronecker import MAX_CELLS
+from castell.inference.products import joint_is_better, model, product_variance
+from castell.inference.reasons import Code, Reason, reason
+from castell.study.design import Design, build
+from castell.study.study import Study
 
 READS = Reads(sets=True)
 
@@ -35,7 +35,7 @@ def fit(
     *,
     clusters: Sequence[Sequence[str]] | None = None,
     target: str = "population",
-) -> Model:
+) -> Fitted:
     """`clusters` lists the groups by name; attributes in none stand alone."""
     if clusters is not None:
         groups = [block.names for block in _checked(study, clusters).blocks]

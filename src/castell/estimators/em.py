@@ -18,22 +18,27 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.association_error import AssociationError, association_error, groups_of, residuals
-from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.grouped import shares
-from castell.inversion import Observed, Query, names_of, observe
-from castell.likelihood import CLOSE, Likelihood, Pseudo, margin
-from castell.marginal import expand, summed
-from castell.margins import Margins
-from castell.model import Model, Solution
-from castell.model_error import ModelError
-from castell.model_intervals import ModelIntervals
-from castell.operators import Floats
-from castell.reasons import Code, Reason, reason
-from castell.shares import Shares
-from castell.study import Study
+from castell.inference.association_error import (
+    AssociationError,
+    association_error,
+    groups_of,
+    residuals,
+)
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.inversion import Observed, Query, names_of, observe
+from castell.inference.likelihood import CLOSE, Likelihood, Pseudo, margin
+from castell.inference.margins import Margins
+from castell.inference.model_error import ModelError
+from castell.inference.model_intervals import ModelIntervals
+from castell.inference.products import shares
+from castell.inference.reasons import Code, Reason, reason
+from castell.inference.shares import Shares
+from castell.linear.axes import expand, summed
+from castell.linear.operators import Floats
+from castell.study.study import Study
 
 READS = Reads()
 # Pseudo-respondents for each real one, from "believe the margins only" to "believe the table".
@@ -48,14 +53,14 @@ COARSE = 0.05
 MOST_CELLS = 1 << 16
 
 
-def fit(study: Study, counts: Counts, *, strength: float | None = None) -> Model:  # noqa: ARG001
+def fit(study: Study, counts: Counts, *, strength: float | None = None) -> Fitted:  # noqa: ARG001
     """`strength`, pseudo-respondents for each real one; found from held-out reports if None."""
     if strength is not None and not (_is_number(strength) and 0.0 <= strength < float("inf")):
         raise OptionError(f"strength is {strength!r}", "give a number from 0 up, or none")
     # A model is asked for many cells of one table; the last few tables are kept.
     solve = lru_cache(maxsize=4)(partial(_fitted, counts, strength))
     margins = Margins(counts)
-    return Model(counts, partial(_joint, margins, solve), partial(_shares, margins, solve))
+    return Fitted(counts, partial(_joint, margins, solve), partial(_shares, margins, solve))
 
 
 def _is_number(value: object) -> bool:
@@ -148,7 +153,7 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedTable:
     """A table that was fitted, and the folds its strength was chosen by."""
 
     observed: Observed
@@ -185,18 +190,18 @@ class Fitted:
 
 def _fitted(
     counts: Counts, strength: float | None, names: tuple[str, ...], max_cells: int | None = None
-) -> Fitted:
+) -> FittedTable:
     observed = observe(counts, names, max_cells)
     parts = folds(observed)
     used = choose(observed, parts) if strength is None else strength
-    return Fitted(observed, used, maximum(observed, used), tuple(parts))
+    return FittedTable(observed, used, maximum(observed, used), tuple(parts))
 
 
-def _intervals(margins: Margins, fitted: Fitted) -> ModelIntervals:
+def _intervals(margins: Margins, fitted: FittedTable) -> ModelIntervals:
     return ModelIntervals(ModelError(margins, fitted.association))
 
 
-def _reasons(fitted: Fitted, intervals: ModelIntervals) -> tuple[Reason, ...]:
+def _reasons(fitted: FittedTable, intervals: ModelIntervals) -> tuple[Reason, ...]:
     if not fitted.strength:
         return intervals.reasons(fitted.names)
     shrunk = reason(Code.SHRUNK_TO_INDEPENDENCE, pseudo_respondents=fitted.strength)
@@ -204,7 +209,10 @@ def _reasons(fitted: Fitted, intervals: ModelIntervals) -> tuple[Reason, ...]:
 
 
 def _joint(
-    margins: Margins, solve: Callable[..., Fitted], names: tuple[str, ...], max_cells: int | None
+    margins: Margins,
+    solve: Callable[..., FittedTable],
+    names: tuple[str, ...],
+    max_cells: int | None,
 ) -> Solution:
     fitted = solve(names, max_cells)
     intervals = _intervals(margins, fitted)
@@ -212,7 +220,9 @@ def _joint(
     return Solution(fitted.table, spread, _reasons(fitted, intervals))
 
 
-def _shares(margins: Margins, solve: Callable[..., Fitted], queries: Sequence[Query]) -> Shares:
+def _shares(
+    margins: Margins, solve: Callable[..., FittedTable], queries: Sequence[Query]
+) -> Shares:
     """Shares as the table of all their attributes has them, so that they agree with each other."""
     counts = margins.counts
     names = names_of(queries)

@@ -13,18 +13,17 @@ from collections.abc import Sequence
 from functools import partial
 from math import prod
 
-from castell.bounds import avd_castell, avd_independent
-from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.estimate import spent_on
 from castell.estimators.independent import ASSUMED
-from castell.grouped import check_target, joint_is_better, product_risk, shares, solve
-from castell.inversion import Groups, Query, names_of, observe
-from castell.model import Model, Solution
-from castell.reasons import Code, Reason, reason
-from castell.shares import Shares
-from castell.study import Study
+from castell.evaluation.bounds import avd_castell, avd_independent
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.inversion import Groups, Query, names_of, observe
+from castell.inference.products import check_target, joint_is_better, product_risk, shares, solve
+from castell.inference.reasons import Code, Reason, reason
+from castell.inference.shares import Shares
+from castell.study.study import Study
 
 READS = Reads(sets=True)
 RULES = ("data", "bounds", "width")
@@ -38,7 +37,7 @@ def fit(
     rule: str = "data",
     width: int | None = None,
     target: str = "population",
-) -> Model:
+) -> Fitted:
     if rule not in RULES:
         raise OptionError(f"rule is {rule!r}", f"use one of {', '.join(RULES)}")
     if (rule == "width") != (width is not None):
@@ -48,7 +47,7 @@ def fit(
     if width is not None and (isinstance(width, bool) or not isinstance(width, int)):
         raise OptionError(f"width is {width!r}", "give a whole number of attributes")
     check_target(target)
-    return Model(
+    return Fitted(
         counts,
         partial(_joint, study, counts, rule, width, target),
         partial(_shares, study, counts, rule, width, target),
@@ -113,7 +112,7 @@ def _by_rule(
     if rule == "width":
         return len(names) <= (width or 0), f"{len(names)} attributes, width {width}"
     sizes = [study.schema[name].size for name in names]
-    ours = avd_castell(sizes, spent_on(study, names), n)
+    ours = avd_castell(sizes, study.design.spent_on(names), n)
     theirs = avd_independent(sizes)
     return ours <= theirs, f"bound {ours:.3g} against {theirs:.3g} for independent"
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from castell.capabilities import EVERYBODY, SETS, Reads
 from castell.counting import Counts
-from castell.model import Model
-from castell.product import product_model
-from castell.reasons import Code, Reason, reason
-from castell.study import Study
+from castell.inference.any_design import product_model
+from castell.inference.capabilities import EVERYBODY, SETS, Reads
+from castell.inference.fitted import Fitted
+from castell.inference.reasons import Code, Reason, reason
+from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True, sets=True, options={"target": (EVERYBODY, SETS)})
 ASSUMED = reason(Code.INDEPENDENCE_ASSUMED)
@@ -24,5 +24,5 @@ def assumed(names: Sequence[str]) -> tuple[Reason, ...]:
     return (ASSUMED,) if len(names) > 1 else ()
 
 
-def fit(study: Study, counts: Counts, *, target: str = "population") -> Model:
+def fit(study: Study, counts: Counts, *, target: str = "population") -> Fitted:
     return product_model(counts, [(name,) for name in study.names], target, assumed)

@@ -17,28 +17,14 @@ from itertools import combinations
 
 import numpy as np
 
-from castell.capabilities import Reads
-from castell.climb import Climb
 from castell.counting import Counts
 from castell.errors import OptionError, ReportError
-from castell.evidence import Table
-from castell.gathering import evidence_of
-from castell.inversion import Query, names_of
-from castell.kronecker import check_cells
-from castell.margins import Margins
-from castell.misfit import detectable
-from castell.mixture import Mixture, average, drawn_to, loosened, scattered
-from castell.mixture_error import mixture_error
-from castell.model import Model, Solution
-from castell.model_error import ModelError
-from castell.model_intervals import ModelIntervals
-from castell.operators import Floats
-from castell.reasons import Code, Reason, reason
-from castell.rows import RowEvidence, rows_of
-from castell.shares import Shares
-from castell.study import Study
-from castell.threads import one_thread
-from castell.trials import (
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.inversion import Query, names_of
+from castell.inference.kronecker import check_cells
+from castell.inference.latent.counted_tables import evidence_of
+from castell.inference.latent.cross_validation import (
     SCATTER,
     WORK,
     Recipe,
@@ -48,6 +34,20 @@ from castell.trials import (
     touched,
     uniform,
 )
+from castell.inference.latent.em import Climb
+from castell.inference.latent.error import mixture_error
+from castell.inference.latent.mixture import Mixture, average, drawn_to, loosened, scattered
+from castell.inference.latent.report_rows import RowEvidence, rows_of
+from castell.inference.latent.sufficient_statistics import Table
+from castell.inference.latent.threads import one_thread
+from castell.inference.margins import Margins
+from castell.inference.misfit import detectable
+from castell.inference.model_error import ModelError
+from castell.inference.model_intervals import ModelIntervals
+from castell.inference.reasons import Code, Reason, reason
+from castell.inference.shares import Shares
+from castell.linear.operators import Floats
+from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True, sets=True)
 STARTS = 12
@@ -62,7 +62,7 @@ def fit(
     classes: int | None = None,
     steps: int | None = None,
     starts: int = STARTS,
-) -> Model:
+) -> Fitted:
     """`classes` of each mixture, `steps` of each fit: chosen by held-out reports if None.
     `starts` is how many fits are averaged."""
     for name, value in (("classes", classes), ("steps", steps), ("starts", starts)):
@@ -72,7 +72,7 @@ def fit(
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
     fitted = learn(counts, classes, steps, starts)
-    return Model(counts, partial(_joint, fitted), partial(_shares, fitted))
+    return Fitted(counts, partial(_joint, fitted), partial(_shares, fitted))
 
 
 @dataclass(frozen=True, eq=False)

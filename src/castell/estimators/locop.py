@@ -28,19 +28,19 @@ from itertools import combinations
 
 import numpy as np
 
-from castell.capabilities import Reads
-from castell.copula import correlation, repaired, sample
 from castell.counting import Counts
-from castell.inversion import observe
-from castell.model import Model
-from castell.postprocess import simplex
-from castell.sampled import Rows, model, row_count
-from castell.study import Study
+from castell.inference.capabilities import Reads
+from castell.inference.copula import correlation, repaired, sample
+from castell.inference.fitted import Fitted
+from castell.inference.inversion import observe
+from castell.inference.postprocess import simplex
+from castell.inference.synthetic_rows import Rows, model, row_count
+from castell.study.study import Study
 
 READS = Reads(sets=True)
 
 
-def fit(study: Study, counts: Counts, *, rows: int | None = None) -> Model:  # noqa: ARG001
+def fit(study: Study, counts: Counts, *, rows: int | None = None) -> Fitted:  # noqa: ARG001
     """`rows`, how many synthetic rows; as many as reports if None, but 10,000 at least."""
     return model(counts, partial(_learn, row_count(counts, rows)))
 

@@ -37,15 +37,15 @@ from math import prod
 
 import numpy as np
 
-from castell.capabilities import Reads
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.filters import Filters, Shares
-from castell.junction import Clique, cliques, sample
-from castell.model import Model
-from castell.operators import Floats
-from castell.sampled import Rows, model, row_count
-from castell.study import Study
+from castell.inference.bloom_filters import Filters, Shares
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted
+from castell.inference.junction import Clique, cliques, sample
+from castell.inference.synthetic_rows import Rows, model, row_count
+from castell.linear.operators import Floats
+from castell.study.study import Study
 
 READS = Reads(everybody=False, bloom=True)
 # It takes seconds: experiments repeat it no more often than this.
@@ -71,7 +71,7 @@ def fit(
     close: float = 1e-4,
     steps: int = 300,
     rows: int | None = None,
-) -> Model:
+) -> Fitted:
     """`phi`, how strong a dependence must be; `close` and `steps`, when EM ends."""
     if joint not in JOINTS:
         raise OptionError(f"joint is {joint!r}", f"use one of {', '.join(JOINTS)}")

@@ -12,23 +12,23 @@ from functools import partial
 
 import numpy as np
 
-from castell.bootstrap import bootstrap
-from castell.capabilities import Reads
 from castell.counting import Counts
-from castell.inversion import Observed, Query, measure, observe
-from castell.marginal import expand
-from castell.model import Model, Solution
-from castell.operators import Floats
-from castell.reasons import Code, reason
-from castell.shares import Shares
-from castell.study import Study
+from castell.inference.bootstrap import bootstrap
+from castell.inference.capabilities import Reads
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.inversion import Observed, Query, measure, observe
+from castell.inference.reasons import Code, reason
+from castell.inference.shares import Shares
+from castell.linear.axes import expand
+from castell.linear.operators import Floats
+from castell.study.study import Study
 
 READS = Reads()
 _DRAWS = 4000
 
 
-def fit(study: Study, counts: Counts) -> Model:  # noqa: ARG001
-    return Model(counts, partial(_joint, counts), partial(_shares, counts))
+def fit(study: Study, counts: Counts) -> Fitted:  # noqa: ARG001
+    return Fitted(counts, partial(_joint, counts), partial(_shares, counts))
 
 
 def truncate(observed: Observed) -> Floats:

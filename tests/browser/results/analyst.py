@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell import Reports
+from castell.cli.study_file import to_toml
 from castell.population import SCHEMA
-from castell.studyfile import to_toml
 from tests.collecting import TOKEN, Collector, collecting
 from tests.results.stores import filled, spread
 

@@ -16,9 +16,9 @@ import pytest
 from pyarrow import csv
 
 from castell import Attribute, Schema, Study
-from castell.client import Memo, make_report
+from castell.cli.study_file import to_toml
+from castell.device.client import Memo, make_report
 from castell.population import health_survey
-from castell.studyfile import to_toml
 from tests.browser.results.analyst import (
     PEOPLE,
     TEXT,

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from castell import trust
 from castell.collector.results.charts import draw, kinds
 from castell.collector.results.moment import Moment, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
-from castell.estimate import JointEstimate
-from castell.trust import Signal, where_possible
+from castell.results import trust
+from castell.results.joint import JointEstimate
+from castell.results.trust import Signal, where_possible
 
 
 @dataclass(frozen=True, eq=False)

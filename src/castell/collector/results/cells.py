@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.estimate import JointEstimate
+from castell.results.joint import JointEstimate
 
 
 def records_of(joint: JointEstimate, level: float, rows: NDArray[np.intp]) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ import numpy as np
 from castell.collector.results.cells import records_of, tooltip
 from castell.collector.results.mosaic import mosaic
 from castell.errors import OptionError
-from castell.estimate import JointEstimate
-from castell.plots import BLUE, INK, MUTED, load_altair, plot, styled
+from castell.results.joint import JointEstimate
+from castell.results.plots import BLUE, INK, MUTED, load_altair, plot, styled
 
 # More rows than this are no longer read, and more tiles no longer seen.
 MOST_BARS = 40

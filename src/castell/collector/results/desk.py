@@ -17,7 +17,7 @@ from castell.collector.results.overview import step_of
 from castell.collector.results.question import Question
 from castell.collector.settings import State
 from castell.collector.wire import RefusedError
-from castell.estimate import JointEstimate
+from castell.results.joint import JointEstimate
 
 # Tables kept for the next who asks; questions that may wait.
 KEPT = 64

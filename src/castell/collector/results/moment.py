@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from castell.collector.store.store import Store, hour_text
 from castell.counting import MemoryCounts, drawn_blocks
 from castell.counting.counts import Integers
-from castell.design import Axis
-from castell.fitting import fit
-from castell.inversion import parts_of
-from castell.model import Model
-from castell.reports import Reports, joined
-from castell.study import Study
+from castell.inference.inversion import parts_of
+from castell.reports.reports import Reports, joined
+from castell.results.fitting import fit
+from castell.results.model import Model
+from castell.study.design import Axis
+from castell.study.study import Study
 
 DAY = 86_400
 # A period of fewer reports says too little to be compared with others; nor do very many periods.

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from castell.collector.results.cells import records_of, tooltip
-from castell.estimate import JointEstimate
-from castell.operators import Floats
-from castell.plots import INK, load_altair, styled
-from castell.postprocess import simplex
+from castell.inference.postprocess import simplex
+from castell.linear.operators import Floats
+from castell.results.joint import JointEstimate
+from castell.results.plots import INK, load_altair, styled
 
 GAP = 0.008
 # A departure from independence that noise alone makes in one cell of some twenty.

@@ -8,9 +8,9 @@ from castell.collector.results.charts import timeline
 from castell.collector.results.moment import Moment
 from castell.collector.results.question import CHARTS
 from castell.estimators import describe, methods_for
-from castell.fitting import DEFAULT_METHOD
-from castell.postprocess import STEPS
-from castell.study import Study
+from castell.inference.postprocess import STEPS
+from castell.results.fitting import DEFAULT_METHOD
+from castell.study.study import Study
 
 
 def step_of(minimum: int) -> int:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from castell.errors import OptionError, QueryError
 from castell.estimators import check_reads
-from castell.fitting import DEFAULT_METHOD
-from castell.postprocess import step
-from castell.schema import Schema, suggest
-from castell.spread import quantile
-from castell.study import Study
+from castell.inference.intervals import quantile
+from castell.inference.postprocess import step
+from castell.results.fitting import DEFAULT_METHOD
+from castell.study.schema import Schema, suggest
+from castell.study.study import Study
 
 CHARTS = ("auto", "heat", "bars", "mosaic")
 # A page shows no more cells than a person can look through.

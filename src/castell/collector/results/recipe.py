@@ -6,7 +6,7 @@ from typing import Any
 
 from castell import __version__
 from castell.collector.results.question import Question
-from castell.estimate import JointEstimate
+from castell.results.joint import JointEstimate
 
 
 def steps(joint: JointEstimate, question: Question, stem: str) -> list[tuple[str, str]]:
@@ -18,7 +18,7 @@ def steps(joint: JointEstimate, question: Question, stem: str) -> list[tuple[str
             f"""from pathlib import Path
 
 import castell
-from castell import trust
+from castell.results import trust
 from castell.counting import MemoryCounts
 
 STUDY = castell.Study.from_json({joint.study.to_json()!r})

@@ -21,7 +21,7 @@ from castell.collector.settings import State
 from castell.collector.store.store import StoreError
 from castell.collector.wire import RefusedError
 from castell.errors import CastellError, MissingExtraError, OptionError
-from castell.schema import suggest
+from castell.study.schema import suggest
 
 PAGE = Path(__file__).parent.parent / "pages" / "results" / "index.html"
 

@@ -15,8 +15,8 @@ from castell.collector.store.store import (
 )
 from castell.counting import Counts, MemoryCounts
 from castell.errors import MissingExtraError
-from castell.reports import Reports, joined
-from castell.study import Study
+from castell.reports.reports import Reports, joined
+from castell.study.study import Study
 
 __all__ = [
     "Outcome",

@@ -48,7 +48,7 @@ from castell.collector.store.store import (
 )
 from castell.collector.store.tables import about, reports, unspent
 from castell.collector.store.unspent import invitation_key
-from castell.study import Study
+from castell.study.study import Study
 
 _TRIES = 5
 

@@ -31,7 +31,7 @@ from castell.collector.store.store import (
     this_hour,
 )
 from castell.collector.store.unspent import invitation_key
-from castell.study import Study
+from castell.study.study import Study
 
 _INSERT = "INSERT INTO reports VALUES (?, ?, ?)"
 _INSERT_NEW = _INSERT + " ON CONFLICT DO NOTHING"

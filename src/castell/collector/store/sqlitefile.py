@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from castell.collector.store.store import StoreError
-from castell.study import Study
+from castell.study.study import Study
 
 SCHEMA_VERSION = 1
 APPLICATION = 0x43615354  # "CaST"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import CastellError
-from castell.study import Study
+from castell.study.study import Study
 
 HOUR = 3600
 

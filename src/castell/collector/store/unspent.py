@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 
-from castell.study import Study
+from castell.study.study import Study
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 LENGTH = 20  # of 5 bits each: 100 bits cannot be guessed

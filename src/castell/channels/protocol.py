@@ -1,0 +1,84 @@
+"""What every channel is: weights, a way to sample them, and a lens to look back through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.linear.operators import Operator
+
+Words = NDArray[np.uint64]
+
+# Every weight and total stays an integer that JSON and JavaScript hold exactly.
+MAX_TOTAL = 2**53
+
+
+class Lens(Protocol):
+    """How answers look from the server: a linear map there, one back, and what a guess gains."""
+
+    @property
+    def forward(self) -> Operator:
+        """From the distribution of answers to that of reports."""
+        ...
+
+    @property
+    def inverse(self) -> Operator:
+        """From the distribution of reports back to that of answers."""
+        ...
+
+    @property
+    def best_guess(self) -> float:
+        """How often the best guess at a uniform answer is right after seeing its report."""
+        ...
+
+    @property
+    def worst_guess(self) -> float:
+        """The same after the report that gives most away; never less than `best_guess`."""
+        ...
+
+
+class Channel(Lens, Protocol):
+    """What a block of attributes passes through on the device."""
+
+    @property
+    def inputs(self) -> int:
+        """How many answers there are."""
+        ...
+
+    @property
+    def outputs(self) -> int:
+        """How many reports there are."""
+        ...
+
+    @property
+    def total(self) -> int:
+        """What the weights of one answer sum to."""
+        ...
+
+    @property
+    def exact_epsilon(self) -> Decimal:
+        """The privacy loss of one report, from the weights alone."""
+        ...
+
+    def weights(self) -> list[list[int]]:
+        """The whole matrix; small channels only."""
+        ...
+
+    def respond(self, codes: NDArray[Any], numbers: Words) -> NDArray[Any]:
+        """The reports of some answers, given numbers drawn uniformly below `total`."""
+        ...
+
+    def project(self, sizes: Sequence[int], keep: Sequence[int]) -> Lens | None:
+        """The lens on some of the attributes of a block alone, or None if there is none.
+
+        `sizes` are the attributes' domain sizes and `keep` which of them are looked at.
+        """
+        ...
+
+    def document(self) -> dict[str, Any]:
+        """The channel as published."""
+        ...

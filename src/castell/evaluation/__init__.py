@@ -1,0 +1,1 @@
+"""Distances between tables, and the paper's theorems. Imports linear."""

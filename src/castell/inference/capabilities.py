@@ -1,0 +1,93 @@
+"""What a method reads: kinds of reports, and options that mean something for some of them only.
+
+A file in `estimators/` declares it as `READS`; whoever offers methods, or refuses one, asks that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from castell.channels import BloomResponse
+from castell.study.design import Block
+from castell.study.study import Study
+
+EVERYBODY, DRAWN, SETS, BLOOM = "everybody", "drawn", "sets", "bloom"
+# What reports of each kind hold.
+KINDS = {
+    EVERYBODY: "every block from everybody",
+    DRAWN: "one drawn block from each respondent",
+    SETS: "one set-valued block from everybody",
+    BLOOM: "Bloom filters",
+}
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The kinds of reports that a method reads, one field each.
+
+    `everybody` and `drawn` are reports of channels that can be taken back out. `sets` is from
+    everybody too, but of one block of several attributes by set-valued response: such a report has
+    no digits, so the likelihood of a part of them hangs on the others. `bloom` is what the design
+    "bloom" reports. A file that declares nothing reads `everybody`, with all of its options.
+
+    `across` says that the method also answers about attributes that no drawn block holds together.
+    `options` names the kinds for which an option means something; one that is not named here does
+    for all.
+
+    >>> Reads(drawn=True, options={"target": (EVERYBODY,)}).kinds
+    ('everybody', 'drawn')
+    """
+
+    everybody: bool = True
+    drawn: bool = False
+    sets: bool = False
+    bloom: bool = False
+    across: bool = False
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        read = {EVERYBODY: self.everybody, DRAWN: self.drawn, SETS: self.sets, BLOOM: self.bloom}
+        return tuple(kind for kind in KINDS if read[kind])
+
+    def reports_of(self, study: Study) -> bool:
+        """Whether all that a study's reports hold is read."""
+        return set(kinds_of(study)) <= set(self.kinds)
+
+    def option(self, name: str, study: Study) -> bool:
+        """Whether an option means something for a study's reports."""
+        return set(kinds_of(study)) <= set(self.options.get(name, tuple(KINDS)))
+
+
+def kinds_of(study: Study) -> tuple[str, ...]:
+    """What a study's reports hold: one kind, or two if some blocks only are Bloom filters."""
+    found = {_kind(block, study.design.draw) for block in study.design.blocks}
+    return tuple(kind for kind in KINDS if kind in found)
+
+
+def _kind(block: Block, draw: bool) -> str:
+    if isinstance(block.channel, BloomResponse):
+        return BLOOM
+    if draw:
+        return DRAWN
+    return EVERYBODY if len(block.names) == 1 or block.reports_answers else SETS
+
+
+def described(kinds: Iterable[str], joint: str) -> str:
+    """Kinds of reports in words.
+
+    >>> described(["drawn", "bloom"], "or")
+    'one drawn block from each respondent or Bloom filters'
+    """
+    return f" {joint} ".join(KINDS[kind] for kind in kinds)
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Names to choose from.
+
+    >>> one_of(["auto", "castell", "latent"]), one_of(["lopub"])
+    ('auto, castell or latent', 'lopub')
+    """
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

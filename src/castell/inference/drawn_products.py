@@ -1,0 +1,190 @@
+"""Products over groups of attributes, where each respondent reported one block of a drawn design.
+
+A group's table comes from all blocks that hold the group: each inverts its own reports, and the
+tables are averaged. Reports of different blocks are of different people, so their variances add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+
+import numpy as np
+
+from castell.channels.precision import predicted
+from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.inference.fitted import Fitted, Solution
+from castell.inference.intervals import Normal
+from castell.inference.inversion import (
+    Groups,
+    Observed,
+    Query,
+    measure,
+    names_of,
+    observe,
+    smoothed,
+)
+from castell.inference.kronecker import check_cells
+from castell.inference.pooling import Source, sources
+from castell.inference.products import Pieces, restrict, slopes, weighted_variance, wilson
+from castell.inference.reasons import Reasons
+from castell.inference.shares import Shares
+from castell.linear.axes import expand
+from castell.linear.operators import Floats
+from castell.study.design import lens_on
+
+POPULATION = "population"
+
+
+def expected_variance(blocks: Sequence[HistogramCounts], names: Sequence[str]) -> float:
+    """The variance of a cell of `castell`'s table, on average, if answers are uniform."""
+    group = tuple(names)
+    return sum(
+        source.weights[group] ** 2
+        * predicted(lens_on(source.reports.study.design.blocks[0], group))
+        / source.reports.n
+        for source in sources(blocks, [group])
+    )
+
+
+def drawn_model(counts: Counts, groups: Groups, reasons: Reasons) -> Fitted:
+    """A model that answers every question with the product over the groups."""
+    blocks = drawn_blocks(counts)
+    return Fitted(
+        counts,
+        partial(_joint, blocks, groups, reasons),
+        partial(_shares, blocks, groups, reasons),
+    )
+
+
+def pooled(found: Sequence[Source], group: tuple[str, ...], max_cells: int | None = None) -> Floats:
+    """A group's table: the average over the blocks that hold it."""
+    return np.asarray(
+        sum(
+            source.weights[group] * observe(source.reports, group, max_cells).invert()
+            for source in found
+            if group in source.weights
+        )
+    )
+
+
+def _joint(
+    blocks: Sequence[HistogramCounts],
+    groups: Groups,
+    reasons: Reasons,
+    names: tuple[str, ...],
+    max_cells: int | None,
+) -> Solution:
+    _refuse_too_large(blocks, names, max_cells)
+    groups = restrict(groups, names)
+    found = sources(blocks, groups)
+    tables = [expand(pooled(found, group, max_cells), group, names) for group in groups]
+    return Solution(
+        np.asarray(prod(tables[1:], start=tables[0])),
+        partial(_spread, found, groups),
+        reasons(names),
+    )
+
+
+def _refuse_too_large(
+    blocks: Sequence[HistogramCounts], names: Sequence[str], limit: int | None
+) -> None:
+    size = {a.name: a.size for b in blocks for a in b.study.schema}
+    check_cells(" x ".join(names), [size[name] for name in names], limit)
+
+
+def narrowed(found: Sequence[Source], names: tuple[str, ...]) -> list[Source]:
+    """The sources of a marginal of a table: its blocks with their weights, nobody else.
+
+    Other blocks may know about the marginal too, but they are not in the table it is taken of.
+    """
+    cut = []
+    for source in found:
+        held = {g: tuple(name for name in names if name in g) for g in source.groups}
+        weights = {held[g]: weight for g, weight in source.weights.items() if held[g]}
+        cut += [Source(source.reports, weights)] if weights else []
+    return cut
+
+
+def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Normal:
+    groups, found = restrict(groups, names), narrowed(found, names)
+    if len(groups) == 1:
+        return _average([_of_one(source, groups[0]) for source in found])
+    tables = [expand(pooled(found, group), group, names) for group in groups]
+    others = {
+        group: prod((t for k, t in enumerate(tables) if k != c), start=np.ones(1))
+        for c, group in enumerate(groups)
+    }
+    variance: Floats = np.zeros(1)
+    for source in found:
+        held = source.groups
+        weights = [source.weights[group] * others[group] for group in held]
+        everything = tuple(name for group in held for name in group)
+        observed = observe(source.reports, everything)
+        variance = variance + weighted_variance(
+            observed, held, weights, names, POPULATION, smooth=True
+        )
+    return Normal(variance)
+
+
+def _of_one(source: Source, group: tuple[str, ...]) -> tuple[float, Normal]:
+    observed: Observed = observe(source.reports, group)
+    variance = weighted_variance(observed, [group], [np.ones(1)], group, POPULATION, smooth=True)
+    spread = wilson(observed.invert(), variance, observed.growth(), observed.n, POPULATION)
+    return source.weights[group], spread
+
+
+def _average(parts: Sequence[tuple[float, Normal]]) -> Normal:
+    """The spread of a weighted average of estimates from different people."""
+    return Normal(
+        np.asarray(sum(w**2 * s.variance for w, s in parts)),
+        np.asarray(sum(w**2 * np.asarray(s.slope) for w, s in parts)),
+        np.asarray(sum(w**2 * np.asarray(s.bend) for w, s in parts)),
+    )
+
+
+def _shares(
+    blocks: Sequence[HistogramCounts],
+    groups: Groups,
+    reasons: Reasons,
+    queries: Sequence[Query],
+) -> Shares:
+    pieces = Pieces.cut(queries, groups)
+    many = len(pieces.queries)
+    values, slope, bend = np.zeros(many), np.zeros(many), np.zeros(many)
+    covariance = np.zeros((many, many))
+    homes = _homes(blocks, restrict(groups, names_of(queries)), pieces.queries)
+    for source in sources(blocks, list(dict.fromkeys(homes))):
+        mine = [k for k, home in enumerate(homes) if home in source.weights]
+        asked = [pieces.queries[k] for k in mine]
+        weights = np.array([source.weights[homes[k]] for k in mine])
+        cells = measure(source.reports, asked, POPULATION)
+        cells = smoothed(cells, source.reports.study, asked)
+        growths = slopes(source.reports, asked, cells.n)
+        spread = wilson(cells.values, np.zeros(1), growths, cells.n, POPULATION)
+        values[mine] += weights * cells.values
+        # Reports of different blocks are of different people.
+        covariance[np.ix_(mine, mine)] += np.outer(weights, weights) * cells.covariance
+        slope[mine] += weights**2 * spread.slope
+        bend[mine] += weights**2 * spread.bend
+    variance = np.diag(covariance)
+    return pieces.shares(values, covariance, Normal(variance, slope, bend)).because(
+        *reasons(names_of(queries))
+    )
+
+
+def _homes(
+    blocks: Sequence[HistogramCounts], groups: Groups, queries: Sequence[Query]
+) -> list[tuple[str, ...]]:
+    """Whose reports answer each query: of all attributes asked for, or of its own.
+
+    Shares that are asked for together, such as a group and a part of it, come from the same reports
+    where some hold all of them, so that they agree.
+    """
+    whole = [
+        tuple(group)
+        for group in groups
+        if any(b.n and set(group) <= set(b.study.names) for b in blocks)
+    ]
+    return [next((g for g in whole if set(q) <= set(g)), tuple(q)) for q in queries]

@@ -1,0 +1,262 @@
+"""How far estimated shares may be off: variances, and the confidence intervals made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Protocol
+
+import numpy as np
+
+from castell.errors import OptionError
+from castell.linear.operators import Floats
+
+_NORMAL = NormalDist()
+
+
+def quantile(level: float) -> float:
+    """How many standard errors an interval of some level reaches to each side.
+
+    >>> round(quantile(0.95), 6)
+    1.959964
+    """
+    # The largest float below 1 is between 0 and 1, and its half plus a half is not below 1.
+    known = isinstance(level, (int, float, np.floating))
+    if not known or not 0.0 < level < 0.5 + float(level) / 2 < 1.0:
+        raise OptionError(f"the level is {level!r}", "give one between 0 and 1, such as 0.95")
+    return _NORMAL.inv_cdf(0.5 + float(level) / 2)
+
+
+class Spread(Protocol):
+    """What is known of the error of some estimated shares."""
+
+    @property
+    def variance(self) -> Floats: ...
+
+    @property
+    def errors(self) -> Floats:
+        """Standard errors."""
+        ...
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """An interval that does not know that shares lie in [0, 1]."""
+        ...
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """A confidence interval of each share, inside [0, 1]."""
+        ...
+
+
+SpreadOf = Callable[[tuple[str, ...]], Spread]
+
+
+@dataclass(frozen=True, eq=False)
+class Normal:
+    """An estimate with a normal error, whose variance may go along with the truth.
+
+    An estimate and the estimate of its variance err together: in a cell that happened to get few
+    reports both are low. If the truth is d above the estimate, the variance is better guessed as
+    `variance` + `slope` d + `bend` d^2. Knowing that, an interval holds every truth that would not
+    be surprised by the estimate, which is Wilson's idea for proportions. It stays honest in cells
+    with next to no reports, where estimate +- z errors would cover far too seldom. With slope and
+    bend 0 it is that plain interval. `outward` keeps the variance from falling below the one at the
+    estimate: an interval is then only ever lengthened by the slope.
+
+    >>> one_of_a_hundred = Normal(np.array(0.01 * 0.99 / 100), np.array(0.98 / 100), -1 / 100)
+    >>> ends = one_of_a_hundred.plain(np.array(0.01), 0.95)
+    >>> [round(float(end), 4) for end in ends]  # Wilson's
+    [0.0018, 0.0545]
+    """
+
+    variance: Floats
+    slope: Floats | float = 0.0
+    bend: Floats | float = 0.0
+    outward: bool = False
+
+    @property
+    def errors(self) -> Floats:
+        return np.sqrt(self.variance)
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """Where d^2 = z^2 (variance + slope d + bend d^2), d being truth less estimate."""
+        z = quantile(level)
+        return values + self._end(-1.0, z), values + self._end(1.0, z)
+
+    def _end(self, side: float, z: Floats | float) -> Floats:
+        square, slope, bend = np.asarray(z) ** 2, np.asarray(self.slope), np.asarray(self.bend)
+        if self.outward:
+            grows = side * slope > 0.0
+            slope, bend = np.where(grows, slope, 0.0), np.where(grows, bend, 0.0)
+        scale, middle = 1.0 - square * bend, square * slope / 2
+        reach = np.sqrt(np.maximum(middle**2 + scale * square * self.variance, 0.0))
+        return np.asarray((middle + side * reach) / scale)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """The plain interval, brought inside [0, 1] so that coverage is kept.
+
+        Cutting would leave an interval empty where an unbiased estimate is far below 0, and cover
+        too often elsewhere. The unified approach of Feldman and Cousins (Phys. Rev. D 57, 1998)
+        orders estimates by their likelihood ratio to the best *possible* truth.
+        """
+        low, limit = self._from_zero(values, level)
+        # At 1 everything is the same, with what is left of 1 in place of the share.
+        mirrored = replace(self, slope=-np.asarray(self.slope))
+        top, floor = mirrored._from_zero(1.0 - values, level)
+        high = np.where(values < 0.0, limit, 1.0 - top)
+        low = np.clip(np.where(values > 1.0, 1.0 - floor, low), 0.0, 1.0)
+        # Where nothing is uncertain the two ends are one, up to rounding.
+        return low, np.maximum(low, np.clip(high, 0.0, 1.0))
+
+    def _from_zero(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """The lower end, and the upper end of estimates below 0, of a share that is at least 0."""
+        z = quantile(level)
+        low, high = self.plain(values, level)
+        error = np.sqrt(np.maximum(self._variance_at_zero(values), 0.0))
+        near = low < z * error  # where the bound is felt
+        reach, limits = _unified(level)
+        limit = high
+        if near.any():
+            floor, plain = np.maximum(error, 1e-300), low
+            for _ in range(6):
+                far = np.interp(np.maximum(low, 0.0) / floor, *reach)
+                # Few reports scatter more upwards than downwards (Cornish and Fisher's term).
+                skew = np.maximum(self.slope, 0.0) * np.maximum(far**2 - 1.0, 0.0) / 6
+                low = np.where(near, np.maximum(plain, values + self._end(-1.0, far) - skew), low)
+            up = np.maximum((high - values) / z, 1e-300)
+            limit = up * np.interp(values / up, *limits)
+        return np.maximum(low, 0.0), limit
+
+    def _variance_at_zero(self, values: Floats) -> Floats:
+        slope, bend = np.asarray(self.slope), np.asarray(self.bend)
+        change = -slope * values + bend * values**2
+        return np.asarray(self.variance + (np.maximum(change, 0.0) if self.outward else change))
+
+
+@dataclass(frozen=True, eq=False)
+class Believed:
+    """The error of a model's estimate, next to an unbiased estimate of the same shares.
+
+    A model is believed only as far as that makes an interval shorter. Where the unbiased interval
+    is the shorter one it is the answer, lengthened to hold the estimate it belongs to.
+    """
+
+    model: Normal
+    unbiased: Floats
+    unbiased_spread: Spread
+
+    @property
+    def variance(self) -> Floats:
+        return np.minimum(self.model.variance, self.unbiased_spread.variance)
+
+    @property
+    def errors(self) -> Floats:
+        return np.sqrt(self.variance)
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        return self._shorter(values, level, bounded=False)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        return self._shorter(values, level, bounded=True)
+
+    def _shorter(self, values: Floats, level: float, *, bounded: bool) -> tuple[Floats, Floats]:
+        model, other = self.model, self.unbiased_spread
+        low, high = (model.interval if bounded else model.plain)(values, level)
+        least, most = (other.interval if bounded else other.plain)(self.unbiased, level)
+        # The two are compared as they come, not after the bounds cut a hopeless one short; at one
+        # level for all, so that intervals of higher levels hold those of lower ones.
+        shorter = _width(other.plain(self.unbiased, 0.95)) < _width(model.plain(values, 0.95))
+        if bounded:
+            # An unbiased share that can be one has an honest length inside the bounds as well.
+            possible = (self.unbiased >= 0.0) & (self.unbiased <= 1.0)
+            inside = _width(other.interval(self.unbiased, 0.95))
+            shorter |= possible & (inside < _width(model.interval(values, 0.95)))
+        return (
+            np.where(shorter, np.minimum(least, values), low),
+            np.where(shorter, np.maximum(most, values), high),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AsUnbiased:
+    """The error of an unbiased estimate, for another: its intervals, lengthened to hold that."""
+
+    unbiased: Floats
+    spread: Spread
+
+    @property
+    def variance(self) -> Floats:
+        return self.spread.variance
+
+    @property
+    def errors(self) -> Floats:
+        return self.spread.errors
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.spread.plain(self.unbiased, level)
+        return np.minimum(low, values), np.maximum(high, values)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.spread.interval(self.unbiased, level)
+        return np.minimum(low, values), np.maximum(high, values)
+
+
+def _width(ends: tuple[Floats, Floats]) -> Floats:
+    return np.asarray(ends[1] - ends[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Shares that reports cannot tell beyond bounds: how the attributes go together is unknown.
+
+    `ends` gives the bounds at a level, as the shares they are made of are uncertain too. The
+    standard error is that of a value anywhere between the 95 % bounds.
+    """
+
+    ends: Callable[[float], tuple[Floats, Floats]]
+
+    @property
+    def variance(self) -> Floats:
+        return self.errors**2
+
+    @property
+    def errors(self) -> Floats:
+        low, high = self.ends(0.95)
+        return np.asarray((high - low) / np.sqrt(12.0))
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.ends(level)
+        return np.minimum(low, values), np.maximum(high, values)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self.plain(values, level)
+        return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
+Curve = tuple[Floats, Floats]
+
+
+@lru_cache(maxsize=32)
+def _unified(level: float) -> tuple[Curve, Curve]:
+    """Feldman and Cousins' curves for a normal estimate with standard error 1 of a truth t >= 0.
+
+    Estimates from x1 to x2 are accepted for t, with x2 = t + d and, as t < z, x1 below 0, where
+    the best possible truth is 0: log ratios -d^2 / 2 = x1 t - t^2 / 2 are equal, and the chance
+    between them is the level. Returned are d by t, and by an estimate x1 the largest t with it.
+    """
+    z = quantile(level)
+    truths = np.concatenate([np.geomspace(1e-4, 0.05, 40)[:-1], np.linspace(0.05, 1.0, 80)]) * z
+    reach = np.empty_like(truths)
+    for i, truth in enumerate(truths):
+        least, most = 0.0, z
+        for _ in range(50):
+            middle = (least + most) / 2
+            chance = _NORMAL.cdf(middle) - _NORMAL.cdf(-(truth / 2 + middle**2 / (2 * truth)))
+            least, most = (middle, most) if chance < level else (least, middle)
+        reach[i] = (least + most) / 2
+    reach[-1] = z
+    first = truths / 2 - reach**2 / (2 * truths)
+    # Without a bound in sight, from an estimate of 0 on, the upper end is z above it.
+    far = 1e6
+    return (truths, reach), (np.append(first, far), np.append(truths, far + z))

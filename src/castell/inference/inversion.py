@@ -1,0 +1,304 @@
+"""From a table of reports to a table of probabilities, and how far it may be off.
+
+This is the paper's castell with what it leaves out: blocks of several attributes, marginals of
+them, variances, and single cells of any width. Everything here is linear, so marginalising and
+inverting commute, and the variance is the same calculation with the squared inverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.channels import Lens
+from castell.counting import Counts, Factor
+from castell.counting.counts import Integers
+from castell.errors import QueryError, ReportError
+from castell.inference.kronecker import apply, check_cells
+from castell.linear.operators import Floats
+from castell.study.design import Axis, lens_on
+from castell.study.schema import Attribute
+from castell.study.study import Study
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one block contributes to a table: some of its attributes, and the lens on them."""
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    axes: tuple[Axis, ...]
+    lens: Lens
+
+
+def refuse_drawn(study: Study) -> None:
+    """Where blocks are drawn they overlap, and a report has one column for all of them."""
+    if study.design.draw:
+        raise QueryError(
+            "no report holds all attributes: each respondent drew one block",
+            "use a method that reads drawn blocks (castell.methods_for(study) names them)",
+        )
+
+
+def parts_of(study: Study, names: Sequence[str]) -> tuple[Part, ...]:
+    """The blocks that hold some attributes, each seen only as far as they are asked for."""
+    refuse_drawn(study)
+    wanted, parts = set(names), []
+    for i, block in enumerate(study.design.blocks):
+        held = tuple(name for name in block.names if name in wanted)
+        if held:
+            sizes = tuple(study.schema[name].size for name in held)
+            parts.append(Part(held, sizes, block.axes(i, held), lens_on(block, held)))
+    return tuple(parts)
+
+
+def _axes(parts: Iterable[Part]) -> list[Axis]:
+    return [axis for part in parts for axis in part.axes]
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The reports' table over some attributes, in the order of the blocks, and its inverse."""
+
+    study: Study
+    attributes: tuple[Attribute, ...]  # in the order asked
+    parts: tuple[Part, ...]
+    table: NDArray[np.float64]  # one axis for each of the parts' axes, in their order
+    n: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.attributes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(a.size for a in self.attributes)
+
+    @property
+    def _held(self) -> list[str]:
+        return [name for part in self.parts for name in part.names]
+
+    def replace(self, table: Floats) -> Observed:
+        """The same question to other reports; for simulations."""
+        return Observed(self.study, self.attributes, self.parts, table, round(table.sum()))
+
+    def project(self, names: Sequence[str]) -> Observed:
+        """The table of some of the attributes."""
+        parts = parts_of(self.study, names)
+        kept = _axes(parts)
+        gone = tuple(i for i, axis in enumerate(_axes(self.parts)) if axis not in kept)
+        table = self.table.sum(axis=gone) if gone else self.table
+        chosen = self.study.schema.select(names)
+        return Observed(self.study, chosen, parts, table, self.n)
+
+    def in_order_asked(self, table: Floats) -> Floats:
+        """A table over the parts as one over the attributes in the order asked."""
+        held = self._held
+        sizes = [self.study.schema[name].size for name in held]
+        return table.reshape(sizes).transpose([held.index(name) for name in self.names])
+
+    def in_block_order(self, table: Floats) -> Floats:
+        """The way back: one axis for each part."""
+        order = [self.names.index(name) for name in self._held]
+        return table.transpose(order).reshape([prod(part.sizes) for part in self.parts])
+
+    def frequencies(self) -> Floats:
+        """The share of each report, one axis for each part."""
+        shape = [prod(axis.size for axis in part.axes) for part in self.parts]
+        return self.table.reshape(shape) / self.n
+
+    def invert(self) -> Floats:
+        """The unbiased estimate."""
+        inverses = [part.lens.inverse for part in self.parts]
+        return self.in_order_asked(apply(inverses, self.frequencies()))
+
+    def second_moment(self, *, smooth: bool = False) -> Floats:
+        """The mean over reports of what each adds to a cell, squared.
+
+        A few reports show too little of how they scatter. `smooth` takes the minimax estimate of
+        their distribution (Trybula 1958): as if sqrt(n) more had come, spread evenly.
+        """
+        squares = [part.lens.inverse.power(2) for part in self.parts]
+        shares = self.frequencies()
+        if smooth:
+            more = sqrt(self.n)
+            shares = (shares * self.n + more / shares.size) / (self.n + more)
+        return self.in_order_asked(apply(squares, shares))
+
+    def growth(self) -> Floats:
+        """The slope of each cell's mean square on its estimate, from the blocks' own margins."""
+        reports = self.frequencies() * self.n
+        axes = range(reports.ndim)
+        shares = [reports.sum(axis=tuple(i for i in axes if i != k)) + 1.0 for k in axes]
+        powers: list[Floats] = []
+        for power in (1, 2, 3):
+            product = np.ones(1)
+            # From the last part on, so that what is multiplied out grows at its front.
+            for part, share in reversed(list(zip(self.parts, shares, strict=True))):
+                means = part.lens.inverse.power(power).turn(share[:, None] / share.sum())
+                product = np.multiply.outer(means[0], product)
+            powers.append(product)
+        return self.in_order_asked(growth(powers, self.n))
+
+    def expected(self, probabilities: Floats) -> Floats:
+        """The distribution of reports that a distribution of answers leads to."""
+        forwards = [part.lens.forward for part in self.parts]
+        return apply(forwards, self.in_block_order(probabilities))
+
+
+def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) -> Observed:
+    """Count the reports over some attributes; too large a table is refused first."""
+    study = counts.study
+    refuse_drawn(study)
+    attributes = study.schema.select(names)
+    what = " x ".join(a.name for a in attributes)
+    check_cells(what, [a.size for a in attributes], max_cells)
+    parts = parts_of(study, [a.name for a in attributes])
+    # A channel may have many more reports than answers; their table must fit too.
+    check_cells(f"reports of {what}", [axis.size for axis in _axes(parts)], max_cells)
+    table = counts.table(_axes(parts)).astype(np.float64)
+    return Observed(study, attributes, parts, table, _reports(int(table.sum())))
+
+
+def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...]) -> Floats:
+    """The mean over reports of what each adds to two tables, in the order one + two.
+
+    For groups in different blocks it is the table of both. Groups that share a block each look
+    at their own digits of its code through their own lens.
+    """
+    first, second = parts_of(observed.study, one), parts_of(observed.study, two)
+    parts = first + second
+    both = observed.project(one + two)
+    if set(_axes(first)) & set(_axes(second)):
+        # Reports without digits: both groups look at the same code, in the only block there is.
+        (mine,), (theirs,) = first, second
+        weighted = mine.lens.inverse.dense() * both.frequencies().ravel()
+        shape = [observed.study.schema[name].size for name in mine.names + theirs.names]
+        held = list(mine.names + theirs.names)
+        order = [held.index(name) for name in one + two]
+        return (weighted @ theirs.lens.inverse.dense().T).reshape(shape).transpose(order)
+    order = [_axes(both.parts).index(axis) for axis in _axes(parts)]
+    table = both.table.transpose(order)
+    chosen = observed.study.schema.select(one + two)
+    return Observed(observed.study, chosen, parts, table, observed.n).invert()
+
+
+# -- single cells ------------------------------------------------------------------------------
+
+
+Query = Mapping[str, NDArray[np.intp]]
+Groups = Sequence[tuple[str, ...]]
+
+
+def factors(study: Study, query: Query) -> list[Factor]:
+    """What one report adds to the share of respondents with the given values, as a product.
+
+    `query` says for each attribute which of its values count. No table is built: each block adds
+    the sum of the rows of its inverse that belong to the values.
+    """
+    result = []
+    for part in parts_of(study, list(query)):
+        check_cells(" x ".join(part.names), [axis.size for axis in part.axes], None)
+        result.append(Factor(part.axes, part.lens.inverse.combine(_rows(part, query))))
+    return result
+
+
+def _rows(part: Part, query: Query) -> NDArray[np.intp]:
+    """The combinations of a part's values that a query asks for."""
+    chosen = np.broadcast_arrays(*np.ix_(*(query[name] for name in part.names)))
+    return np.ravel_multi_index(tuple(chosen), part.sizes).ravel()
+
+
+def names_of(queries: Sequence[Query]) -> tuple[str, ...]:
+    """The attributes of some queries, in the order they come."""
+    return tuple(dict.fromkeys(name for query in queries for name in query))
+
+
+def intersection(one: Query, two: Query) -> Query | None:
+    """Who is counted by both of two product queries; None if nobody can be."""
+    both = {**one, **two}
+    for name in set(one) & set(two):
+        both[name] = np.intersect1d(one[name], two[name])
+        if not both[name].size:
+            return None
+    return both
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Unbiased estimates of some product queries, and their covariance."""
+
+    n: int
+    values: Floats
+    covariance: Floats
+
+
+def measure(counts: Counts, queries: Sequence[Query], target: str) -> Cells:
+    """Some product queries, from the reports: O(n w) for each, no table."""
+    seen = counts.moments([factors(counts.study, query) for query in queries])
+    n = _reports(seen.n)
+    # A respondent's expected contributions to two queries are both 1 for those in both.
+    everybody = target == "population"
+    lost = np.outer(seen.mean, seen.mean) if everybody else _in_both(counts, queries)
+    return Cells(n, seen.mean, (seen.product - lost) / n)
+
+
+def smoothed(cells: Cells, study: Study, queries: Sequence[Query]) -> Cells:
+    """The same with variances from a smooth distribution of reports; see `second_moment`."""
+    even = [prod(float((f.values**2).mean()) for f in factors(study, q)) for q in queries]
+    n, more = cells.n, sqrt(cells.n)
+    own = np.diag(cells.covariance) * n + cells.values**2
+    square = (n * own + more * np.array(even)) / (n + more)
+    covariance = cells.covariance.copy()
+    np.fill_diagonal(covariance, np.maximum(square - cells.values**2, 0.0) / n)
+    return Cells(n, cells.values, covariance)
+
+
+def _in_both(counts: Counts, queries: Sequence[Query]) -> Floats:
+    pairs = {
+        (i, k): both
+        for i, one in enumerate(queries)
+        for k, two in enumerate(queries)
+        if (both := intersection(one, two)) is not None
+    }
+    seen = counts.moments([factors(counts.study, both) for both in pairs.values()])
+    lost = np.zeros((len(queries), len(queries)))
+    for place, mean in zip(pairs, seen.mean, strict=True):
+        lost[place] = mean
+    return lost
+
+
+def growth(powers: Sequence[Floats], n: int) -> Floats:
+    """How the variance of an estimate goes along with the estimate itself, times n.
+
+    `powers` are the means of g, g^2 and g^3, where g is what a report adds. The mean of g and the
+    mean of g^2 over the same reports covary; this is the slope of the second on the first,
+    cov(g^2, g) / var(g). It is a correction of first order. Where noise is so large that it would
+    move a 95 % interval by half its reach or more, rare reports decide and it is left out.
+    """
+    one, two, three = powers
+    # A report that cannot vary has no slope.
+    variance = np.maximum(two - one**2, 1e-300)
+    slope = (three - one * two) / variance
+    noisy = (variance > 1.0) & (1.96 * np.abs(slope - 2.0 * one) > np.sqrt(n * variance))
+    return np.where(noisy, 2.0 * one, slope)
+
+
+def margin_powers(factor: Factor, counts: Integers) -> Floats:
+    """The means of g, g^2 and g^3 for one block, with one report added to each code.
+
+    Over several blocks they are multiplied, as if the blocks' reports were independent: it is
+    the stable part of the slope that counts, and single blocks have many reports for each code.
+    """
+    share = (counts.ravel() + 1.0) / (counts.sum() + counts.size)
+    return np.array([(factor.values**power * share).sum() for power in (1, 2, 3)])
+
+
+def _reports(n: int) -> int:
+    if n == 0:
+        raise ReportError("there are no reports", "collect some before estimating")
+    return n

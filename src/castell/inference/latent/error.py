@@ -1,0 +1,121 @@
+"""How wrong a mixture is about associations, pair by pair, by the reports held out from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.inference.association_error import (
+    AssociationError,
+    Pair,
+    Residuals,
+    association_error,
+    groups_of,
+    residuals,
+)
+from castell.inference.inversion import Observed, Part, parts_of
+from castell.inference.latent.cross_validation import Recipe
+from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.sufficient_statistics import BlockEvidence, PairEvidence, Table
+from castell.linear.operators import Floats
+from castell.study.study import Study
+
+# More pairs than these tell no more of the average over them.
+MOST_PAIRS = 300
+
+Key = tuple[int, int, int]  # which table of the reports, and which two attributes
+
+
+def mixture_error(counts: Counts, mixture: Mixture, recipe: Recipe) -> AssociationError:
+    """The mean squared error of a mixture's associations, overall and of each pair."""
+    found: dict[Pair, list[Residuals]] = {}
+    for pair, each in _residuals(counts, mixture, recipe):
+        found.setdefault(pair, []).append(each)
+    return association_error(found)
+
+
+def _residuals(
+    counts: Counts, mixture: Mixture, recipe: Recipe
+) -> Iterator[tuple[Pair, Residuals]]:
+    """For each pair of attributes that some table of the reports holds."""
+    names = counts.study.names
+    blocks = drawn_blocks(counts) if counts.study.design.draw else ()
+    folds = [_observed(counts.study, tables, blocks) for tables in recipe.unseen]
+    if not folds:
+        return
+    # The same tables, with what the mixture expects in place of what was counted.
+    tables = [t.counting(t.chances(mixture)) for t in recipe.unseen[0]]
+    expected = _observed(counts.study, tables, blocks)
+    # Repeatable: nobody's privacy hangs on it.
+    generator = np.random.default_rng(0)
+    margins = [mixture.weights @ part for part in mixture.parts]
+    groups = [groups_of(margin, generator) for margin in margins]
+    keys = sorted(set().union(*folds))
+    step = -(-len(keys) // MOST_PAIRS)
+    for key in keys[:: max(step, 1)]:
+        _, one, two = key
+        held = [
+            (fold[key], m) for fold, m in zip(folds, recipe.trained, strict=True) if key in fold
+        ]
+        found = residuals(
+            [view for view, _ in held],
+            [m.table([one, two]) for _, m in held],
+            expected[key].frequencies(),
+            groups[one],
+            groups[two],
+        )
+        if found is not None:
+            yield frozenset((names[one], names[two])), found
+
+
+def _observed(
+    study: Study, tables: Sequence[Table], blocks: Sequence[HistogramCounts]
+) -> dict[Key, Observed]:
+    """The reports of every pair, in the tables they were counted in."""
+    found: dict[Key, Observed] = {}
+    names = study.names
+    for i, table in enumerate(tables):
+        if isinstance(table, PairEvidence):
+            found |= {(i, *pair): view for pair, view in _across(study, table)}
+        elif isinstance(table, BlockEvidence) and table.counts.sum():
+            for one, two in combinations(sorted(table.attributes), 2):
+                pair = [names[one], names[two]]
+                home = blocks[i].study if blocks else study
+                found[i, one, two] = _within(home, table, names, pair)
+    return found
+
+
+def _across(study: Study, table: PairEvidence) -> Iterator[tuple[tuple[int, int], Observed]]:
+    """Pairs of attributes that are reported apart."""
+    ends = np.cumsum([0, *(f.rows for f in table.forward)])
+    owners = [study.design.holders(name)[0] for name in study.names]
+    for one, two in combinations(range(len(owners)), 2):
+        if owners[one] == owners[two]:
+            continue
+        pair = [study.names[one], study.names[two]]
+        parts = parts_of(study, pair)
+        counts = table.counts[ends[one] : ends[one + 1], ends[two] : ends[two + 1]]
+        if parts[0].names[0] != pair[0]:
+            counts = counts.T
+        if counts.sum():
+            yield (one, two), _observe(study, pair, parts, counts)
+
+
+def _within(
+    study: Study, table: BlockEvidence, names: Sequence[str], pair: Sequence[str]
+) -> Observed:
+    """A pair of one block, out of the table of more of its attributes."""
+    held = [names[a] for a in table.attributes]
+    every = parts_of(study, held)
+    shape = [axis.size for part in every for axis in part.axes]
+    counts = table.counts.reshape(shape)
+    return _observe(study, held, every, counts).project(pair)
+
+
+def _observe(
+    study: Study, names: Sequence[str], parts: tuple[Part, ...], table: Floats
+) -> Observed:
+    return Observed(study, study.schema.select(names), parts, table, round(float(table.sum())))

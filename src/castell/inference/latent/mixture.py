@@ -1,0 +1,135 @@
+"""Mixtures of products: a model of all attributes at once that answers any set of any width.
+
+People fall into classes; within a class the attributes are independent. With enough classes that is
+every distribution, with few it is a smooth one, and no table of all combinations is ever needed.
+Randomising keeps the form, so a mixture is fitted to reports as they come: by expectation and
+maximisation, through the channels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.linear.operators import Floats
+
+# No share is ever exactly zero, or it could never be left.
+LEAST = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """`weights` of the classes, and their `profiles`: a row for each class, the attributes' shares
+    side by side, of the given sizes."""
+
+    weights: Floats
+    profiles: Floats
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where the shares of each attribute begin in a profile, and where the last ones end."""
+        return tuple(accumulate(self.sizes, initial=0))
+
+    @cached_property
+    def parts(self) -> list[Floats]:
+        """The shares of each attribute's values, a row for each class."""
+        return [self.profiles[:, a:b] for a, b in pairwise(self.starts)]
+
+    def table(self, attributes: Sequence[int]) -> Floats:
+        """The joint distribution of some attributes, an axis for each."""
+        half = max(1, len(attributes) // 2)
+        left = self.classwise(attributes[:half]) * self.weights[:, None]
+        # Half of the attributes times the other half: one matrix product over the classes.
+        right = self.classwise(attributes[half:])
+        return (left.T @ right).reshape([self.sizes[a] for a in attributes])
+
+    def apart(self, attributes: Sequence[int]) -> Floats:
+        """The same margins, but independent."""
+        table = np.ones(())
+        for a in attributes:
+            table = np.multiply.outer(table, self.weights @ self.parts[a])
+        return table
+
+    def share(self, asked: Mapping[int, NDArray[np.intp]]) -> float:
+        """How many have one of the given values in each of some attributes."""
+        inside = [self.parts[a][:, codes].sum(axis=1) for a, codes in asked.items()]
+        return float(self.weights @ np.prod(inside, axis=0))
+
+    def sample(self, people: int, generator: np.random.Generator) -> list[NDArray[np.intp]]:
+        """Synthetic people: the codes of each attribute."""
+        chosen = generator.choice(len(self.weights), size=people, p=self.weights)
+        columns = []
+        for part in self.parts:
+            ends = np.cumsum(part, axis=1)[:, :-1]
+            drawn = generator.random(people)
+            columns.append((drawn[:, None] >= ends[chosen]).sum(axis=1).astype(np.intp))
+        return columns
+
+    def classwise(self, attributes: Sequence[int]) -> Floats:
+        """The distribution of the combinations of some attributes in each class, in rows."""
+        result = np.ones((len(self.weights), 1))
+        for a in attributes:
+            result = (result[:, :, None] * self.parts[a][:, None, :]).reshape(len(result), -1)
+        return result
+
+
+def average(mixtures: Sequence[Mixture], shares: Sequence[float] | None = None) -> Mixture:
+    """The average of mixtures is a mixture of all their classes."""
+    each = [1.0 / len(mixtures)] * len(mixtures) if shares is None else shares
+    return Mixture(
+        np.concatenate([m.weights * share for m, share in zip(mixtures, each, strict=True)]),
+        np.concatenate([m.profiles for m in mixtures]),
+        mixtures[0].sizes,
+    )
+
+
+def normalised(weights: Floats, profiles: Floats, sizes: tuple[int, ...]) -> Mixture:
+    """Weights and profiles made to sum to one."""
+    starts = np.cumsum((0, *sizes[:-1]))
+    sums = np.add.reduceat(profiles, starts, axis=1)
+    return Mixture(weights / weights.sum(), profiles / np.repeat(sums, sizes, axis=1), sizes)
+
+
+def loosened(mixture: Mixture, ties: Sequence[float] | Floats) -> Mixture:
+    """The same margins, with each attribute tied to the classes only in part: 0 is not at all.
+
+    Shares of classes are then drawn towards those of everybody, so what an attribute says of the
+    others, and they of it, grows and shrinks with its tie.
+    """
+    parts = [
+        tie * part + (1.0 - tie) * (mixture.weights @ part)
+        for tie, part in zip(ties, mixture.parts, strict=True)
+    ]
+    return Mixture(mixture.weights, np.concatenate(parts, axis=1), mixture.sizes)
+
+
+def drawn_to(mixture: Mixture, margins: Sequence[Floats], share: float) -> Mixture:
+    """The same classes, with margins that lie between their own and others."""
+    own = mixture.weights @ mixture.profiles
+    return _with_margins(mixture, (1.0 - share) * own + share * np.concatenate(list(margins)))
+
+
+def _with_margins(mixture: Mixture, wanted: Floats) -> Mixture:
+    """Every class gets more of what all together have too little of."""
+    wanted = np.maximum(wanted, LEAST)
+    for _ in range(20):
+        have = np.maximum(mixture.weights @ mixture.profiles, LEAST)
+        profiles = np.maximum(mixture.profiles * (wanted / have), LEAST)
+        mixture = normalised(mixture.weights, profiles, mixture.sizes)
+    return mixture
+
+
+def scattered(
+    margins: Sequence[Floats], classes: int, scatter: float, generator: np.random.Generator
+) -> Mixture:
+    """A start: classes that differ by chance and have the given margins together."""
+    sizes = tuple(len(margin) for margin in margins)
+    wanted = np.maximum(np.concatenate(list(margins)), 1e-6)
+    profiles = wanted * np.exp(scatter * generator.standard_normal((classes, sum(sizes))))
+    return _with_margins(normalised(np.ones(classes), profiles, sizes), wanted)

@@ -1,0 +1,164 @@
+"""The most likely distribution of answers, given reports, through the study's own channels.
+
+Maximum likelihood stays on the simplex, where inversion does not, and uses what the reports say in
+full. With much noise it overfits like anything that follows the data all the way; a prior of
+pseudo-respondents draws it towards a plain model. The problem is concave, so what is found does not
+depend on where the search starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.inference.inversion import Observed
+from castell.inference.kronecker import apply
+from castell.linear.operators import Floats, Operator, Uniform
+
+# How far from the maximum a search may stop, in parts of 1 / sqrt(n): of what chance moves anyway.
+CLOSE = 1e-3
+MOST_STEPS = 500
+
+
+class Prior(Protocol):
+    """What is believed of the answers before the reports."""
+
+    def draw(self, expected: Floats) -> Floats:
+        """The shares, up to their sum, of a distribution with these expected respondents."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Pseudo:
+    """Pseudo-respondents in each cell, added to the real ones: every cell is drawn alike."""
+
+    counts: Floats
+
+    def draw(self, expected: Floats) -> Floats:
+        return expected + self.counts
+
+
+@dataclass(frozen=True, eq=False)
+class Nearby:
+    """Cells that are believed to lie within some factor of a model's, whatever their size.
+
+    `weight` is how many respondents in a cell it takes to be believed as much as the model. A
+    large cell speaks for itself, a small one is the model's (a gamma prior of that shape).
+    """
+
+    model: Floats
+    weight: float
+    n: float
+
+    def draw(self, expected: Floats) -> Floats:
+        return np.asarray((expected + self.weight) / (self.n + self.weight / self.model))
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """The reports of some attributes: counts with one axis for each part, and the way there."""
+
+    counts: Floats
+    forward: tuple[Operator, ...]
+    backward: tuple[Operator, ...]
+
+    @classmethod
+    def of(cls, observed: Observed) -> Likelihood:
+        forward = tuple(part.lens.forward for part in observed.parts)
+        backward = tuple(operator.transpose() for operator in forward)
+        return cls(observed.frequencies() * observed.n, forward, backward)
+
+    @property
+    def n(self) -> float:
+        return float(self.counts.sum())
+
+    def replace(self, counts: Floats) -> Likelihood:
+        return Likelihood(counts, self.forward, self.backward)
+
+    def log(self, pi: Floats) -> float:
+        """The log likelihood of a distribution of answers."""
+        seen = self.counts > 0
+        return float(self.counts[seen] @ self.logs(pi, seen))
+
+    def logs(self, pi: Floats, of: NDArray[np.bool_]) -> Floats:
+        """The log of the chance of each of some reports."""
+        return np.log(np.maximum(apply(self.forward, pi)[of], 1e-300))
+
+    def step(self, pi: Floats, prior: Prior) -> Floats:
+        """One step of expectation and maximisation.
+
+        Each report is shared out over the answers it may come from, in proportion to how likely
+        they are now; the shares and the prior make the next distribution.
+        """
+        drawn = prior.draw(self.answered(pi))
+        return np.asarray(drawn / drawn.sum())
+
+    def answered(self, pi: Floats) -> Floats:
+        """How many of these respondents gave each answer, expected from their reports.
+
+        If people answer as `pi` says, that is Bayes' rule for each report.
+        """
+        expected = apply(self.forward, pi)
+        ratio = self.counts / np.maximum(expected, 1e-300)
+        return np.asarray(pi * apply(self.backward, ratio))
+
+    def fit(self, start: Floats, prior: Prior, close: float = CLOSE) -> Floats:
+        """The most likely distribution, by EM with squared extrapolation (SQUAREM).
+
+        Plain EM crawls where noise is large. Two steps show where it is going; a longer stride in
+        that direction, followed by a step that mends what it broke, gets there many times faster.
+        """
+        pi = start
+        for _ in range(MOST_STEPS):
+            first = self.step(pi, prior)
+            second = self.step(first, prior)
+            stride, bend = first - pi, second - 2.0 * first + pi
+            if _ahead(stride, second - first) < close / max(self.n, 1.0) ** 0.5:
+                return second
+            length = max(1.0, float(np.sqrt((stride**2).sum() / max((bend**2).sum(), 1e-300))))
+            far = pi + 2.0 * length * stride + length**2 * bend
+            # Where it would leave the simplex a cell keeps some of what two steps gave it.
+            far = np.maximum(far, 0.1 * second)
+            pi = self.step(far / far.sum(), prior)
+        return pi
+
+
+def _ahead(one: Floats, two: Floats) -> float:
+    """How far it still is, from two steps: they shrink by a steady ratio, as EM's do at last.
+
+    A small step alone says little. Through a noisy channel the steps are a small part of the way.
+    """
+    before, after = float(np.abs(one).sum()), float(np.abs(two).sum())
+    if after == 0.0:
+        return 0.0
+    return after / max(1.0 - after / before, 1e-4)
+
+
+def margin(observed: Observed) -> Floats:
+    """The most likely distribution over one part: in closed form for k-ary response."""
+    (part,) = observed.parts
+    if isinstance(part.lens.forward, Uniform):
+        flat = _kary_maximum(part.lens.forward, observed.frequencies())
+        return observed.in_order_asked(flat)
+    likelihood = Likelihood.of(observed)
+    size = part.lens.forward.columns
+    return observed.in_order_asked(
+        likelihood.fit(np.full(size, 1.0 / size), Pseudo(np.zeros(size)), CLOSE / 100)
+    )
+
+
+def _kary_maximum(forward: Uniform, shares: Floats) -> Floats:
+    """Where reports are the answer with p and any other with q: pour until it is full.
+
+    The likelihood is largest where share / (pi + r), r = q / (p - q), is one number for all cells
+    with pi > 0 and no larger for the others. With the cells in order that is found in one pass.
+    """
+    floor = forward.rest / (forward.diagonal - forward.rest)
+    ordered = np.sort(shares)[::-1]
+    held = np.cumsum(ordered) / (1.0 + floor * np.arange(1, len(ordered) + 1))
+    last = int(np.flatnonzero(ordered > floor * held)[-1])
+    pi = np.maximum(shares / held[last] - floor, 0.0)
+    return np.asarray(pi / pi.sum())

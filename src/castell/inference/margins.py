@@ -1,0 +1,104 @@
+"""The unbiased margins of single attributes, in any design, and how far they may be off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.inference.intervals import Normal
+from castell.inference.inversion import Observed, growth
+from castell.inference.pooling import views
+from castell.linear.operators import Floats
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """Tables of single attributes, counted once each when first asked for."""
+
+    counts: Counts
+
+    @cached_property
+    def blocks(self) -> tuple[HistogramCounts, ...] | None:
+        return drawn_blocks(self.counts) if self.counts.study.design.draw else None
+
+    @cached_property
+    def _views(self) -> dict[str, tuple[tuple[float, Observed], ...]]:
+        return {}
+
+    def views(self, name: str) -> tuple[tuple[float, Observed], ...]:
+        if name not in self._views:
+            self._views[name] = views(self.counts, [name], self.blocks)
+        return self._views[name]
+
+    @property
+    def _few(self) -> bool:
+        """Whether reports are parted among blocks, and there may be few of one."""
+        return self.blocks is not None
+
+    def table(self, name: str) -> Floats:
+        return np.asarray(sum(weight * view.invert() for weight, view in self.views(name)))
+
+    def variances(self, name: str) -> Floats:
+        """The variance of each value's share."""
+        found = np.asarray(
+            sum(
+                weight**2 * (view.second_moment(smooth=self._few) - view.invert() ** 2) / view.n
+                for weight, view in self.views(name)
+            )
+        )
+        # Rounding may leave a share that is certain a hair below zero.
+        return np.asarray(np.maximum(found, 0.0))
+
+    def spread(self, name: str) -> Normal:
+        """The spread of each value's share."""
+        slope: Floats = np.zeros(1)
+        bend = 0.0
+        for weight, view in self.views(name):
+            slope = slope + weight**2 * (view.growth() - 2.0 * view.invert()) / view.n
+            bend -= weight**2 / view.n
+        return Normal(self.variances(name), slope, bend)
+
+    def covariance(self, name: str, one: Codes, two: Codes) -> float:
+        """How the shares of two groups of values err together."""
+        total = 0.0
+        for weight, view in self.views(name):
+            shares, first, second = view.frequencies().ravel(), *_gains(view, [one, two])
+            product = float(self._scatter(view, shares) @ (first * second))
+            product -= float(shares @ first) * float(shares @ second)
+            total += weight**2 * product / view.n
+        return total
+
+    def _scatter(self, view: Observed, shares: Floats) -> Floats:
+        """The distribution of reports to read variances from; see `Observed.second_moment`."""
+        if not self._few:
+            return shares
+        more = sqrt(view.n)
+        return np.asarray((shares * view.n + more / shares.size) / (view.n + more))
+
+    def group_spread(self, name: str, group: Codes) -> Normal:
+        """The spread of the share of a group of values."""
+        slope, bend, variance = 0.0, 0.0, 0.0
+        for weight, view in self.views(name):
+            (gains,) = _gains(view, [group])
+            shares = view.frequencies().ravel()
+            smooth = (shares * view.n + 1.0) / (view.n + len(shares))
+            powers = [np.asarray((gains**k * smooth).sum()) for k in (1, 2, 3)]
+            mean = float(gains @ shares)
+            square = float(gains**2 @ self._scatter(view, shares))
+            variance += weight**2 * (square - mean**2) / view.n
+            slope += weight**2 * (float(growth(powers, view.n)) - 2.0 * mean) / view.n
+            bend -= weight**2 / view.n
+        return Normal(np.asarray(max(variance, 0.0)), slope, bend)
+
+
+def _gains(view: Observed, groups: Sequence[Codes]) -> list[Floats]:
+    (part,) = view.parts
+    return [part.lens.inverse.combine(group) for group in groups]

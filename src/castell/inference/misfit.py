@@ -1,0 +1,249 @@
+"""Whether a model's table agrees with the unbiased table of the same reports.
+
+A model that assumes something is wrong where that does not hold, however small its standard errors.
+The unbiased table assumes nothing. The test is on associations alone: with m_a the margins of the
+model's table, each interaction of two or more attributes is a function
+
+    f(x) = prod_a (1[x_a in group] - m_a(group)),    r = mean over reports of g_f - E_model f,
+
+where g_f is f through the transposed inverse channels, so that r has mean 0 if the model is right.
+Margins that are a little off change r to second order only (Neyman's orthogonality), so they need
+not be the true ones. Under the model r' Cov(r)^-1 r is chi-square with as many degrees of freedom
+as interactions. A model that was fitted to the same associations agrees more closely than that, so
+it raises fewer false alarms, never more. In a drawn design r is pooled over the blocks that hold
+the attributes. Values too rare for the normal approximation are put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from math import prod, sqrt
+
+import numpy as np
+
+from castell.channels import BloomResponse, CyclicMargin
+from castell.counting import Counts, HistogramCounts
+from castell.inference.chisquare import noncentrality, tail
+from castell.inference.inversion import Observed
+from castell.inference.pooling import views
+from castell.inference.postprocess import simplex
+from castell.inference.support import support
+from castell.linear.axes import summed
+from castell.linear.operators import Floats
+
+# A table is called doubtful by chance once in a thousand, at most.
+ALARM = 1e-3
+# Reports expected in the rarest cell of a test, and the most interactions tested at once.
+LEAST_EXPECTED = 5.0
+MOST_INTERACTIONS = 400
+# Wider parts of a channel than this are not tested.
+MOST_ENTRIES = 1 << 22
+
+
+class Verdict(StrEnum):
+    """What the test says of a table."""
+
+    FITS = "fits"
+    DOUBTFUL = "doubtful"
+    UNKNOWN = "unknown"  # nothing to compare with
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """The worst of some chi-square tests; p is for all of them together (Bonferroni)."""
+
+    names: tuple[str, ...] = ()
+    statistic: float = 0.0
+    freedom: int = 0
+    p: float = 1.0
+    tests: int = 0
+
+    @property
+    def verdict(self) -> Verdict:
+        if not self.tests:
+            return Verdict.UNKNOWN
+        return Verdict.DOUBTFUL if self.p < ALARM else Verdict.FITS
+
+
+def misfit(
+    counts: Counts,
+    names: Sequence[str],
+    table: Floats,
+    kept: Sequence[str],
+    blocks: Sequence[HistogramCounts] | None = None,
+) -> Misfit:
+    """Test a model's table over `names`, as far as it concerns the attributes `kept`.
+
+    Every pair of attributes is tested, and the table of all, if it is not too large: an omnibus
+    test of many interactions hardly sees a single strong one.
+    """
+    if any(isinstance(block.channel, BloomResponse) for block in counts.study.design.blocks):
+        return Misfit()
+    found: list[Misfit] = []
+    for some in _sets(kept):
+        if support(counts, some, blocks).together:
+            one = _test(views(counts, some, blocks), some, summed(table, names, some))
+            found += [one] if one is not None else []
+    if not found:
+        return Misfit()
+    worst = min(found, key=lambda one: (one.p, -one.statistic))
+    p = min(1.0, worst.p * len(found))
+    return Misfit(worst.names, worst.statistic, worst.freedom, p, len(found))
+
+
+def _sets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    yield from combinations(names, 2)
+    if len(names) > 2:
+        yield tuple(names)
+
+
+def _test(
+    seen: Sequence[tuple[float, Observed]], names: tuple[str, ...], table: Floats
+) -> Misfit | None:
+    reports = sum(view.n for _, view in seen)
+    possible = simplex(table)
+    contrasts = {
+        name: _contrasts(summed(possible, names, [name]), sqrt(LEAST_EXPECTED / reports))
+        for name in names
+    }
+    ways = prod(len(c) + 1 for c in contrasts.values()) - sum(len(c) for c in contrasts.values())
+    if not 1 < ways <= MOST_INTERACTIONS + 1:
+        return None
+    residual, covariance = np.zeros(ways - 1), np.zeros((ways - 1, ways - 1))
+    for weight, view in seen:
+        if any(
+            part.lens.inverse.rows * part.lens.inverse.columns > MOST_ENTRIES for part in view.parts
+        ):
+            return None
+        gains = interactions(view, contrasts)
+        expected = _expected(view, possible)
+        # Of the model itself, through no channel: the contrasts have mean 0 in each attribute.
+        told = interactions(view, contrasts, identity=True) @ _in_parts(view, possible)
+        mean = gains @ expected
+        residual += weight * (gains @ view.frequencies().ravel() - told)
+        covariance += weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean)) / view.n
+    statistic, rank = _wald(residual, covariance)
+    if not rank:
+        return None
+    return Misfit(names, statistic, rank, tail(statistic, rank), 1)
+
+
+def _contrasts(margin: Floats, least: float) -> Floats:
+    """Centred indicators of an attribute's values, the rare ones put together, but one."""
+    large = np.flatnonzero(margin >= least)
+    groups = [np.arange(len(margin)) == value for value in large]
+    rest = margin < least
+    if rest.any():
+        if margin[rest].sum() >= least:
+            groups.append(rest)
+        elif groups:
+            smallest = int(np.argmin(margin[large]))
+            groups[smallest] = groups[smallest] | rest
+    if len(groups) < 2:
+        return np.zeros((0, len(margin)))
+    return np.array([group - margin[group].sum() for group in groups[:-1]], dtype=np.float64)
+
+
+def _in_parts(view: Observed, table: Floats) -> Floats:
+    """A table as the parts of a report have it, flat."""
+    return view.in_block_order(table).ravel()
+
+
+def _expected(view: Observed, table: Floats) -> Floats:
+    """How reports are distributed under a model.
+
+    Where how some attributes are reported hangs on others of their block, which the model's table
+    does not hold, the reports themselves tell, smoothed.
+    """
+    if any(isinstance(part.lens, CyclicMargin) for part in view.parts):
+        shares, more = view.frequencies().ravel(), sqrt(view.n)
+        return np.asarray((shares * view.n + more / shares.size) / (view.n + more))
+    return np.maximum(view.expected(table).ravel(), 0.0)
+
+
+def interactions(
+    view: Observed, contrasts: Mapping[str, Floats], *, identity: bool = False
+) -> Floats:
+    """What each report adds to every interaction of two or more attributes, a row each.
+
+    A row is a product over attributes; through a channel of several it is one over their product.
+    With `identity` it is what each answer adds.
+    """
+    names = [name for part in view.parts for name in part.names]
+    inverses = [
+        np.eye(part.lens.inverse.rows) if identity else part.lens.inverse.dense()
+        for part in view.parts
+    ]
+    rows = []
+    for many in range(2, len(names) + 1):
+        for some in combinations(names, many):
+            if all(len(contrasts[name]) for name in some):
+                each = [
+                    _kronecker(
+                        contrasts[name] if name in some else np.ones((1, size))
+                        for name, size in zip(part.names, part.sizes, strict=True)
+                    )
+                    @ inverse
+                    for part, inverse in zip(view.parts, inverses, strict=True)
+                ]
+                rows.append(_kronecker(each))
+    return np.concatenate(rows)
+
+
+def _kronecker(factors: Iterable[Floats]) -> Floats:
+    product: Floats = np.ones((1, 1))
+    for factor in factors:
+        product = np.asarray(np.kron(product, factor), dtype=np.float64)
+    return product
+
+
+def _wald(residual: Floats, covariance: Floats) -> tuple[float, int]:
+    """r' C^-1 r, and the rank of C: directions that cannot vary tell nothing."""
+    scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    sure = values > 1e-9 * max(float(values.max()), 1e-300)
+    along = vectors[:, sure].T @ (residual / scale)
+    return float((along**2 / values[sure]).sum()), int(sure.sum())
+
+
+def detectable(
+    counts: Counts,
+    names: tuple[str, str],
+    margins: Sequence[Floats],
+    blocks: Sequence[HistogramCounts] | None = None,
+) -> float:
+    """The smallest association, as Cramer's V, that the test finds with 80 % power at 5 %.
+
+    Associations of one size may lie in any direction; this is for the average over them. 1 or more
+    means that none would show.
+    """
+    seen = views(counts, names, blocks)
+    reports = sum(view.n for _, view in seen)
+    least = sqrt(LEAST_EXPECTED / reports)
+    contrasts = {
+        name: _orthonormal(_contrasts(m, least), m) for name, m in zip(names, margins, strict=True)
+    }
+    ways = prod(len(c) for c in contrasts.values())
+    entries = max(p.lens.inverse.rows * p.lens.inverse.columns for _, v in seen for p in v.parts)
+    if not 0 < ways <= MOST_INTERACTIONS or entries > MOST_ENTRIES:
+        return 1.0
+    covariance = np.zeros((ways, ways))
+    apart = np.multiply.outer(margins[0], margins[1])
+    for weight, view in seen:
+        gains = interactions(view, contrasts)
+        expected = _expected(view, apart)
+        covariance += weight**2 * ((gains * expected) @ gains.T) / view.n
+    precision = float((1.0 / np.maximum(np.linalg.eigvalsh(covariance), 1e-300)).sum())
+    square = noncentrality(ways) * ways / precision
+    return min(1.0, sqrt(square / min(len(c) for c in contrasts.values())))
+
+
+def _orthonormal(contrasts: Floats, margin: Floats) -> Floats:
+    """Contrasts with variance 1 and no covariance under a margin."""
+    if not len(contrasts):
+        return contrasts
+    values, vectors = np.linalg.eigh((contrasts * margin) @ contrasts.T)
+    return np.asarray((vectors / np.sqrt(np.maximum(values, 1e-300))).T @ contrasts)

@@ -1,0 +1,160 @@
+"""Intervals of a model's answers: its own error, or that of the unbiased answer if it is smaller.
+
+Where two attributes of a question were never reported together, nothing can tell how they go
+together, and the intervals are all that the parts that were reported leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from castell.inference.any_design import product_model
+from castell.inference.fitted import Fitted
+from castell.inference.frechet import Reshaped, bounds
+from castell.inference.intervals import AsUnbiased, Believed, Spread
+from castell.inference.inversion import Query, names_of
+from castell.inference.kronecker import MAX_CELLS
+from castell.inference.model_error import ModelError
+from castell.inference.reasons import Code, Reason, reason
+from castell.inference.shares import Shares, Unbiased
+from castell.inference.support import Checked, Support
+from castell.linear.axes import summed
+from castell.linear.operators import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ModelIntervals:
+    """How far a model's tables and shares may be off."""
+
+    error: ModelError
+
+    @cached_property
+    def direct(self) -> Fitted:
+        """The unbiased answers."""
+        counts = self.error.margins.counts
+        return product_model(counts, [counts.study.names], "population")
+
+    def support(self, names: Sequence[str]) -> Support:
+        return self.direct.support(names)
+
+    def require_reports(self, names: Sequence[str]) -> None:
+        """Refuse attributes of which there is no report yet: a model would only be guessing."""
+        for name in names:
+            self.error.margins.views(name)
+
+    def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
+        """What could not be checked, and what the intervals allow for."""
+        if len(names) == 1:
+            return ()
+        found, behind = [], self.support(names)
+        if not behind.together:
+            code = Code.NOT_REPORTED_YET if behind.designed else Code.NOT_REPORTED_TOGETHER
+            found.append(reason(code, *names))
+        if behind.checked is Checked.NOTHING:
+            return (*found, reason(Code.ASSOCIATION_UNKNOWN, *behind.unknown))
+        if behind.checked is Checked.PAIRS:
+            found.append(reason(Code.ONLY_PAIRS_CHECKED, *names))
+        association = self.error.association
+        largest = max(association.of(*pair) for pair in combinations(names, 2))
+        return (*found, reason(Code.MODEL_ERROR, association=float(np.sqrt(largest))))
+
+    # -- tables --------------------------------------------------------------------------------
+
+    def table(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Spread:
+        """The spread of a model's table over `names`, summed to the attributes `kept`."""
+        cells, behind = summed(table, names, kept), self.support(kept)
+        if behind.checked is Checked.NOTHING:
+            events = []
+            for clique in behind.cliques():
+                # In the order asked: then all it takes is an axis of one for each other attribute.
+                part = tuple(name for name in kept if name in clique)
+                shape = [
+                    n if name in part else 1 for name, n in zip(kept, cells.shape, strict=True)
+                ]
+                share = summed(cells, kept, part)
+                spread = Reshaped(self.table(kept, cells, part), share.shape, shape)
+                events.append((share.reshape(shape), spread))
+            return bounds(events)
+        mine = self.error.table(kept, cells)
+        if len(kept) == 1:
+            # Nothing but the margin's own error, so its interval is the unbiased one.
+            return AsUnbiased(self.error.margins.table(kept[0]), mine)
+        if not behind.together or self._too_large(kept):
+            return mine
+        whole = self.direct.joint(kept, None)
+        return Believed(mine, whole.probabilities, whole.spread(kept))
+
+    def _too_large(self, names: Sequence[str]) -> bool:
+        """Whether an unbiased table would not fit: of answers, or of the reports it comes from."""
+        study = self.error.margins.counts.study
+        if prod(study.schema[name].size for name in names) > MAX_CELLS:
+            return True
+        if study.design.draw:
+            return False
+        blocks = {i for name in names for i in study.design.holders(name)}
+        return prod(study.design.blocks[i].channel.outputs for i in blocks) > MAX_CELLS
+
+    # -- shares ----------------------------------------------------------------------------------
+
+    def shares(self, queries: Sequence[Query], share: Callable[[Query], float]) -> Shares:
+        """A model's answers to product queries, `share` being its answer to one."""
+        names = names_of(queries)
+        behind = self.support(names)
+        values = np.array([share(query) for query in queries])
+        if behind.checked is Checked.NOTHING:
+            return self._unknown(queries, values, share)
+        spread, covariances = self.error.shares(queries, share)
+        if len(names) == 1:
+            tables = [self.error.margins.table(next(iter(query))) for query in queries]
+            codes = [next(iter(query.values())) for query in queries]
+            own = np.array([float(t[c].sum()) for t, c in zip(tables, codes, strict=True)])
+            return Shares(values, AsUnbiased(own, spread), covariances)
+        if not behind.together:
+            return Shares(values, spread, covariances)
+        direct = self.direct.shares(queries)
+        unbiased = Unbiased(direct.values, direct.covariances[0], direct.report)
+        both = Believed(spread, direct.values, direct.spread)
+        return Shares(values, both, covariances, unbiased=unbiased)
+
+    def _unknown(
+        self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]
+    ) -> Shares:
+        """Shares that reports do not tell: no covariance either."""
+        each = []
+        for query in queries:
+            events = []
+            for part in self.support(tuple(query)).cliques():
+                own = {name: query[name] for name in part}
+                found = self.shares([own], share)
+                events.append((found.values, found.spread))
+            each.append(bounds(events))
+        return Shares(values, Together(tuple(each)), ())
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The spreads of single shares, side by side."""
+
+    each: tuple[Spread, ...]
+
+    @property
+    def variance(self) -> Floats:
+        return np.concatenate([one.variance for one in self.each])
+
+    @property
+    def errors(self) -> Floats:
+        return np.concatenate([one.errors for one in self.each])
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        ends = [one.plain(values[[k]], level) for k, one in enumerate(self.each)]
+        return np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends])
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        ends = [one.interval(values[[k]], level) for k, one in enumerate(self.each)]
+        return np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends])

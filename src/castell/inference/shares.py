@@ -1,0 +1,139 @@
+"""Shares that were estimated together: each with its interval, and what can be made of several.
+
+A difference and a conditional share are combinations of shares that err together, so their error
+is read off the covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, sqrt
+
+import numpy as np
+
+from castell.inference.intervals import Normal, Spread, quantile
+from castell.inference.reasons import Reason
+from castell.linear.operators import Floats
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Unbiased:
+    """Unbiased estimates of the same shares, their covariance, and what one report weighs."""
+
+    values: Floats
+    covariance: Floats
+    report: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Estimated shares, the error of each, and how they err together.
+
+    `covariances` are possible ones: the variance of a combination is the largest they give. There
+    is none where shares are known up to bounds only; combinations are then too. Where there is an
+    `unbiased` estimate of the same shares, its interval is used if it is shorter.
+    """
+
+    values: Floats
+    spread: Spread
+    covariances: tuple[Floats, ...]
+    reasons: tuple[Reason, ...] = ()
+    unbiased: Unbiased | None = None
+    # One over the number of reports, where the shares are unbiased estimates from them.
+    report: float = 0.0
+
+    @classmethod
+    def from_draws(cls, values: Floats, draws: Floats, reasons: tuple[Reason, ...] = ()) -> Shares:
+        """From estimates of simulated reports, a row each: their mean square about the values."""
+        apart = draws - values
+        covariance = apart.T @ apart / max(len(draws) - 1, 1)
+        return cls(values, Normal(np.diag(covariance).copy()), (covariance,), reasons)
+
+    def because(self, *reasons: Reason) -> Shares:
+        return replace(self, reasons=reasons)
+
+    def variance(self, weights: Floats) -> float:
+        """The variance of a weighted sum of the shares."""
+        if not self.covariances:
+            return float(np.abs(weights) @ self.spread.errors) ** 2
+        mine = max(_quadratic(c, weights) for c in self.covariances)
+        if self.unbiased is None:
+            return mine
+        return min(mine, _quadratic(self.unbiased.covariance, weights))
+
+    def sum_interval(self, weights: Floats, level: float) -> Interval:
+        """A confidence interval of a weighted sum of the shares."""
+        z = quantile(level)
+        if not self.covariances:
+            low, high = self.spread.interval(self.values, level)
+            least, most = (
+                np.minimum(weights * low, weights * high),
+                np.maximum(weights * low, weights * high),
+            )
+            return float(least.sum()), float(most.sum())
+        found = []
+        value = float(weights @ self.values)
+        reach = z * sqrt(max(_quadratic(c, weights) for c in self.covariances))
+        found.append((value - reach, value + reach))
+        if self.unbiased is not None:
+            middle = float(weights @ self.unbiased.values)
+            reach = z * sqrt(_quadratic(self.unbiased.covariance, weights))
+            found.append((min(middle - reach, value), max(middle + reach, value)))
+        return min(found, key=_width)
+
+    def ratio_interval(self, level: float) -> Interval:
+        """A confidence interval of the first share over the second, one of those it is part of.
+
+        Fieller's: all ratios t for which first - t second is not further from 0 than its error.
+        Where the second share may be 0, that is no interval, and any ratio is possible.
+        """
+        z = quantile(level)
+        if not self.covariances:
+            ends = self.spread.interval(self.values, level)
+            (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
+            return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
+        ratio = float(self.values[0] / self.values[1]) if self.values[1] > 0.0 else 0.5
+        mine = [_fieller(self.values, c, z, self.report) for c in self.covariances]
+        found = [(min(low for low, _ in mine), max(high for _, high in mine))]
+        if self.unbiased is not None:
+            other = self.unbiased
+            low, high = _fieller(other.values, other.covariance, z, other.report)
+            found.append((min(low, ratio), max(high, ratio)))
+        low, high = min(found, key=_width)
+        return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
+
+
+def _width(interval: Interval) -> float:
+    return interval[1] - interval[0]
+
+
+def _quadratic(covariance: Floats, weights: Floats) -> float:
+    return max(float(weights @ covariance @ weights), 0.0)
+
+
+def _fieller(values: Floats, covariance: Floats, z: float, report: float = 0.0) -> Interval:
+    """Where (a - t b)^2 <= z^2 Var(a - t b).
+
+    The variance is that of t, as in Wilson's interval: of those in the group b, supposed t answer
+    a, which adds (b t (1 - t) - a (1 - t)^2 - (b - a) t^2) / n to what was estimated. It is 0 at
+    t = a / b, and keeps an interval from shrinking to a point where all of a few answered alike.
+
+    >>> low, high = _fieller(np.array([0.2, 0.5]), np.zeros((2, 2)), 2.0)
+    >>> round(low, 9), round(high, 9)
+    (0.4, 0.4)
+    """
+    a, b = (float(value) for value in values)
+    one, both, two = (float(c) for c in (covariance[0, 0], covariance[0, 1], covariance[1, 1]))
+    whole = min(max(b, 0.0), 1.0)
+    part = min(max(a, 0.0), whole)
+    one -= report * part
+    both -= report * (whole + 2.0 * part) / 2
+    two -= report * 2.0 * whole
+    square, middle, constant = b * b - z * z * two, a * b - z * z * both, a * a - z * z * one
+    inside = middle * middle - square * constant
+    if square <= 0.0:
+        return -inf, inf
+    reach = sqrt(max(inside, 0.0))
+    return (middle - reach) / square, (middle + reach) / square

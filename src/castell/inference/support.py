@@ -1,0 +1,85 @@
+"""How many reports stand behind a question: all of its attributes together, and each two of them.
+
+Where everybody reports everything, all do. Where each respondent reports one block, a question may
+be one that no block holds, and then nothing but a model answers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+
+from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.study.design import Design
+
+
+class Checked(StrEnum):
+    """By what a model's answer can be checked."""
+
+    WHOLE = "whole"  # an unbiased estimate of the very question
+    PAIRS = "pairs"  # unbiased estimates of each two of its attributes, not of all together
+    NOTHING = "nothing"  # some two of them were never reported together
+
+
+@dataclass(frozen=True)
+class Support:
+    """How many reports hold all attributes of a question, and each two of them."""
+
+    names: tuple[str, ...]
+    n: int
+    together: int
+    designed: bool  # whether some block of the design holds all of them
+    pairs: Mapping[tuple[str, str], int]
+
+    @property
+    def checked(self) -> Checked:
+        if self.together:
+            return Checked.WHOLE
+        return Checked.PAIRS if all(self.pairs.values()) else Checked.NOTHING
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The attributes of pairs that nobody reported."""
+        found = {name for pair, many in self.pairs.items() if not many for name in pair}
+        return tuple(name for name in self.names if name in found)
+
+    def cliques(self) -> list[tuple[str, ...]]:
+        """The attributes parted into sets within which every two were reported together.
+
+        There may be several ways to; which is taken does not hang on the order asked.
+        """
+        parts: list[list[str]] = []
+        for name in sorted(self.names):
+            for part in parts:
+                if all(self._met(name, other) for other in part):
+                    part.append(name)
+                    break
+            else:
+                parts.append([name])
+        return [tuple(part) for part in parts]
+
+    def _met(self, one: str, two: str) -> int:
+        return self.pairs[(one, two)] if (one, two) in self.pairs else self.pairs[(two, one)]
+
+
+def support(
+    counts: Counts, names: Sequence[str], blocks: Sequence[HistogramCounts] | None = None
+) -> Support:
+    """What the reports hold of a question; `blocks` are the drawn ones, if they are at hand."""
+    design, asked = counts.study.design, tuple(names)
+    if not design.draw:
+        return Support(asked, counts.n, counts.n, True, dict.fromkeys(_pairs(asked), counts.n))
+    reports = [b.n for b in (drawn_blocks(counts) if blocks is None else blocks)]
+    pairs = {pair: _holding(design, pair, reports) for pair in _pairs(asked)}
+    together = _holding(design, asked, reports)
+    return Support(asked, counts.n, together, bool(design.holders(asked)), pairs)
+
+
+def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
+    return list(combinations(names, 2))
+
+
+def _holding(design: Design, names: Sequence[str], reports: Sequence[int]) -> int:
+    return sum(reports[i] for i in design.holders(names))

@@ -1,0 +1,241 @@
+"""The result: a labelled joint table with its errors, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.errors import MissingExtraError, QueryError
+from castell.inference.intervals import Spread, SpreadOf
+from castell.inference.misfit import Misfit, Verdict
+from castell.inference.reasons import Reason
+from castell.inference.support import Checked
+from castell.linear.operators import Floats
+from castell.reports.frames import frame_of
+from castell.study.schema import Attribute, suggest
+from castell.study.study import Study
+
+NUMBERS = ("probability", "standard_error", "lower", "upper")
+
+
+@dataclass(frozen=True, eq=False)
+class JointEstimate:
+    """An estimated joint distribution: one axis for each attribute, in the order asked.
+
+    `probabilities` is what `post` made of `unprocessed`, the estimate itself, which the standard
+    errors and intervals belong to.
+    """
+
+    attributes: tuple[Attribute, ...]
+    probabilities: Floats
+    unprocessed: Floats = field(repr=False)
+    spread: SpreadOf = field(repr=False)
+    method: str
+    post: str
+    study: Study = field(repr=False)
+    n: int
+    secure: bool
+    checked: Checked = Checked.WHOLE
+    # Tests the table, as far as it concerns some attributes; None where there is no model to test.
+    test: Callable[[tuple[str, ...]], Misfit | None] = field(repr=False, default=lambda _: None)
+    reasons: tuple[Reason, ...] = ()
+    backend: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("probabilities", "unprocessed"):
+            table = getattr(self, name).view()
+            table.flags.writeable = False
+            object.__setattr__(self, name, table)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The reasons in words."""
+        return tuple(str(each) for each in self.reasons)
+
+    @cached_property
+    def misfit(self) -> Misfit | None:
+        """How a model's table compares with the unbiased one of the same reports.
+
+        None for a table that is the unbiased one; worked out when first asked for.
+        """
+        return self.test(self.names)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the table fits the reports it was made from, or cannot be compared with them."""
+        if len(self.names) == 1 or self.misfit is None:
+            return Verdict.FITS
+        return self.misfit.verdict
+
+    @property
+    def epsilon(self) -> float:
+        """What a respondent spends in all."""
+        return self.study.epsilon
+
+    @property
+    def spent(self) -> float:
+        """What a respondent spends on these attributes."""
+        return self.study.design.spent_on(self.names)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(attribute.size for attribute in self.attributes)
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """The standard error of every cell; worked out when first asked for."""
+        errors = self._spread.errors
+        errors.flags.writeable = False
+        return errors
+
+    @cached_property
+    def _spread(self) -> Spread:
+        return self.spread(self.names)
+
+    def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper ends of an interval for every cell, inside [0, 1].
+
+        They belong to the estimate before post-processing. Where a table was post-processed they
+        always hold the number shown.
+        """
+        low, high = self._spread.interval(self.unprocessed, level)
+        if self.post == "raw":
+            return low, high
+        return np.minimum(low, self.probabilities), np.maximum(high, self.probabilities)
+
+    def unbounded(self, level: float = 0.95) -> tuple[Floats, Floats]:
+        """The ends of intervals that do not know that shares lie in [0, 1].
+
+        An unbiased cell far below 0 speaks against the reports; these show how far.
+        """
+        return self._spread.plain(self.unprocessed, level)
+
+    def probability(self, **values: Any) -> float:
+        """One cell, by its values."""
+        if set(values) != set(self.names):
+            raise QueryError("a cell has one value for each attribute", f"give {self.names}")
+        return float(self.probabilities[tuple(a.code(values[a.name]) for a in self.attributes)])
+
+    def project(self, names: Iterable[str] | str) -> JointEstimate:
+        """The table of some of the attributes: this one, summed over the others."""
+        wanted = [names] if isinstance(names, str) else list(names)
+        for name in wanted:
+            if name not in self.names:
+                raise QueryError(f"the table has no {name!r}", suggest(str(name), self.names))
+        if not wanted or len(set(wanted)) < len(wanted):
+            raise QueryError("name each attribute once, at least one", f"of {self.names}")
+        gone = tuple(i for i, name in enumerate(self.names) if name not in wanted)
+        kept = [name for name in self.names if name in wanted]
+        order = [kept.index(name) for name in wanted]
+        return replace(
+            self,
+            attributes=tuple(self.attributes[self.names.index(name)] for name in wanted),
+            probabilities=self.probabilities.sum(axis=gone).transpose(order),
+            unprocessed=self.unprocessed.sum(axis=gone).transpose(order),
+        )
+
+    # -- to look at and to take elsewhere --------------------------------------------------------
+
+    @property
+    def _labels(self) -> list[str]:
+        """The attributes' names, told apart from the columns that hold numbers."""
+        labels: list[str] = []
+        for name in self.names:
+            taken = (*NUMBERS, *labels, *(other for other in self.names if other != name))
+            label = name
+            while label in taken:
+                label += " (attribute)"
+            labels.append(label)
+        return labels
+
+    def columns(self, level: float = 0.95, rows: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """A row for each cell, or for some: its values, estimate, standard error and interval."""
+        chosen = np.arange(self.probabilities.size) if rows is None else rows
+        digits = np.unravel_index(chosen, self.shape)
+        result: dict[str, Any] = {
+            label: np.array(a.values, dtype=object)[digit]
+            for label, a, digit in zip(self._labels, self.attributes, digits, strict=True)
+        }
+        low, high = self.conf_int(level)
+        tables = (self.probabilities, self.standard_errors, low, high)
+        return result | {name: table[digits] for name, table in zip(NUMBERS, tables, strict=True)}
+
+    def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
+        """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
+        return frame_of(self.columns(level), backend or self.backend)
+
+    def document(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate for programs: plain lists, nested like the table."""
+        low, high = self.conf_int(level)
+        return {
+            "attributes": {a.name: list(a.values) for a in self.attributes},
+            "method": self.method,
+            "post": self.post,
+            "n": self.n,
+            "epsilon": self.epsilon,
+            "epsilon_of_these": self.spent,
+            "secure": self.secure,
+            "level": level,
+            "checked": self.checked.value,
+            "verdict": self.verdict.value,
+            "reasons": [each.document() for each in self.reasons],
+            "notes": list(self.notes),
+            "probabilities": self.probabilities.tolist(),
+            "standard_errors": self.standard_errors.tolist(),
+            "lower": low.tolist(),
+            "upper": high.tolist(),
+        }
+
+    def to_xarray(self, *, level: float = 0.95) -> Any:
+        """An xarray Dataset with the attributes as dimensions (extra `xarray`)."""
+        try:
+            import xarray as xr
+        except ImportError:
+            raise MissingExtraError(
+                "xarray is not installed", "pip install 'castell[xarray]'"
+            ) from None
+        low, high = self.conf_int(level)
+        tables = dict(
+            zip(NUMBERS, (self.probabilities, self.standard_errors, low, high), strict=True)
+        )
+        return xr.Dataset(
+            {name: (self._labels, table) for name, table in tables.items()},
+            coords={
+                label: list(a.values)
+                for label, a in zip(self._labels, self.attributes, strict=True)
+            },
+            attrs={
+                "method": self.method,
+                "post": self.post,
+                "n": self.n,
+                "epsilon": self.epsilon,
+                "secure": int(self.secure),
+            },
+        )
+
+    def summary(self, level: float = 0.95, most: int = 30) -> str:
+        """The estimate as a text for a report."""
+        from castell.results.summary import summarize
+
+        return summarize(self, level, most)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
+        """A picture (extra `plot`): bars for one attribute, a heat map for two, panels for three.
+
+        An Altair chart: shows itself in a notebook, `.save("file.png")` writes PNG, SVG or HTML.
+        """
+        from castell.results.plots import plot
+
+        return plot(self, level, title)

@@ -1,0 +1,100 @@
+"""An estimate as text: what a statistician would paste into a report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from castell.inference.chisquare import p_text
+from castell.inference.misfit import Verdict
+
+if TYPE_CHECKING:
+    from castell.results.joint import JointEstimate
+
+INSECURE = "INSECURE: the reports were made with a seed; for tests only, they protect nobody"
+
+
+def percent(level: float) -> str:
+    """A level as people write it.
+
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * level:.6g}%"
+
+
+def summarize(joint: JointEstimate, level: float, most: int) -> str:
+    """Head, table and remarks. The largest cells come first where there are too many to show."""
+    cells = joint.probabilities.size
+    head = [
+        f"Joint distribution of {' x '.join(joint.names)}",
+        f"method    {joint.method}, post-processing {joint.post}",
+        f"reports   n = {joint.n:,}",
+        f"privacy   epsilon {joint.epsilon:.4g} in all, {joint.spent:.4g} on these attributes",
+        f"cells     {cells:,}" + (f", the {most} largest shown" if cells > most else ""),
+    ]
+    return "\n".join([*head, "", *_table(joint, level, most), "", *remarks(joint, level)])
+
+
+def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
+    rows = np.arange(joint.probabilities.size)
+    if len(rows) > most:
+        rows = np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
+    columns = joint.columns(level, rows)
+    labels = list(columns)[: len(joint.names)]
+    titles = [*labels, "estimate", "std. err.", f"{percent(level)} interval"]
+    lines = [titles]
+    for i in range(len(rows)):
+        numbers = [columns[name][i] for name in ("probability", "standard_error", "lower", "upper")]
+        lines.append(
+            [
+                *(str(columns[name][i]) for name in labels),
+                f"{numbers[0]:.4f}",
+                f"{numbers[1]:.4f}",
+                f"[{numbers[2]:8.4f}, {numbers[3]:8.4f}]",
+            ]
+        )
+    widths = [max(len(line[k]) for line in lines) for k in range(len(titles))]
+    text = [
+        "  ".join(
+            word.ljust(width) if k < len(labels) else word.rjust(width)
+            for k, (word, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    rule = "-" * max(len(line) for line in text)
+    return [rule, text[0], rule, *text[1:], rule]
+
+
+def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
+    """What a careful reader wants to know besides the numbers."""
+    table = joint.unprocessed
+    low, high = joint.conf_int(level)
+    below = int(((low <= 0.0) & (high >= 0.0)).sum())
+    negative = float(-table[table < 0].sum())
+    lines = list(joint.notes)
+    if joint.verdict is Verdict.DOUBTFUL:
+        lines.insert(0, doubt(joint))
+    if not joint.secure:
+        lines.insert(0, INSECURE)
+    if below:
+        share = f"{below:,} of {table.size:,} cells"
+        lines.append(f"{share} cannot be told from zero at the {percent(level)} level")
+    if negative > 0.0005 and joint.post == "raw":
+        lines.append(
+            f"negative cells sum to -{negative:.4f}: noise; post='simplex' gives a distribution"
+        )
+    return lines
+
+
+def doubt(joint: JointEstimate) -> str:
+    """What is wrong with a table that does not fit its own reports."""
+    found = joint.misfit
+    if found is None:
+        return ""
+    return (
+        "DOUBTFUL: the unbiased table of the same reports differs from this one by more than "
+        f"noise in {' x '.join(found.names)} (chi-square {found.statistic:.1f}, {found.freedom} "
+        f"degrees of freedom, p {p_text(found.p)}); use another method"
+    )

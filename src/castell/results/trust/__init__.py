@@ -1,0 +1,61 @@
+"""Trust signals: what a careful analyst looks at before believing a table.
+
+Each is a small function of the table or of the reports, and says what it found, whether it asks for
+a look, and by which method. None of them proves anything: forged reports that look like honest ones
+cannot be told from them by anyone.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from castell.counting import Counts
+from castell.results.joint import JointEstimate
+from castell.results.trust.forged import INFLUENCE, contributions, influence, shifts
+from castell.results.trust.periods import drift, homogeneity
+from castell.results.trust.sight import Sight, sights
+from castell.results.trust.signal import Signal, points, unknown, where_possible
+from castell.results.trust.table import (
+    NEGATIVE,
+    below_noise,
+    model_fit,
+    negative_mass,
+    standard_errors,
+)
+
+__all__ = [
+    "Sight",
+    "Signal",
+    "below_noise",
+    "contributions",
+    "drift",
+    "homogeneity",
+    "influence",
+    "model_fit",
+    "negative_mass",
+    "points",
+    "shifts",
+    "sights",
+    "signals",
+    "standard_errors",
+    "unknown",
+    "where_possible",
+]
+
+
+def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[Signal, ...]:
+    """What a table and its reports say. What is said of reports holds for any method."""
+
+    @cache
+    def seen() -> tuple[Sight, ...]:
+        return sights(counts, joint.names)
+
+    return (
+        standard_errors(joint, level),
+        below_noise(joint, level),
+        model_fit(joint),
+        where_possible(
+            "negative", NEGATIVE, lambda: negative_mass(*(sight.raw for sight in seen()))
+        ),
+        where_possible("influence", INFLUENCE, lambda: influence(*seen())),
+    )

@@ -1,0 +1,48 @@
+"""What the reports show without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from castell.counting import Counts, drawn_blocks
+from castell.inference.any_design import product_model
+from castell.inference.inversion import Observed
+from castell.inference.pooling import views
+from castell.results.joint import JointEstimate
+from castell.results.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """A table as the raw inversion shows it: the average of what some blocks see, by weight."""
+
+    raw: JointEstimate
+    views: tuple[tuple[float, Observed], ...]
+
+
+def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
+    """The raw table of some attributes.
+
+    Where each respondent drew a block and no block holds all of them, the tables that blocks do
+    hold, none inside another.
+    """
+    model = Model(product_model(counts, [counts.study.names], "population"), "castell")
+    if not counts.study.design.draw:
+        return (Sight(model.estimate(names), views(counts, names)),)
+    blocks = [block for block in drawn_blocks(counts) if block.n]
+    held = {tuple(name for name in names if name in block.study.names) for block in blocks}
+    widest = [one for one in held if one and not any(set(one) < set(other) for other in held)]
+    order = sorted(widest, key=lambda one: [names.index(name) for name in one])
+    return tuple(Sight(model.estimate(group), views(counts, group, blocks)) for group in order)
+
+
+def of_parts(raws: Sequence[JointEstimate]) -> str:
+    if len(raws) == 1:
+        return ""
+    widest = max(len(raw.names) for raw in raws)
+    size = "single attributes" if widest == 1 else f"{widest} attributes or fewer"
+    return (
+        f" No respondent reported all of these together: this is said of {len(raws):,} tables of "
+        f"{size} that some did."
+    )

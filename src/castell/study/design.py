@@ -1,0 +1,278 @@
+"""Designs: which attributes are randomised together, with what budget, and who reports what.
+
+RR-Independent, RR-Clusters and RR-Joint are one thing: a partition of the attributes into blocks,
+each with one channel, all of them reported by everybody. A drawn design splits the respondents
+instead of the budget: each reports one block, drawn at random, with all of it. The total a
+respondent spends is always computed from the channels' weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate
+
+from castell.channels import (
+    BloomResponse,
+    Channel,
+    CyclicResponse,
+    KaryResponse,
+    Lens,
+    MatrixResponse,
+    best_channel,
+    bloom_filters,
+)
+from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
+from castell.errors import StudyError
+from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
+from castell.study.schema import Schema, suggest
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One digit of a block's report: (code // stride) % size.
+
+    Reports hold one integer per block. An axis picks out of it what one attribute contributed,
+    with arithmetic that any counting engine can do without knowing what the block means. The
+    leading digit of a block (`inner` is false) needs no remainder.
+    """
+
+    block: int
+    stride: int
+    size: int
+    inner: bool
+
+
+@dataclass(frozen=True)
+class Block:
+    """Attributes randomised as one, in mixed radix: the last one's code moves fastest."""
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    channel: Channel
+
+    @property
+    def reports_answers(self) -> bool:
+        """Whether a report is one of the answers, and so has labels, and digits in a cluster.
+
+        A set-valued report is none, even where there happen to be as many reports as answers.
+        """
+        same = self.channel.outputs == self.channel.inputs
+        return same and not isinstance(self.channel, CyclicResponse)
+
+    def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
+        """What some attributes contribute to a report, if this is block `index` of its design."""
+        if len(self.names) == 1 or not self.reports_answers:
+            # Reports that are no answers have no digits: only the whole code says something.
+            return (Axis(index, 1, self.channel.outputs, inner=False),)
+        axes = []
+        for i, name in enumerate(self.names):
+            if name in names:
+                stride = math.prod(self.sizes[i + 1 :])
+                axes.append(Axis(index, stride, self.sizes[i], inner=i > 0))
+        return tuple(axes)
+
+
+@dataclass(frozen=True)
+class Design:
+    """The blocks of a study, in the order of the report, and whether one of them is drawn.
+
+    Without a draw every respondent reports every block, and a report holds a code for each. With
+    one, a report is a single code: the reports of all blocks are numbered through, so it says
+    which block was drawn and what was reported for it. An estimate divides by the reports that
+    hold what it needs.
+    """
+
+    blocks: tuple[Block, ...]
+    draw: bool = False
+
+    @property
+    def exact_epsilon(self) -> Decimal:
+        """The sum over the blocks of a report; of a draw, which is the same for all, the worst."""
+        each = [block.channel.exact_epsilon for block in self.blocks]
+        return max(each) if self.draw else total_of(each)
+
+    @property
+    def epsilon(self) -> float:
+        """What one respondent spends in all."""
+        return rounded_up(self.exact_epsilon)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many different codes each column of the reports can hold."""
+        outputs = tuple(block.channel.outputs for block in self.blocks)
+        return (sum(outputs),) if self.draw else outputs
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The first code of each block in a report that was drawn."""
+        return tuple(accumulate((b.channel.outputs for b in self.blocks[:-1]), initial=0))
+
+    def spent_on(self, names: Iterable[str]) -> float:
+        """What a respondent spends on the blocks that hold some attributes."""
+        blocks = {i for name in names for i in self.holders(name)}
+        exact = [self.blocks[i].channel.exact_epsilon for i in sorted(blocks)]
+        return rounded_up(max(exact) if self.draw else total_of(exact))
+
+    def holders(self, names: str | Iterable[str]) -> tuple[int, ...]:
+        """The blocks that hold an attribute, or all of some attributes."""
+        wanted = {names} if isinstance(names, str) else set(names)
+        return tuple(i for i, block in enumerate(self.blocks) if wanted <= set(block.names))
+
+
+def lens_on(block: Block, names: Sequence[str]) -> Lens:
+    """How some attributes of one block look from the server, in the block's own order."""
+    keep = [i for i, name in enumerate(block.names) if name in names]
+    lens = block.channel.project(block.sizes, keep)
+    if lens is None:
+        raise StudyError(
+            f"the channel of {', '.join(block.names)} cannot be looked at in part",
+            "ask for all of its attributes",
+        )
+    return lens
+
+
+def build(
+    schema: Schema,
+    epsilon: object | None,
+    design: str | Sequence[Sequence[str]] = "independent",
+    shares: Mapping[str, object] | None = None,
+    channels: Mapping[str, object] | None = None,
+    draw: bool = False,
+    sample: int | None = None,
+) -> Design:
+    """A design from what a person writes: a total, perhaps shares, perhaps matrices."""
+    if not isinstance(draw, bool):
+        raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
+    if draw or sample is not None or (isinstance(design, str) and design in DRAWN):
+        return _drawn(schema, epsilon, design, shares, channels, draw, sample)
+    groups = _groups(schema, design)
+    fixed = {name: _matrix_channel(schema, name, m) for name, m in (channels or {}).items()}
+    for name in fixed:
+        if (name,) not in groups:
+            raise StudyError(
+                f"attribute {name!r} has its own matrix but shares a block",
+                "give the matrix up or leave the attribute out of the cluster",
+            )
+    spent = _spend(schema, epsilon, shares or {}, fixed)
+    blocks = []
+    for names in groups:
+        sizes = tuple(schema[name].size for name in names)
+        channel: Channel
+        if names[0] in fixed:
+            channel = fixed[names[0]]
+        else:
+            what = f"the share of {' x '.join(names)}"
+            share = total_of(spent[name] for name in names)
+            if design == "bloom":
+                filters = bloom_filters(names[0], schema[names[0]].values)
+                channel = BloomResponse.with_epsilon(filters, share, what)
+            else:
+                channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
+        blocks.append(Block(names, sizes, channel))
+    return Design(tuple(blocks))
+
+
+def _drawn(
+    schema: Schema,
+    epsilon: object | None,
+    design: object,
+    shares: Mapping[str, object] | None,
+    channels: Mapping[str, object] | None,
+    draw: bool,
+    sample: int | None,
+) -> Design:
+    """A design in which each respondent reports one block with the whole budget."""
+    if epsilon is None or shares or channels:
+        raise StudyError(
+            "a design that draws one block for each respondent has shares, matrices or no epsilon",
+            "the block drawn has the whole budget and the channel that fits it; give epsilon alone",
+        )
+    total = as_decimal(epsilon)
+    if sample is not None and (draw or design != "independent"):
+        raise StudyError("there is a sample and a design", "leave one of them out")
+    blocks = []
+    for names in sets_to_draw_from(schema, design, sample, float(total)):
+        sizes = tuple(schema[name].size for name in names)
+        channel = best_channel(math.prod(sizes), total, "epsilon")
+        blocks.append(Block(names, sizes, channel))
+    return Design(tuple(blocks), draw=True)
+
+
+def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
+    if design in ("independent", "bloom"):
+        return [(name,) for name in schema.names]
+    if design == "joint":
+        return [schema.names]
+    groups = clusters(schema, design)
+    seen: set[str] = set()
+    for name in (name for group in groups for name in group):
+        if name in seen:
+            raise StudyError(
+                f"attribute {name!r} is in two clusters",
+                "it would be reported twice; put it in one, or let respondents draw: draw = true",
+            )
+        seen.add(name)
+    groups += [(name,) for name in schema.names if name not in seen]
+    order = {name: i for i, name in enumerate(schema.names)}
+    return sorted(groups, key=lambda names: min(order[name] for name in names))
+
+
+def _matrix_channel(schema: Schema, name: str, matrix: object) -> Channel:
+    if name not in schema.names:
+        raise StudyError(f"there is a matrix for {name!r}", suggest(name, schema.names))
+    if isinstance(matrix, (KaryResponse, MatrixResponse)):
+        channel: Channel = matrix
+    else:
+        channel = MatrixResponse.from_probabilities(matrix, f"the matrix of {name!r}")
+    if channel.inputs != schema[name].size:
+        raise StudyError(
+            f"the matrix of {name!r} has {channel.inputs} rows for {schema[name].size} values",
+            "give one row per value, in the order of the values",
+        )
+    return channel
+
+
+def _spend(
+    schema: Schema,
+    epsilon: object | None,
+    shares: Mapping[str, object],
+    fixed: Mapping[str, Channel],
+) -> dict[str, Decimal]:
+    """Each attribute's share of the total: as given, the rest in equal parts."""
+    spent: dict[str, Decimal] = {name: c.exact_epsilon for name, c in fixed.items()}
+    for name, share in shares.items():
+        if name not in schema.names:
+            raise StudyError(f"there is a share for {name!r}", suggest(name, schema.names))
+        if name in fixed:
+            raise StudyError(
+                f"attribute {name!r} has a share and a matrix",
+                "the matrix says what it costs; leave the share out",
+            )
+        spent[name] = as_decimal(share, f"the share of {name!r}")
+    rest = [name for name in schema.names if name not in spent]
+    given = total_of(spent.values())
+    if epsilon is None:
+        if rest:
+            raise StudyError(
+                f"there is no epsilon and no share for {', '.join(rest)}",
+                "give epsilon, what one respondent spends in all, for example 4.0",
+            )
+        return spent
+    total = as_decimal(epsilon)
+    if given > total or (rest and given == total):
+        raise StudyError(
+            f"the shares sum to {given:.6g} of a total epsilon of {total:.6g}",
+            "raise epsilon or lower the shares" + (f"; {rest[0]} needs one too" if rest else ""),
+        )
+    # A given matrix costs what it costs, so only shares that people wrote can be expected to fit.
+    if not rest and given < total and not fixed:
+        raise StudyError(
+            f"the shares sum to {given:.6g}, less than epsilon = {total:.6g}",
+            "leave epsilon out, or leave one attribute without a share to take the rest",
+        )
+    for name in rest:
+        spent[name] = EXACT.divide(EXACT.subtract(total, given), Decimal(len(rest)))
+    return spent

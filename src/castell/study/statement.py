@@ -1,0 +1,122 @@
+"""What a study costs its respondents: the numbers, for people and for programs.
+
+The risk stated first is that of the person who is asked. Guesses are judged as if every value were
+equally likely beforehand; whoever knows more to begin with guesses better, with or without the
+report, but no report moves the odds between two answers by more than a factor of e^epsilon.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from castell.study import sentences
+from castell.study.exposure import Exposure, Together, exposure, together
+
+if TYPE_CHECKING:
+    from castell.study.study import Study
+
+
+@dataclass(frozen=True)
+class Statement:
+    """The exposure of every attribute and of all of them together.
+
+    Printed, it is what `castell check` says.
+    """
+
+    study: Study
+    exposures: tuple[Exposure, ...]
+    together: Together
+
+    @property
+    def all_by_chance(self) -> float:
+        return self.together.chance_of_all
+
+    @property
+    def all_guessed(self) -> float:
+        """How often the best guess at all answers is right, on average over the draw."""
+        return self.together.guess_over_draw
+
+    @property
+    def weak(self) -> bool:
+        """Whether some report leaves next to no doubt of an answer."""
+        return sentences.given_away(self.exposures).worst_guess > sentences.WEAK
+
+    @property
+    def _drawn(self) -> bool:
+        """Whether respondents are asked different things: a draw of one block is none."""
+        return self.study.design.draw and len(self.study.design.blocks) > 1
+
+    def words(self) -> list[str]:
+        """The statement for people, a sentence or two each."""
+        drawn = self._drawn
+        return [
+            *sentences.guesses(self.exposures, drawn),
+            *sentences.guesses_at_all(self.exposures, self.together, drawn),
+            *sentences.limits(self.exposures, self.study.epsilon),
+            sentences.forgery(self.exposures, self.study.design),
+        ]
+
+    def document(self) -> dict[str, Any]:
+        """The statement for programs."""
+        return {
+            "name": self.study.name,
+            "digest": self.study.digest,
+            "epsilon": self.study.epsilon,
+            "drawn": self.study.design.draw,
+            "weak": self.weak,
+            "cells": prod(e.size for e in self.exposures),
+            "telling_block": list(self.together.names),
+            "all_guessed_if_drawn": self.together.guess,
+            "all_by_chance_if_drawn": self.together.chance,
+            "all_guessed": self.all_guessed,
+            "all_by_chance": self.all_by_chance,
+            "attributes": [_entry(e) for e in self.exposures],
+            "statement": self.words(),
+        }
+
+    def __str__(self) -> str:
+        study = self.study
+        table = sentences.rows(self.exposures, self._drawn)
+        lines = [
+            f"study     {study.name}",
+            f"digest    {study.digest}",
+            f"epsilon   {study.epsilon:.6g} in all, for one respondent",
+            "",
+            *sentences.aligned(table),
+        ]
+        if any(len(e.block) > 1 for e in self.exposures):
+            lines.append("Attributes randomised together share one epsilon, listed with each.")
+        return "\n".join([*lines, "", *self.words()])
+
+
+def state(study: Study) -> Statement:
+    """The statement of a study.
+
+    >>> from castell import Attribute, Schema, Study
+    >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=1.0)
+    >>> print(state(study).words()[0])
+    Whoever sees the report guesses 'sex' right 73.1% of the time, instead of 50.0% without the \
+report.
+    """
+    exposures = tuple(exposure(study.design, attribute) for attribute in study.schema)
+    return Statement(study, exposures, together(study.design, study.schema))
+
+
+def _entry(e: Exposure) -> dict[str, Any]:
+    return {
+        "name": e.name,
+        "size": e.size,
+        "epsilon": e.epsilon,
+        "block": list(e.block),
+        "best_guess": e.best_guess,
+        "best_guess_if_drawn": e.best_guess,
+        "least_guess_if_drawn": e.least_guess,
+        "best_guess_over_draw": e.best_guess_over_draw,
+        "worst_guess": e.worst_guess,
+        "by_chance": e.chance,
+        "chance_drawn": e.chance_drawn,
+        "influence": e.influence,
+        "exact": e.exact,
+    }
