@@ -10,11 +10,11 @@ import pytest
 import castell
 from castell import Checked, Code, JointEstimate, Probability, Reports, Study
 from castell.counting import MemoryCounts
-from castell.counting.folds import dealt
+from castell.counting.folds import split_fold
 from castell.errors import ReportError
-from castell.estimators.latent import learn
 from castell.inference import model_averaging as belief
 from castell.inference.inversion import observe
+from castell.inference.latent.model import learn
 from castell.linear.operators import Floats
 from tests.populations import (
     Population,
@@ -77,22 +77,24 @@ def test_between_the_two_it_beats_both() -> None:
 # -- how strongly the model is believed ------------------------------------------------------------
 
 
-def _deals(study: Study, truth: Floats, n: int, seed: int, base: Floats) -> list[belief.Deal]:
+def _deals(
+    study: Study, truth: Floats, n: int, seed: int, base: Floats
+) -> list[belief.HeldOutFold]:
     counts = MemoryCounts(collect(study, truth, n, np.random.default_rng(seed)))
     deals = []
     for deal in range(3):
-        train, test = (observe(fold, study.names) for fold in dealt(counts, deal))
-        deals.append(belief.Deal.of(train, test, base))
+        train, test = (observe(fold, study.names) for fold in split_fold(counts, deal))
+        deals.append(belief.HeldOutFold.of(train, test, base))
     return deals
 
 
 def test_the_truth_is_believed_against_noise() -> None:
     study = Study(PEOPLE.schema, 1.0)
     for seed in range(8):
-        found = belief.weigh([_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table)])
+        found = belief.average_models([_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table)])
         # By chance something else may look better to the reports held out, but not by much.
-        assert found.typical > 100.0
-        assert found.shares[0].strength == belief.STRENGTHS[0]
+        assert found.concentration > 100.0
+        assert found.components[0].concentration == belief.CONCENTRATIONS[0]
 
 
 def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
@@ -100,10 +102,10 @@ def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
     truth = np.diag([0.3, 0.3, 0.4]) * 0.7 + 0.3 / 9
     for seed in range(4):
         deals = _deals(study, truth, 50_000, seed, np.full((3, 3), 1 / 9))
-        found = belief.weigh([deals])
-        assert found.typical <= 30.0
-        assert not found.all_model
-        assert found.likely(0) == pytest.approx(1.0)
+        found = belief.average_models([deals])
+        assert found.concentration <= 30.0
+        assert not found.only_model
+        assert found.weight_of(0) == pytest.approx(1.0)
 
 
 def test_of_two_models_the_better_one_is_believed() -> None:
@@ -111,9 +113,9 @@ def test_of_two_models_the_better_one_is_believed() -> None:
     apart = np.einsum("a,b,c->abc", *(PEOPLE.margin((name,)) for name in NAMES))
     for truth, one, two in ((PEOPLE.table, 1, 0), (apart, 0, 1)):
         deals = [_deals(study, truth, 20_000, 0, table) for table in (apart, PEOPLE.table)]
-        found = belief.weigh(deals)
-        assert found.likely(one) > 0.95
-        assert found.likely(one) + found.likely(two) == pytest.approx(1.0)
+        found = belief.average_models(deals)
+        assert found.weight_of(one) > 0.95
+        assert found.weight_of(one) + found.weight_of(two) == pytest.approx(1.0)
     # One that is far worse is not looked at any further.
     assert len(belief._logs(deals[1], 0.0)) == 1
 
@@ -124,7 +126,7 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
     observed = observe(MemoryCounts(reports), ("c", "a", "b"))
     base = APART.margin(("c", "a", "b"))
     likely = castell.estimate(reports, ("c", "a", "b"), "em", strength=0.0).probabilities
-    tables = [belief.drawn_towards(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)]
+    tables = [belief.posterior_mode(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)]
     np.testing.assert_allclose(tables[0], base, atol=1e-5)
     np.testing.assert_allclose(tables[-1], likely, atol=2e-3)
     gaps = [float(np.abs(np.log(np.maximum(t, 1e-9) / base)).sum()) for t in tables]
@@ -133,12 +135,12 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
 
 def test_what_hardly_any_reports_rule_out_is_nothing() -> None:
     deals = _deals(Study(PEOPLE.schema, 0.01), PEOPLE.table, 9, 0, APART.table)
-    found = belief.weigh([deals, deals])
+    found = belief.average_models([deals, deals])
     # Nothing but what is believed beforehand.
     for model in (0, 1):
-        shares = np.array([b.share for b in found.shares if b.model == model])
+        shares = np.array([c.weight for c in found.components if c.model == model])
         assert shares.sum() == pytest.approx(0.5)
-        np.testing.assert_allclose(shares[1:] / shares[:-1], belief.LESS_LIKELY, rtol=1e-2)
+        np.testing.assert_allclose(shares[1:] / shares[:-1], belief.PRIOR_RATIO, rtol=1e-2)
 
 
 def test_a_table_is_the_average_over_beliefs() -> None:
@@ -147,14 +149,14 @@ def test_a_table_is_the_average_over_beliefs() -> None:
     observed = observe(MemoryCounts(reports), NAMES)
     models = (APART.table, PEOPLE.table)
     given = ((0, 300.0, 0.25), (0, 3.0, 0.5), (1, 30.0, 0.25))
-    both = belief.Beliefs(tuple(belief.Belief(*each) for each in given))
-    tables = [share * belief.drawn_towards(observed, models[m], s, 1e-6) for m, s, share in given]
-    expected = belief.answered(observed, np.sum(tables, axis=0))
+    both = belief.ModelAverage(tuple(belief.Component(*each) for each in given))
+    tables = [share * belief.posterior_mode(observed, models[m], s, 1e-6) for m, s, share in given]
+    expected = belief.finite_population_mean(observed, np.sum(tables, axis=0))
     np.testing.assert_allclose(both.table(observed, models, 1e-6), expected, atol=1e-6)
-    assert both.typical == pytest.approx(300.0**0.25 * 3.0**0.5 * 30.0**0.25)
-    strongest = belief.STRENGTHS[0]
-    assert belief.Beliefs((belief.Belief(0, strongest, 1.0),)).all_model
-    assert not belief.Beliefs((belief.Belief(1, strongest, 1.0),)).all_model
+    assert both.concentration == pytest.approx(300.0**0.25 * 3.0**0.5 * 30.0**0.25)
+    strongest = belief.CONCENTRATIONS[0]
+    assert belief.ModelAverage((belief.Component(0, strongest, 1.0),)).only_model
+    assert not belief.ModelAverage((belief.Component(1, strongest, 1.0),)).only_model
 
 
 # -- what these very respondents answered ----------------------------------------------------------
@@ -167,7 +169,7 @@ def test_answers_behind_reports_by_bayes_rule(design: str) -> None:
     reports = collect(study, people, 500, np.random.default_rng(0))
     joint = by_blocks(study, prior).ravel()[:, None] * whole_matrix(study)
     behind = (joint / joint.sum(axis=0))[:, flat_codes(reports)].mean(axis=1)
-    found = belief.answered(observe(MemoryCounts(reports), study.names), prior)
+    found = belief.finite_population_mean(observe(MemoryCounts(reports), study.names), prior)
     np.testing.assert_allclose(found, by_schema(study, behind), rtol=1e-9)
     assert found.sum() == pytest.approx(1.0)
 
@@ -180,7 +182,7 @@ def test_without_noise_they_are_the_reports_and_with_much_the_table() -> None:
         )
         wanted = observed.table / 400 if far else APART.table
         np.testing.assert_allclose(
-            belief.answered(observed, APART.table), wanted, atol=1e-9 if far else 1e-2
+            belief.finite_population_mean(observed, APART.table), wanted, atol=1e-9 if far else 1e-2
         )
 
 
@@ -206,22 +208,22 @@ def test_a_wide_table_with_much_noise_is_not_heaped_on_a_few_cells() -> None:
     for seed in range(2):
         reports = collect(study, people.table, 10_000, np.random.default_rng(seed))
         observed = observe(MemoryCounts(reports), study.names)
-        weakest = belief.drawn_towards(observed, people.table, belief.STRENGTHS[-1])
+        weakest = belief.posterior_mode(observed, people.table, belief.CONCENTRATIONS[-1])
         assert weakest.max() < 0.005
         assert castell.estimate(reports, study.names).probabilities.max() < 0.005
         # What plain maximum likelihood makes of it.
-        assert belief.drawn_towards(observed, people.table, 0.0).max() > 0.02
+        assert belief.posterior_mode(observed, people.table, 0.0).max() > 0.02
 
 
 def test_how_much_of_the_direct_table_in_closed_form() -> None:
     # Four cells, all of the difference in two of them, noise of a tenth of it.
     direct, model = np.array([0.4, 0.2, 0.3, 0.1]), np.array([0.3, 0.3, 0.3, 0.1])
-    assert belief.share_of(direct, model, 0.0) == 1.0
-    assert belief.share_of(direct, model, 0.002) == pytest.approx(
+    assert belief.james_stein_share(direct, model, 0.0) == 1.0
+    assert belief.james_stein_share(direct, model, 0.002) == pytest.approx(
         1 - 0.1 * (1 + 2 * (2 / 3) ** 0.5)
     )
-    assert belief.share_of(direct, model, 0.02) == 0.0
-    assert belief.share_of(direct, direct, 0.0) == 0.0
+    assert belief.james_stein_share(direct, model, 0.02) == 0.0
+    assert belief.james_stein_share(direct, direct, 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -236,7 +238,7 @@ def test_a_direct_table_is_believed_as_far_as_the_model_is_wrong(
     found = []
     for _ in range(200):
         direct = truth + np.sqrt(each) * generator.standard_normal(cells)
-        found.append(belief.share_of(direct, model, cells * each))
+        found.append(belief.james_stein_share(direct, model, cells * each))
     assert 0.0 <= min(found) <= max(found) <= 1.0
     assert least <= np.mean(found) <= most
     # No more than the share that errs least: what of the difference is the model's fault.
@@ -300,7 +302,9 @@ def test_a_block_that_nobody_drew_yet_is_told_from_one_that_is_not_there() -> No
 
 def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     # A model that could not learn: one step from independence.
-    monkeypatch.setattr("castell.estimators._held.learn", lambda counts, *_: learn(counts, 2, 1, 1))
+    monkeypatch.setattr(
+        "castell.estimators._cross_fit.learn", lambda counts, *_: learn(counts, 2, 1, 1)
+    )
     reports = _reports("pairs", 8.0, 20_000)
     joint = castell.estimate(reports, NAMES[:2])
     first = joint.reasons[0]

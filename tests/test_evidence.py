@@ -12,9 +12,9 @@ from castell import Reports, Study
 from castell.counting import MemoryCounts, drawn_blocks
 from castell.inference.inversion import observe
 from castell.inference.latent import counted_tables as gathering
-from castell.inference.latent.counted_tables import evidence_of
+from castell.inference.latent.counted_tables import sufficient_statistics
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import BlockEvidence, PairEvidence
+from castell.inference.latent.sufficient_statistics import BlockTable, PairTables
 from castell.linear.operators import Floats
 from tests.populations import (
     by_schema,
@@ -59,20 +59,20 @@ def _widths(study: Study) -> list[int]:
     return [int(_digits(study, name).max()) + 1 for name in study.names]
 
 
-def _pairs(found: list[object]) -> PairEvidence:
-    (pairs,) = [e for e in found if isinstance(e, PairEvidence)]
+def _pairs(found: list[object]) -> PairTables:
+    (pairs,) = [e for e in found if isinstance(e, PairTables)]
     return pairs
 
 
-def _blocks(found: list[object]) -> list[BlockEvidence]:
-    return [e for e in found if isinstance(e, BlockEvidence)]
+def _blocks(found: list[object]) -> list[BlockTable]:
+    return [e for e in found if isinstance(e, BlockTable)]
 
 
 @pytest.mark.parametrize("design", SEVERAL)
 def test_pairs_of_attributes_reported_apart_are_counted(design: str) -> None:
     study = FULL[design]
     reports = _reports(study)
-    counts = _pairs([*evidence_of(MemoryCounts(reports))]).counts
+    counts = _pairs([*sufficient_statistics(MemoryCounts(reports))]).counts
     ends = np.cumsum((0, *_widths(study)))
     assert counts.shape == (ends[-1], ends[-1])
     np.testing.assert_array_equal(counts, counts.T)
@@ -97,7 +97,7 @@ def test_pairs_of_attributes_reported_apart_are_counted(design: str) -> None:
 def test_and_seen_through_the_right_channels(design: str) -> None:
     """The chances of two digits, from the distribution of whole reports written out."""
     study = FULL[design]
-    forward = _pairs([*evidence_of(MemoryCounts(_reports(study)))]).forward
+    forward = _pairs([*sufficient_statistics(MemoryCounts(_reports(study)))]).forward
     chances = report_distribution(study, PEOPLE.table)
     widths = _widths(study)
     for (i, one), (k, two) in combinations(enumerate(study.names), 2):
@@ -117,7 +117,7 @@ def test_and_seen_through_the_right_channels(design: str) -> None:
 def test_blocks_of_several_attributes_are_counted_whole(design: str) -> None:
     study = FULL[design]
     reports = _reports(study)
-    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    found = _blocks([*sufficient_statistics(MemoryCounts(reports))])
     wide = [i for i, block in enumerate(study.design.blocks) if len(block.names) > 1]
     assert len(found) == len(wide)
     for one, i in zip(found, wide, strict=True):
@@ -135,7 +135,7 @@ def test_blocks_that_are_too_wide_are_looked_at_in_pairs(
     monkeypatch.setattr(gathering, "MOST_CELLS", 7)
     study = FULL[design]
     reports = _reports(study)
-    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    found = _blocks([*sufficient_statistics(MemoryCounts(reports))])
     expected = [
         pair
         for block in study.design.blocks
@@ -170,7 +170,7 @@ def _summed(table: Floats, kept: tuple[int, ...]) -> Floats:
 def test_drawn_blocks_each_by_those_who_drew_them(design: str) -> None:
     study = drawn_studies()[design]
     reports = _reports(study)
-    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    found = _blocks([*sufficient_statistics(MemoryCounts(reports))])
     assert len(found) == len(study.design.blocks)
     start = 0
     for one, block in zip(found, study.design.blocks, strict=True):
@@ -190,28 +190,30 @@ def test_blocks_that_nobody_drew_say_nothing() -> None:
     outputs = study.design.blocks[0].channel.outputs
     reports = Reports(study, [np.arange(outputs, dtype=np.uint16)], secure=True)
     assert sum(block.n > 0 for block in drawn_blocks(MemoryCounts(reports))) == 1
-    found = _blocks([*evidence_of(MemoryCounts(reports))])
+    found = _blocks([*sufficient_statistics(MemoryCounts(reports))])
     assert [one.counts.sum() for one in found if one.counts.any()] == [outputs]
     uniform = Mixture(
         np.ones(1), np.concatenate([np.full(k, 1 / k) for k in (2, 3, 4)])[None], (2, 3, 4)
     )
     for one in found:
         if not one.counts.any():
-            said = one.expect(uniform)
-            assert (said.log, said.classes.sum(), said.values.sum()) == (0.0, 0.0, 0.0)
+            said = one.e_step(uniform)
+            assert (said.log_likelihood, said.classes.sum(), said.values.sum()) == (0.0, 0.0, 0.0)
 
 
 def test_one_attribute_is_a_block() -> None:
     study = Study(schema((5,)), 2.0)
     reports = collect(study, np.full(5, 0.2), 100, np.random.default_rng(0))
-    (one,) = evidence_of(MemoryCounts(reports))
-    assert isinstance(one, BlockEvidence)
+    (one,) = sufficient_statistics(MemoryCounts(reports))
+    assert isinstance(one, BlockTable)
     np.testing.assert_array_equal(one.counts, np.bincount(reports.columns[0], minlength=5))
 
 
 def test_more_reports_than_fit_in_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     study = FULL["mixed"]
     reports = _reports(study)
-    whole = _pairs([*evidence_of(MemoryCounts(reports))]).counts
+    whole = _pairs([*sufficient_statistics(MemoryCounts(reports))]).counts
     monkeypatch.setattr(gathering, "_STEP", 7)
-    np.testing.assert_array_equal(_pairs([*evidence_of(MemoryCounts(reports))]).counts, whole)
+    np.testing.assert_array_equal(
+        _pairs([*sufficient_statistics(MemoryCounts(reports))]).counts, whole
+    )

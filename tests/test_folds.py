@@ -1,4 +1,4 @@
-"""Reports dealt into two parts: nobody is lost, nobody counts twice, and every deal is the same."""
+"""Cross-validation folds: nobody is lost, nobody counts twice, and every split is the same."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting import memory as memory_counts
-from castell.counting.folds import FOLDS, dealt
+from castell.counting.folds import FOLDS, split_fold
 from castell.inference.inversion import factors
 from castell.study.design import Axis
 from tests.populations import collect, drawn_studies, population, rectangular, studies
@@ -49,7 +49,7 @@ def _queries(study: Study) -> list[list[Factor]]:
 @each_design
 def test_the_parts_add_up_to_the_whole(design: str) -> None:
     whole = MemoryCounts(_reports(design))
-    train, held = dealt(whole)
+    train, held = split_fold(whole)
     assert train.n + held.n == whole.n
     for axes in _tables(whole.study):
         one, two = train.table(axes), held.table(axes)
@@ -69,7 +69,7 @@ def test_the_parts_add_up_to_the_whole(design: str) -> None:
 def test_tables_and_moments_are_those_of_the_reports_dealt(design: str) -> None:
     whole = MemoryCounts(_reports(design))
     columns = range(len(whole.study.design.widths))
-    for fold in dealt(whole):
+    for fold in split_fold(whole):
         batches = list(fold.batches(columns))
         rows = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
         alone = MemoryCounts(Reports(whole.study, rows, secure=True))
@@ -95,31 +95,31 @@ def test_every_pass_deals_alike_whatever_is_asked(
         ]
 
     for whole in (MemoryCounts(reports), scan_reports(tmp_path / "reports.parquet", reports.study)):
-        for fold, same in zip(dealt(whole), dealt(MemoryCounts(reports)), strict=True):
+        for fold, same in zip(split_fold(whole), split_fold(MemoryCounts(reports)), strict=True):
             assert rows(fold) == rows(fold) == rows(same)
             assert fold.n == same.n
             # One column alone: still the same people.
             last = np.concatenate([batch[0] for batch in fold.batches(columns[-1:])])
             assert last.tolist() == rows(same)[-1]
     # However many come at a time.
-    wanted = [rows(fold) for fold in dealt(MemoryCounts(reports))]
+    wanted = [rows(fold) for fold in split_fold(MemoryCounts(reports))]
     monkeypatch.setattr(memory_counts, "ROW_GROUP", 7)
-    assert [rows(fold) for fold in dealt(MemoryCounts(reports))] == wanted
+    assert [rows(fold) for fold in split_fold(MemoryCounts(reports))] == wanted
 
 
 def test_how_many_are_held_out_and_by_whom() -> None:
     whole = MemoryCounts(_reports("independent", n=20_000))
-    _, held = dealt(whole)
+    _, held = split_fold(whole)
     # Six standard deviations of a fair deal.
     assert abs(held.n - whole.n / FOLDS) < 6 * np.sqrt(0.16 * whole.n)
-    other = dealt(whole, fold=1)[1]
+    other = split_fold(whole, fold=1)[1]
     axes = [Axis(2, 1, 4, inner=False)]
     assert (other.table(axes) != held.table(axes)).any()
 
 
 def test_they_say_what_the_whole_says() -> None:
     whole = MemoryCounts(_reports("mixed"))
-    for fold in dealt(whole):
+    for fold in split_fold(whole):
         assert fold.study is whole.study
         assert (fold.secure, fold.backend) == (True, "pandas")
 
@@ -127,7 +127,7 @@ def test_they_say_what_the_whole_says() -> None:
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_next_to_nobody(n: int) -> None:
     whole = MemoryCounts(_reports("independent", n=n))
-    train, held = dealt(whole)
+    train, held = split_fold(whole)
     axes = [Axis(0, 1, 2, inner=False)]
     assert train.n + held.n == n
     assert train.table(axes).sum() == train.n

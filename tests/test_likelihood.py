@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from castell import KaryResponse, Study
 from castell.inference.inversion import Observed, parts_of
-from castell.inference.likelihood import Likelihood, Nearby, Prior, Pseudo, margin
+from castell.inference.likelihood import DirichletPrior, GammaPrior, Likelihood, Prior, margin
 from castell.linear.operators import Floats
 from tests.populations import schema
 
@@ -45,7 +45,7 @@ def test_the_closed_form_is_the_maximum(size: int, epsilon: float) -> None:
         slope = matrix @ (counts / (found @ matrix))
         top = slope.max()
         np.testing.assert_allclose(slope[found > 1e-9], top, rtol=1e-9)
-        longer = plain_em(likelihood, np.full(size, 1 / size), Pseudo(np.zeros(size)), 3000)
+        longer = plain_em(likelihood, np.full(size, 1 / size), DirichletPrior(np.zeros(size)), 3000)
         assert likelihood.log(found) >= likelihood.log(longer) - 1e-9
 
 
@@ -71,7 +71,7 @@ def test_a_step_is_never_less_likely() -> None:
     likelihood = Likelihood.of(observed(study, counts.astype(np.float64)))
     pi = generator.dirichlet(np.ones(24)).reshape(2, 3, 4)
     for _ in range(50):
-        after = likelihood.step(pi, Pseudo(np.zeros((2, 3, 4))))
+        after = likelihood.step(pi, DirichletPrior(np.zeros((2, 3, 4))))
         assert likelihood.log(after) >= likelihood.log(pi) - 1e-9
         pi = after
 
@@ -90,9 +90,9 @@ def test_the_fast_search_finds_what_the_slow_one_does_from_anywhere(strength: fl
     def height(pi: Floats) -> float:
         return likelihood.log(pi) + float((prior * np.log(np.maximum(pi, 1e-300))).sum())
 
-    slow = plain_em(likelihood, np.full((3, 4), 1 / 12), Pseudo(prior), 30_000)
+    slow = plain_em(likelihood, np.full((3, 4), 1 / 12), DirichletPrior(prior), 30_000)
     for start in (np.full((3, 4), 1 / 12), generator.dirichlet(np.ones(12)).reshape(3, 4)):
-        fast = likelihood.fit(start, Pseudo(prior), 1e-6)
+        fast = likelihood.fit(start, DirichletPrior(prior), 1e-6)
         assert height(fast) >= height(slow) - 1e-4
         np.testing.assert_allclose(fast, slow, atol=2e-3)
 
@@ -101,7 +101,7 @@ def test_without_noise_it_is_what_was_seen() -> None:
     study = Study(schema((2, 3)), 50.0)
     counts = np.array([[5.0, 0.0, 3.0], [1.0, 11.0, 0.0]])
     likelihood = Likelihood.of(observed(study, counts))
-    found = likelihood.fit(np.full((2, 3), 1 / 6), Pseudo(np.zeros((2, 3))))
+    found = likelihood.fit(np.full((2, 3), 1 / 6), DirichletPrior(np.zeros((2, 3))))
     np.testing.assert_allclose(found, counts / 20, atol=1e-5)
 
 
@@ -121,12 +121,12 @@ def noisy(n: int = 4000) -> tuple[Likelihood, Floats]:
 
 def expected(likelihood: Likelihood, pi: Floats) -> Floats:
     """Where the reports come from if answers are like this: a step without a prior."""
-    return likelihood.n * likelihood.step(pi, Pseudo(np.zeros_like(pi)))
+    return likelihood.n * likelihood.step(pi, DirichletPrior(np.zeros_like(pi)))
 
 
 def test_pseudo_respondents_count_like_real_ones() -> None:
     likelihood, model = noisy()
-    found = likelihood.fit(np.full((3, 4), 1 / 12), Pseudo(800.0 * model), 1e-8)
+    found = likelihood.fit(np.full((3, 4), 1 / 12), DirichletPrior(800.0 * model), 1e-8)
     wanted = (expected(likelihood, found) + 800.0 * model) / 4800.0
     np.testing.assert_allclose(found, wanted, atol=1e-8)
 
@@ -134,7 +134,7 @@ def test_pseudo_respondents_count_like_real_ones() -> None:
 @pytest.mark.parametrize("weight", [0.3, 10.0, 1000.0])
 def test_nearby_is_a_gamma_prior_in_each_cell_wherever_it_starts(weight: float) -> None:
     likelihood, model = noisy()
-    prior = Nearby(model, weight, likelihood.n)
+    prior = GammaPrior(model, weight, likelihood.n)
     found = [
         likelihood.fit(start, prior, 1e-8)
         for start in (model, np.full((3, 4), 1 / 12), np.eye(3, 4) / 3 * 0.9 + 0.1 / 12)
@@ -150,9 +150,9 @@ def test_nearby_is_a_gamma_prior_in_each_cell_wherever_it_starts(weight: float) 
 
 def test_nearby_leads_from_the_model_to_the_most_likely() -> None:
     likelihood, model = noisy()
-    best = likelihood.fit(model, Pseudo(np.zeros((3, 4))), 1e-8)
+    best = likelihood.fit(model, DirichletPrior(np.zeros((3, 4))), 1e-8)
     found = [
-        likelihood.fit(model, Nearby(model, weight, likelihood.n), 1e-8)
+        likelihood.fit(model, GammaPrior(model, weight, likelihood.n), 1e-8)
         for weight in (0.0, 1.0, 30.0, 1000.0, 1e9)
     ]
     np.testing.assert_allclose(found[0], best, atol=1e-6)
@@ -166,12 +166,12 @@ def test_nearby_leads_from_the_model_to_the_most_likely() -> None:
 def test_nearby_believes_large_cells_and_the_model_for_small_ones() -> None:
     # Without noise. As many respondents in a cell as the weight: halfway, as harmonic means are.
     model, n = np.array([0.2, 0.2, 0.2, 0.4]), 1000.0
-    drawn = Nearby(model, 100.0, n).draw(np.array([100.0, 0.0, 700.0, 200.0]))
+    drawn = GammaPrior(model, 100.0, n).m_step(np.array([100.0, 0.0, 700.0, 200.0]))
     assert drawn[0] == pytest.approx(2 / (1 / 0.1 + 1 / 0.2))
     # However much it is believed, it bounds a cell: nobody seen is not nobody there.
     assert 0.0 < drawn[1] < 0.2
     factors = [
-        Nearby(np.array([share]), 10.0, n).draw(np.array([2 * share * n]))[0] / share
+        GammaPrior(np.array([share]), 10.0, n).m_step(np.array([2 * share * n]))[0] / share
         for share in (0.0001, 0.001, 0.01, 0.1, 0.9)
     ]
     # Twice what the model says: all of it in a large cell, next to nothing in a small one.

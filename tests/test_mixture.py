@@ -11,16 +11,22 @@ import pytest
 from numpy.typing import NDArray
 
 from castell.inference.latent import report_rows as rows
-from castell.inference.latent.em import Climb
-from castell.inference.latent.mixture import Mixture, average, drawn_to, loosened, scattered
-from castell.inference.latent.report_rows import RowEvidence
+from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.mixture import (
+    Mixture,
+    average,
+    random_start,
+    shrink_margins,
+    shrink_to_margins,
+)
+from castell.inference.latent.report_rows import ReportRows
 from castell.inference.latent.sufficient_statistics import (
-    BlockEvidence,
-    Evidence,
-    Expected,
-    PairEvidence,
+    BlockTable,
+    Expectation,
+    PairTables,
+    Statistics,
     Table,
-    likelihood,
+    composite_log_likelihood,
 )
 from castell.linear.operators import Dense, Floats, Uniform
 from tests.populations import kronecker
@@ -92,12 +98,12 @@ def test_people_drawn_from_it_are_like_it() -> None:
 
 def test_a_start_has_the_margins_and_classes_that_differ() -> None:
     margins = [np.array([0.2, 0.8]), np.array([0.5, 0.3, 0.2]), np.array([0.97, 0.02, 0.01, 0.0])]
-    start = scattered(margins, 6, 0.3, np.random.default_rng(0))
+    start = random_start(margins, 6, 0.3, np.random.default_rng(0))
     for i, margin in enumerate(margins):
         np.testing.assert_allclose(start.table([i]), margin, atol=1e-5)
         assert start.parts[i].std(axis=0).max() > 0.001
     assert (start.profiles > 0.0).all()
-    alone = scattered(margins, 1, 0.0, np.random.default_rng(0))
+    alone = random_start(margins, 1, 0.0, np.random.default_rng(0))
     np.testing.assert_allclose(alone.table([0, 1]), np.outer(*margins[:2]), atol=1e-6)
 
 
@@ -113,7 +119,7 @@ class Seen:
     matrix: Floats  # a row for each combination of answers, a column for each report
     reports: Sequence[int]
 
-    def expect(self, model: Mixture) -> Expected:
+    def e_step(self, model: Mixture) -> Expectation:
         classes, values = np.zeros(len(model.weights)), np.zeros_like(model.profiles)
         log = 0.0
         sizes = [model.sizes[a] for a in self.attributes]
@@ -133,17 +139,17 @@ class Seen:
                 classes[k] += share
                 for a, value in zip(self.attributes, cell, strict=True):
                     values[k, starts[a] + value] += share
-        return Expected(classes, values, log)
+        return Expectation(classes, values, log)
 
 
 def stochastic(rows: int, columns: int, generator: np.random.Generator) -> Floats:
     return generator.dirichlet(np.ones(columns), rows)
 
 
-def agree(found: Expected, wanted: Expected) -> None:
+def agree(found: Expectation, wanted: Expectation) -> None:
     np.testing.assert_allclose(found.classes, wanted.classes, rtol=1e-10)
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-10, atol=1e-12)
-    assert found.log == pytest.approx(wanted.log, rel=1e-12)
+    assert found.log_likelihood == pytest.approx(wanted.log_likelihood, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -155,13 +161,13 @@ def test_a_block_by_bayes_rule(attributes: tuple[int, ...], outputs: int) -> Non
     matrix = stochastic(rows, outputs, generator)
     reports = generator.integers(outputs, size=25).tolist()
     counts = np.bincount(reports, minlength=outputs).astype(float)
-    block = BlockEvidence(attributes, Dense(matrix.T), counts)
-    agree(block.expect(model), Seen(attributes, matrix, reports).expect(model))
+    block = BlockTable(attributes, Dense(matrix.T), counts)
+    agree(block.e_step(model), Seen(attributes, matrix, reports).e_step(model))
 
 
 def pairs_seen(
     reports: NDArray[np.int64], matrices: list[Floats], apart: list[tuple[int, int]]
-) -> tuple[PairEvidence, list[Seen]]:
+) -> tuple[PairTables, list[Seen]]:
     """The reports of four attributes as tables of pairs, and pair by pair."""
     outputs = [matrix.shape[1] for matrix in matrices]
     ends = np.cumsum((0, *outputs))
@@ -173,7 +179,7 @@ def pairs_seen(
             counts[ends[k] + row[k], ends[i] + row[i]] += 1
         both = reports[:, i] * outputs[k] + reports[:, k]
         seen.append(Seen((i, k), kronecker([matrices[i], matrices[k]]), both.tolist()))
-    return PairEvidence(tuple(Dense(matrix.T) for matrix in matrices), counts), seen
+    return PairTables(tuple(Dense(matrix.T) for matrix in matrices), counts), seen
 
 
 @pytest.mark.parametrize(
@@ -186,14 +192,16 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
     reports = np.stack([generator.integers(k, size=20) for k in outputs], axis=1)
     evidence, seen = pairs_seen(reports, matrices, apart)
     model = mixture(3, seed=2)
-    each = [one.expect(model) for one in seen]
-    summed = Expected(
+    each = [one.e_step(model) for one in seen]
+    summed = Expectation(
         np.sum([e.classes for e in each], axis=0),
         np.sum([e.values for e in each], axis=0),
-        sum(e.log for e in each),
+        sum(e.log_likelihood for e in each),
     )
-    agree(evidence.expect(model), summed)
-    assert likelihood(model, [evidence, evidence]) == pytest.approx(2 * summed.log)
+    agree(evidence.e_step(model), summed)
+    assert composite_log_likelihood(model, [evidence, evidence]) == pytest.approx(
+        2 * summed.log_likelihood
+    )
 
 
 @pytest.mark.parametrize("few", [0, 3, 64], ids=["picked", "both", "indicators"])
@@ -208,38 +216,40 @@ def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.Mo
     codes = np.stack([generator.integers(k, size=30) for k in outputs]).astype(np.int32)
     times = generator.integers(1, 4, size=30)
     forward = tuple(Dense(matrix.T) for matrix in matrices)
-    evidence = RowEvidence(blocks, forward, codes, times.astype(np.float64))
+    evidence = ReportRows(blocks, forward, codes, times.astype(np.float64))
     model = mixture(3, seed=2)
     # The same reports, each as often as it came.
     whole_codes = np.ravel_multi_index(tuple(np.repeat(codes, times, axis=1)), outputs).tolist()
-    wanted = Seen((1, 3, 0, 2), kronecker(matrices), whole_codes).expect(model)
-    found = evidence.expect(model)
+    wanted = Seen((1, 3, 0, 2), kronecker(matrices), whole_codes).e_step(model)
+    found = evidence.e_step(model)
     np.testing.assert_allclose(found.classes, wanted.classes, rtol=1e-5)
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
-    assert found.log == pytest.approx(wanted.log, rel=1e-6)
+    assert found.log_likelihood == pytest.approx(wanted.log_likelihood, rel=1e-6)
     other = mixture(3, seed=3)
     each = [np.exp(evidence.logs(m)) for m in (model, other)]
     mixed = [times @ np.log(each[0] + t * (each[1] - each[0])) for t in (0.0, 0.3, 1.0)]
-    between = evidence.between(0, model, other, np.array([0.0, 0.3, 1.0]))
+    between = evidence.log_likelihood_between(0, model, other, np.array([0.0, 0.3, 1.0]))
     np.testing.assert_allclose(between, mixed, rtol=1e-6)
-    assert between[0] == pytest.approx(wanted.log, rel=1e-6)
+    assert between[0] == pytest.approx(wanted.log_likelihood, rel=1e-6)
 
 
 @pytest.mark.parametrize("attribute", range(4))
 def test_chances_are_linear_in_a_tie(attribute: int) -> None:
     model, generator = mixture(3, seed=4), np.random.default_rng(1)
     tables: list[Table] = [
-        BlockEvidence((0, 2), Dense(stochastic(8, 5, generator).T), np.ones(5)),
-        PairEvidence(tuple(Uniform(k, 0.7, 0.3 / (k - 1)) for k in SIZES), np.ones((11, 11))),
+        BlockTable((0, 2), Dense(stochastic(8, 5, generator).T), np.ones(5)),
+        PairTables(tuple(Uniform(k, 0.7, 0.3 / (k - 1)) for k in SIZES), np.ones((11, 11))),
     ]
-    # The others may be tied in part, it makes no difference.
-    ties = np.array([0.5, 1.0, 0.2, 0.9])
+    # The others may be shrunk in part, it makes no difference.
+    shrinkage = np.array([0.5, 1.0, 0.2, 0.9])
     ends = []
     for tie in (0.0, 1.0, 0.3):
-        ties[attribute] = tie
-        ends.append([table.chances(loosened(model, ties)) for table in tables])
+        shrinkage[attribute] = tie
+        ends.append(
+            [table.report_probabilities(shrink_to_margins(model, shrinkage)) for table in tables]
+        )
     for table, low, high, between in zip(tables, *ends, strict=True):
-        if isinstance(table, PairEvidence):
+        if isinstance(table, PairTables):
             # But for an attribute with itself, which nobody counts.
             own = slice(STARTS[attribute], STARTS[attribute + 1])
             for one in (low, high, between):
@@ -254,38 +264,38 @@ def test_likelihoods_between_two_ties(attribute: int) -> None:
     matrices = [stochastic(*shape, generator) for shape in zip(SIZES, outputs, strict=True)]
     reports = np.stack([generator.integers(k, size=20) for k in outputs], axis=1)
     pairs, _ = pairs_seen(reports, matrices, list(combinations(range(4), 2)))
-    block = BlockEvidence((0, 2), Dense(stochastic(8, 5, generator).T), generator.random(5) * 9)
-    ties, shares = np.array([0.5, 1.0, 0.2, 0.9]), np.array([0.0, 0.4, 1.0])
+    block = BlockTable((0, 2), Dense(stochastic(8, 5, generator).T), generator.random(5) * 9)
+    shrinkage, shares = np.array([0.5, 1.0, 0.2, 0.9]), np.array([0.0, 0.4, 1.0])
     models = []
     for tie in shares:
-        ties[attribute] = tie
-        models.append(loosened(mixture(3, seed=4), ties))
+        shrinkage[attribute] = tie
+        models.append(shrink_to_margins(mixture(3, seed=4), shrinkage))
     for table in (pairs, block):
-        found = table.between(attribute, models[0], models[-1], shares)
-        wanted = np.array([likelihood(model, [table]) for model in models])
+        found = table.log_likelihood_between(attribute, models[0], models[-1], shares)
+        wanted = np.array([composite_log_likelihood(model, [table]) for model in models])
         # Up to a constant, and nothing at all where the attribute is not concerned.
         np.testing.assert_allclose(found - found[0], wanted - wanted[0], rtol=1e-9, atol=1e-9)
-    unmoved = not block.between(attribute, models[0], models[2], shares).any()
+    unmoved = not block.log_likelihood_between(attribute, models[0], models[2], shares).any()
     assert unmoved == (attribute not in (0, 2))
 
 
 def test_a_loosened_mixture_keeps_its_margins() -> None:
     model = mixture(3, seed=4)
-    loose = loosened(model, (0.0, 1.0, 0.5, 1.0))
+    loose = shrink_to_margins(model, (0.0, 1.0, 0.5, 1.0))
     for a in range(4):
         np.testing.assert_allclose(loose.table([a]), model.table([a]))
     np.testing.assert_allclose(loose.table([1, 3]), model.table([1, 3]))
     alone = np.multiply.outer(model.table([0]), model.table([1, 2]))
     assert np.abs(model.table([0, 1, 2]) - alone).max() > 0.01
-    tied = loosened(model, (1.0, 1.0, 0.5, 1.0)).table([1, 2])
-    np.testing.assert_allclose(loose.table([0, 1, 2]), np.multiply.outer(loose.table([0]), tied))
+    partly = shrink_to_margins(model, (1.0, 1.0, 0.5, 1.0)).table([1, 2])
+    np.testing.assert_allclose(loose.table([0, 1, 2]), np.multiply.outer(loose.table([0]), partly))
 
 
 def test_the_same_margins_apart() -> None:
     model = mixture(3, seed=4)
     expected = np.einsum("a,b,c->abc", *(model.table([a]) for a in (2, 0, 3)))
-    np.testing.assert_allclose(model.apart((2, 0, 3)), expected)
-    np.testing.assert_allclose(model.apart((1,)), model.table([1]))
+    np.testing.assert_allclose(model.independent_table((2, 0, 3)), expected)
+    np.testing.assert_allclose(model.independent_table((1,)), model.table([1]))
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
@@ -294,7 +304,7 @@ def test_margins_are_drawn_as_far_as_asked(share: float) -> None:
     wanted = [generator.dirichlet(np.ones(k)) for k in SIZES]
     # An empty value stays next to empty, it does not break the others.
     wanted[1][0], wanted[1][1] = 0.0, wanted[1][0] + wanted[1][1]
-    drawn = drawn_to(model, wanted, share)
+    drawn = shrink_margins(model, wanted, share)
     np.testing.assert_array_equal(drawn.weights, model.weights)
     for a, other in enumerate(wanted):
         between = (1.0 - share) * model.table([a]) + share * other
@@ -318,17 +328,19 @@ def some_evidence(seed: int, kept: float = 0.5) -> list[Table]:
         forward = Uniform(cells, kept, (1.0 - kept) / (cells - 1))
         chances = forward.dense() @ truth.table(attributes).ravel()
         counts = generator.multinomial(n, chances / chances.sum()).astype(float)
-        found.append(BlockEvidence(attributes, forward, counts))
+        found.append(BlockTable(attributes, forward, counts))
     return found
 
 
-def plain(start: Mixture, evidence: Sequence[Evidence], steps: int) -> tuple[Mixture, list[float]]:
+def plain(
+    start: Mixture, evidence: Sequence[Statistics], steps: int
+) -> tuple[Mixture, list[float]]:
     """Plain steps: the first of every climb."""
     model, logs = start, []
     for _ in range(steps):
-        climb = Climb(model, evidence)
+        climb = OverRelaxedEM(model, evidence)
         climb.step()
-        logs.append(climb.log)
+        logs.append(climb.log_likelihood)
         model = climb.mixture
     return model, logs
 
@@ -336,7 +348,7 @@ def plain(start: Mixture, evidence: Sequence[Evidence], steps: int) -> tuple[Mix
 def test_a_step_is_what_was_expected() -> None:
     start, evidence = mixture(3, seed=1), some_evidence(0)
     after, _ = plain(start, evidence, 1)
-    each = [e.expect(start) for e in evidence]
+    each = [e.e_step(start) for e in evidence]
     classes, values = sum(e.classes for e in each), sum(e.values for e in each)
     np.testing.assert_allclose(after.weights, classes / np.sum(classes), rtol=1e-9)
     for a, part in enumerate(after.parts):
@@ -357,36 +369,36 @@ def test_longer_strides_get_at_least_as_far(seed: int, kept: float) -> None:
     # With little noise long strides lead downwards now and then, and are taken back.
     evidence, start = some_evidence(seed, kept), mixture(3, seed=seed + 10)
     slow, _ = plain(start, evidence, 300)
-    climb, logs = Climb(start, evidence), []
+    climb, logs = OverRelaxedEM(start, evidence), []
     for _ in range(300):
         climb.step()
-        logs.append(climb.log)
+        logs.append(climb.log_likelihood)
         assert climb.mixture.weights.sum() == pytest.approx(1.0)
         assert climb.mixture.profiles.min() >= 0.0
         for part in climb.mixture.parts:
             np.testing.assert_allclose(part.sum(axis=1), 1.0)
     # What it gives back it never keeps: each log is that of a mixture it stands on.
     assert np.diff(logs).min() >= -1e-8
-    assert logs[-1] >= likelihood(slow, evidence) - 1e-6
+    assert logs[-1] >= composite_log_likelihood(slow, evidence) - 1e-6
     # And it is much further on after a tenth of the steps than plain ones are.
-    assert logs[40] > likelihood(plain(start, evidence, 40)[0], evidence)
+    assert logs[40] > composite_log_likelihood(plain(start, evidence, 40)[0], evidence)
 
 
 def test_a_step_says_what_the_one_before_gained() -> None:
-    climb = Climb(mixture(2, seed=3), some_evidence(1))
+    climb = OverRelaxedEM(mixture(2, seed=3), some_evidence(1))
     assert climb.step() == np.inf
-    before = climb.log
+    before = climb.log_likelihood
     gained = climb.step()
-    assert gained == pytest.approx(climb.log - before)
+    assert gained == pytest.approx(climb.log_likelihood - before)
     assert gained > 0.0
 
 
 def test_a_share_of_nothing_can_be_left() -> None:
     # A class that everybody left, and a value nobody had, are small but never gone.
     start = mixture(2, seed=0, sizes=(2,))
-    reports: list[Table] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([50.0, 0.0]))]
+    reports: list[Table] = [BlockTable((0,), Uniform(2, 1.0, 0.0), np.array([50.0, 0.0]))]
     lost, _ = plain(start, reports, 5)
     assert 0.0 < lost.profiles.min() < 1e-10
-    back: list[Table] = [BlockEvidence((0,), Uniform(2, 1.0, 0.0), np.array([0.0, 50.0]))]
+    back: list[Table] = [BlockTable((0,), Uniform(2, 1.0, 0.0), np.array([0.0, 50.0]))]
     found, _ = plain(lost, back, 5)
     np.testing.assert_allclose(found.table([0]), [0.0, 1.0], atol=1e-9)

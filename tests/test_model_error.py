@@ -10,7 +10,6 @@ import pytest
 import castell
 from castell import Study
 from castell.counting import MemoryCounts
-from castell.estimators.latent import learn
 from castell.inference.association_error import (
     PRIOR,
     AssociationError,
@@ -23,6 +22,7 @@ from castell.inference.frechet import bounds
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Query
 from castell.inference.latent.error import mixture_error
+from castell.inference.latent.model import learn
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.support import Checked, support
@@ -196,7 +196,7 @@ def test_beta_of_a_model_is_how_far_it_is_off(design: str) -> None:
     for seed in range(3):
         counts = MemoryCounts(collect(study, people.table, 30_000, np.random.default_rng(seed)))
         fitted = learn(counts, 3, None, 1)
-        found.append(mixture_error(counts, fitted.mixture, fitted.recipe).overall)
+        found.append(mixture_error(counts, fitted.mixture, fitted.hyperparameters).overall)
         off = []
         generator = np.random.default_rng(9)
         for one, two in combinations(range(3), 2):

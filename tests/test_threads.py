@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from castell import Study
 from castell.counting import MemoryCounts
-from castell.estimators import latent
+from castell.inference.latent import model as latent
 from castell.inference.latent.threads import one_thread
 from castell.population import SCHEMA, health_survey
 
@@ -35,8 +35,8 @@ def test_mixtures_are_fitted_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(threads())
         return made(*given)  # type: ignore[arg-type]
 
-    made = latent._made
-    monkeypatch.setattr(latent, "_made", spy)
+    made = latent.fit_once
+    monkeypatch.setattr(latent, "fit_once", spy)
     reports = Study(SCHEMA, 20.0).randomize(health_survey(500), seed=1)
     with threadpool_limits(2, user_api="blas"):
         latent.learn(MemoryCounts(reports), 2, 2, 3)

@@ -13,7 +13,7 @@ import pytest
 from castell import Reports, scan_reports
 from castell.collector import copies
 from castell.collector.store import Store, StoreError, Submission, open_store
-from castell.collector.store.unspent import new_invitation
+from castell.collector.store.invitations import new_invitation
 from tests.collector.respondents import STUDY, pair
 
 Pairs = dict[bytes, bytes]

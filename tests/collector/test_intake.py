@@ -12,9 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from castell.collector.store import StoreError, Submission, open_store
+from castell.collector.store.invitations import new_invitation
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.store import Outcome
-from castell.collector.store.unspent import new_invitation
 from tests.collector.respondents import LOGGED_IN, STUDY, WIDTHS, bulk, collector, item, report
 
 JSON = {"content-type": "application/json"}

@@ -11,10 +11,10 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 
 from castell.collector.store import StoreError, Submission, open_store
+from castell.collector.store.invitations import new_invitation
 from castell.collector.store.migrating import VERSION_TABLE
 from castell.collector.store.postgresql import PostgresqlStore
 from castell.collector.store.tables import metadata
-from castell.collector.store.unspent import new_invitation
 from tests.collector import postgres
 from tests.collector.respondents import STUDY, collector, pair, report
 

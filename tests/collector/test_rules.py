@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from castell import Attribute, Schema, Study
 from castell.collector.store import Packing, Submission
-from castell.collector.store.settling import settle
+from castell.collector.store.acceptance import settle
+from castell.collector.store.invitations import invitation_key, new_invitation
 from castell.collector.store.store import Refusal
-from castell.collector.store.unspent import invitation_key, new_invitation
 from castell.collector.wire import id_bytes, id_text, new_id, wire_of
 from castell.errors import ReportError, StudyError
 from tests.collector.respondents import STUDY

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from castell.collector.store import StoreError, Submission, is_store, open_store
+from castell.collector.store.invitations import invitation_key, new_invitation
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.sqlitefile import SCHEMA_VERSION
-from castell.collector.store.unspent import invitation_key, new_invitation
 from tests.collector.respondents import STUDY, pair
 
 

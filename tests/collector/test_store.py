@@ -12,8 +12,8 @@ import pytest
 
 from castell import Attribute, Schema, Study, fit
 from castell.collector.store import Store, StoreError, Submission, counts_of, is_store, open_store
+from castell.collector.store.invitations import new_invitation
 from castell.collector.store.store import Outcome, Refusal, this_hour
-from castell.collector.store.unspent import new_invitation
 from castell.study.study import Study as StudyType
 from tests.collector.respondents import PACKING, STUDY, WIDTHS, pair
 

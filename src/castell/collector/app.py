@@ -14,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from castell.collector.answers import json_answer
 from castell.collector.intake import Intake
+from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
 from castell.collector.routes import core_routes
 from castell.collector.security.cors import Cors

@@ -117,7 +117,7 @@ def invite(
     """Make invitations, each good for one report; from then on every report needs one."""
     with needs_extra():
         from castell.collector.store import open_store
-        from castell.collector.store.unspent import new_invitation
+        from castell.collector.store.invitations import new_invitation
     from castell.study.study import Study
 
     made = Study.load(study)

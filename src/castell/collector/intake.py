@@ -7,7 +7,7 @@ from collections import Counter
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from castell.collector.answers import json_answer, refusal
+from castell.collector.responses import json_answer, refusal
 from castell.collector.security.limits import RateLimit, read_json
 from castell.collector.store.store import Outcome, Refusal, StoreError, Submission
 from castell.collector.wire import RefusedError, Wire

@@ -12,10 +12,10 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from castell.collector.answers import json_answer
 from castell.collector.intake import Intake
 from castell.collector.metrics import prometheus
 from castell.collector.openapi import openapi
+from castell.collector.responses import json_answer
 from castell.collector.settings import State
 from castell.collector.store.store import StoreError
 from castell.collector.wire import Wire

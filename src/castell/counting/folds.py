@@ -1,4 +1,4 @@
-"""Reports dealt at random into parts, to fit to all but one and judge by that one."""
+"""Cross-validation folds: reports parted at random, to fit to all but one part and judge by it."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ def _deal() -> np.random.Generator:
     return np.random.Generator(np.random.Philox(0))
 
 
-def dealt(counts: Counts, fold: int = 0) -> tuple[FoldCounts, FoldCounts]:
+def split_fold(counts: Counts, fold: int = 0) -> tuple[FoldCounts, FoldCounts]:
     """All reports but those of one part, and these."""
     return FoldCounts(counts, held=False, fold=fold), FoldCounts(counts, held=True, fold=fold)

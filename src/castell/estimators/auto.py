@@ -1,12 +1,11 @@
-"""The default: maximum likelihood drawn towards the latent-class model, as held-out reports ask.
+"""The default: maximum likelihood with a prior around the latent-class model, by cross-validation.
 
-`latent` models all attributes and starts from independence; held-out reports say how far it goes.
-Where everybody reports everything, the table asked for is then fitted by maximum likelihood with
-a prior that cells lie near what `latent` says, or near independence. How near, from exactly there
-(much noise, wide tables) to hardly (little noise), is averaged over, as likely as it makes held-out
-reports. From there the reports say what these very respondents answered, by Bayes' rule. Where each
-respondent reports one block, the model is averaged with the blocks' unbiased table, as far as the
-two differ by more than noise.
+Where everybody reports everything, the table asked for has a gamma prior around what `latent` says,
+or around independence; its concentration, from "the model" (much noise, wide tables) to hardly a
+prior (little noise), is averaged over by the likelihood of held-out reports. From there the
+finite-population posterior mean is one step of Bayes' rule. Where each respondent reports one
+block, the model is averaged with the blocks' unbiased table by a James-Stein share. The equations
+are in docs/methods.md.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import ReportError
-from castell.estimators._drawn import drawn
-from castell.estimators._held import Blend, Held, by_model
+from castell.estimators._cross_fit import Combined, CrossFit, by_model
+from castell.estimators._drawn_design import drawn
 from castell.inference.capabilities import Reads
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Query, names_of, observe
 from castell.inference.kronecker import check_cells
-from castell.inference.model_averaging import answered, weigh
+from castell.inference.model_averaging import average_models, finite_population_mean
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True)
-# Where held-out reports want nothing but the model, the cells of larger tables are just its own.
+# Where all weight is on the model, the cells of larger tables are just its own.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.
 MOST_CELLS = 1 << 20
@@ -40,67 +39,71 @@ MOST_CELLS = 1 << 20
 def fit(study: Study, counts: Counts) -> Fitted:
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
-    held = Held(counts)
-    solve = lru_cache(maxsize=4)(partial(_solve, held))
-    return Fitted(counts, partial(_joint, study, held, solve), partial(_shares, study, held, solve))
+    cross_fit = CrossFit(counts)
+    solve = lru_cache(maxsize=4)(partial(_solve, cross_fit))
+    return Fitted(
+        counts, partial(_joint, study, cross_fit, solve), partial(_shares, study, cross_fit, solve)
+    )
 
 
 def _joint(
     study: Study,
-    held: Held,
-    solve: Callable[..., Blend],
+    cross_fit: CrossFit,
+    solve: Callable[..., Combined],
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
     check_cells(" x ".join(names), [study.schema[name].size for name in names], max_cells)
-    held.latent.intervals.require_reports(names)
-    blend = solve(names)
-    spread = partial(held.latent.intervals.table, names, blend.table)
-    return Solution(blend.table, spread, blend.reasons)
+    cross_fit.latent.intervals.require_reports(names)
+    combined = solve(names)
+    spread = partial(cross_fit.latent.intervals.table, names, combined.table)
+    return Solution(combined.table, spread, combined.reasons)
 
 
 def _shares(
-    study: Study, held: Held, solve: Callable[..., Blend], queries: Sequence[Query]
+    study: Study, cross_fit: CrossFit, solve: Callable[..., Combined], queries: Sequence[Query]
 ) -> Shares:
     """Shares as the table of all their attributes has them, so that they agree with each other."""
     names = names_of(queries)
-    intervals = held.latent.intervals
+    intervals = cross_fit.latent.intervals
     intervals.require_reports(names)
     if prod(study.schema[name].size for name in names) > MOST_CELLS:
-        found = intervals.shares(queries, held.latent.share)
-        return found.because(*held.latent.reasons(names))
-    blend = solve(names)
+        found = intervals.shares(queries, cross_fit.latent.share)
+        return found.because(*cross_fit.latent.reasons(names))
+    combined = solve(names)
 
     def share(query: Query) -> float:
         inside = [query.get(name, np.arange(study.schema[name].size)) for name in names]
-        return float(blend.table[np.ix_(*inside)].sum())
+        return float(combined.table[np.ix_(*inside)].sum())
 
-    return intervals.shares(queries, share).because(*blend.reasons)
+    return intervals.shares(queries, share).because(*combined.reasons)
 
 
-def _solve(held: Held, names: tuple[str, ...]) -> Blend:
-    study = held.counts.study
+def _solve(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
+    study = cross_fit.counts.study
     cells = prod(study.schema[name].size for name in names)
     if cells > MOST_CELLS:
-        return by_model(held, names, reason(Code.TOO_LARGE, cells=cells))
+        return by_model(cross_fit, names, reason(Code.TOO_LARGE, cells=cells))
     if study.design.draw:
-        return drawn(held, names)
-    return _together(held, names)
+        return drawn(cross_fit, names)
+    return _together(cross_fit, names)
 
 
-def _together(held: Held, names: tuple[str, ...]) -> Blend:
-    observed = observe(held.counts, names)
-    deals = held.deals(observed)
-    if not deals:
-        return by_model(held, names, reason(Code.NOT_HELD_OUT))
-    beliefs = weigh(deals)
-    models = held.models(held.latent.mixture, names)
-    if beliefs.all_model and models[0].size > FEW_CELLS:
-        return Blend(answered(observed, models[0]), held.latent.reasons(names))
-    table = beliefs.table(observed, models)
+def _together(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
+    observed = observe(cross_fit.counts, names)
+    folds = cross_fit.folds(observed)
+    if not folds:
+        return by_model(cross_fit, names, reason(Code.NOT_HELD_OUT))
+    average = average_models(folds)
+    models = cross_fit.models(cross_fit.latent.mixture, names)
+    if average.only_model and models[0].size > FEW_CELLS:
+        return Combined(
+            finite_population_mean(observed, models[0]), cross_fit.latent.reasons(names)
+        )
+    table = average.table(observed, models)
     prior = reason(
         Code.PRIOR_AVERAGED,
-        concentration=float(f"{beliefs.typical:.1g}"),
-        latent=beliefs.likely(0) if len(models) > 1 else float(held.latent.recipe.steps > 0),
+        concentration=float(f"{average.concentration:.1g}"),
+        latent=average.weight_of(0) if len(models) > 1 else float(cross_fit.latent.associated),
     )
-    return Blend(table, (prior, *held.latent.reasons(names)) if len(names) > 1 else ())
+    return Combined(table, (prior, *cross_fit.latent.reasons(names)) if len(names) > 1 else ())

@@ -29,7 +29,7 @@ from castell.inference.association_error import (
 from castell.inference.capabilities import Reads
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Observed, Query, names_of, observe
-from castell.inference.likelihood import CLOSE, Likelihood, Pseudo, margin
+from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, margin
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
@@ -41,7 +41,7 @@ from castell.linear.operators import Floats
 from castell.study.study import Study
 
 READS = Reads()
-# Pseudo-respondents for each real one, from "believe the margins only" to "believe the table".
+# Pseudo-respondents for each real one, from "the margins only" to "the table only".
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
 FOLDS = 5
 DOUBT = 0.5
@@ -90,7 +90,7 @@ def maximum(
     likelihood = Likelihood.of(observed)
     begin = plain if start is None else observed.in_block_order(start)
     return observed.in_order_asked(
-        likelihood.fit(begin, Pseudo(strength * likelihood.n * plain), close)
+        likelihood.fit(begin, DirichletPrior(strength * likelihood.n * plain), close)
     )
 
 
@@ -99,7 +99,7 @@ class Fold:
     """Reports to fit to, and those held out."""
 
     seen: Observed
-    unseen: Observed
+    held_out: Observed
 
 
 def folds(observed: Observed) -> list[Fold]:
@@ -131,7 +131,7 @@ def choose(observed: Observed, parts: Sequence[Fold]) -> float:
         return STRENGTHS[0]
     held, logs = [], []
     for part in parts:
-        unseen = Likelihood.of(part.unseen).counts
+        unseen = Likelihood.of(part.held_out).counts
         held.append(unseen[unseen > 0])
         logs.append(_held_out(part.seen, Likelihood.of(part.seen), unseen > 0))
     weights, table = np.concatenate(held), np.concatenate(logs, axis=1)
@@ -147,7 +147,7 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
     plain = seen.in_block_order(independent(seen))
     pi, rows = plain, []
     for strength in STRENGTHS:
-        pi = train.fit(np.maximum(pi, 1e-12), Pseudo(strength * train.n * plain), COARSE)
+        pi = train.fit(np.maximum(pi, 1e-12), DirichletPrior(strength * train.n * plain), COARSE)
         rows.append(train.logs(pi, held))
     return np.array(rows)
 
@@ -177,7 +177,7 @@ class FittedTable:
         }
         found = {
             frozenset(pair): residuals(
-                [part.unseen.project(pair) for part in self.parts],
+                [part.held_out.project(pair) for part in self.parts],
                 [summed(table, self.names, pair) for table in tables],
                 self.observed.project(pair).expected(summed(self.table, self.names, pair)),
                 groups[pair[0]],

@@ -26,23 +26,23 @@ MOST_STEPS = 500
 class Prior(Protocol):
     """What is believed of the answers before the reports."""
 
-    def draw(self, expected: Floats) -> Floats:
+    def m_step(self, expected: Floats) -> Floats:
         """The shares, up to their sum, of a distribution with these expected respondents."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Pseudo:
-    """Pseudo-respondents in each cell, added to the real ones: every cell is drawn alike."""
+class DirichletPrior:
+    """A Dirichlet prior: pseudo-respondents in each cell, added to the real ones."""
 
     counts: Floats
 
-    def draw(self, expected: Floats) -> Floats:
+    def m_step(self, expected: Floats) -> Floats:
         return expected + self.counts
 
 
 @dataclass(frozen=True, eq=False)
-class Nearby:
+class GammaPrior:
     """Cells that are believed to lie within some factor of a model's, whatever their size.
 
     `weight` is how many respondents in a cell it takes to be believed as much as the model. A
@@ -53,7 +53,7 @@ class Nearby:
     weight: float
     n: float
 
-    def draw(self, expected: Floats) -> Floats:
+    def m_step(self, expected: Floats) -> Floats:
         return np.asarray((expected + self.weight) / (self.n + self.weight / self.model))
 
 
@@ -93,10 +93,10 @@ class Likelihood:
         Each report is shared out over the answers it may come from, in proportion to how likely
         they are now; the shares and the prior make the next distribution.
         """
-        drawn = prior.draw(self.answered(pi))
+        drawn = prior.m_step(self.expected_answers(pi))
         return np.asarray(drawn / drawn.sum())
 
-    def answered(self, pi: Floats) -> Floats:
+    def expected_answers(self, pi: Floats) -> Floats:
         """How many of these respondents gave each answer, expected from their reports.
 
         If people answer as `pi` says, that is Bayes' rule for each report.
@@ -146,7 +146,7 @@ def margin(observed: Observed) -> Floats:
     likelihood = Likelihood.of(observed)
     size = part.lens.forward.columns
     return observed.in_order_asked(
-        likelihood.fit(np.full(size, 1.0 / size), Pseudo(np.zeros(size)), CLOSE / 100)
+        likelihood.fit(np.full(size, 1.0 / size), DirichletPrior(np.zeros(size)), CLOSE / 100)
     )
 
 

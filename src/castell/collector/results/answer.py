@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from castell.collector.results.charts import draw, kinds
-from castell.collector.results.moment import Moment, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
+from castell.collector.results.snapshot import Snapshot, period_tables, periods
 from castell.results import trust
 from castell.results.joint import JointEstimate
 from castell.results.trust import Signal, where_possible
@@ -20,24 +20,24 @@ class Answer:
     """Which question of which reports it answers, the estimate, and its trust signals."""
 
     question: Question
-    moment: Moment
+    moment: Snapshot
     joint: JointEstimate
     signals: tuple[Signal, ...]
 
 
-def solve(moment: Moment, question: Question) -> JointEstimate:
+def solve(moment: Snapshot, question: Question) -> JointEstimate:
     """The table that was asked for."""
     model = moment.model(question.method)
     return model.estimate(question.attributes, post=question.post, max_cells=MOST_CELLS)
 
 
-def signals(moment: Moment, joint: JointEstimate, level: float) -> tuple[Signal, ...]:
+def signals(moment: Snapshot, joint: JointEstimate, level: float) -> tuple[Signal, ...]:
     """Every trust signal: what the table and its reports say, and what their hours do."""
     drifted = where_possible("drift", "Drift between days", lambda: _drift(moment, joint.names))
     return (*trust.signals(moment.counts, joint, level), drifted)
 
 
-def _drift(moment: Moment, names: tuple[str, ...]) -> Signal:
+def _drift(moment: Snapshot, names: tuple[str, ...]) -> Signal:
     spans = periods(moment.hours)
     return trust.drift(period_tables(moment, names, spans), spans.labels, spans.unit)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from castell.collector.results.answer import Answer
-from castell.collector.results.recipe import notebook, script
+from castell.collector.results.programs import notebook, script
 
 
 @dataclass(frozen=True)

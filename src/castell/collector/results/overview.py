@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from castell.collector.results.charts import timeline
-from castell.collector.results.moment import Moment
 from castell.collector.results.question import CHARTS
+from castell.collector.results.snapshot import Snapshot
 from castell.estimators import describe, methods_for
 from castell.inference.postprocess import STEPS
 from castell.results.fitting import DEFAULT_METHOD
@@ -50,7 +50,7 @@ def describe_study(study: Study) -> dict[str, Any]:
 
 
 def overview(
-    study: Study, minimum: int, count: int, moment: Moment | None = None
+    study: Study, minimum: int, count: int, moment: Snapshot | None = None
 ) -> dict[str, Any]:
     """Without a moment there are too few reports: then only their rounded number is told."""
     told: dict[str, Any] = {

@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from castell.collector.answers import json_answer, refusal
+from castell.collector.responses import json_answer, refusal
 from castell.collector.results.answer import document
 from castell.collector.results.bundle import Bundle
-from castell.collector.results.desk import Desk
 from castell.collector.results.downloads import FORMATS, File, download
 from castell.collector.results.overview import overview
 from castell.collector.results.question import parse
+from castell.collector.results.worker import ResultsWorker
 from castell.collector.settings import State
 from castell.collector.store.store import StoreError
 from castell.collector.wire import RefusedError
@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def routes(state: State) -> list[Route]:
     """The page, its one large script, and what it asks for."""
-    desk, bundle, study = Desk(state), Bundle(), state.study
+    desk, bundle, study = ResultsWorker(state), Bundle(), state.study
 
     async def page(request: Request) -> Response:
         del request

@@ -8,7 +8,7 @@ import secrets
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from castell.collector.answers import refusal
+from castell.collector.responses import refusal
 from castell.collector.security.limits import RateLimit
 from castell.collector.wire import RefusedError
 

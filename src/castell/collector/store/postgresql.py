@@ -33,9 +33,10 @@ from sqlalchemy.dialects.postgresql import insert as insert_or_leave
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from castell.collector.store.acceptance import settle
+from castell.collector.store.invitations import invitation_key
 from castell.collector.store.migrating import migrate
 from castell.collector.store.packing import Packing
-from castell.collector.store.settling import settle
 from castell.collector.store.store import (
     Outcome,
     Snapshot,
@@ -47,7 +48,6 @@ from castell.collector.store.store import (
     this_hour,
 )
 from castell.collector.store.tables import about, reports, unspent
-from castell.collector.store.unspent import invitation_key
 from castell.study.study import Study
 
 _TRIES = 5

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.collector.store.acceptance import settle
+from castell.collector.store.invitations import invitation_key
 from castell.collector.store.packing import Packing
-from castell.collector.store.settling import settle
 from castell.collector.store.sqlitefile import connect, is_castell, make
 from castell.collector.store.store import (
     Outcome,
@@ -30,7 +31,6 @@ from castell.collector.store.store import (
     same_study,
     this_hour,
 )
-from castell.collector.store.unspent import invitation_key
 from castell.study.study import Study
 
 _INSERT = "INSERT INTO reports VALUES (?, ?, ?)"

@@ -15,7 +15,7 @@ import numpy as np
 
 from castell.counting import Counts, drawn_blocks
 from castell.counting.counts import pack
-from castell.inference.latent.sufficient_statistics import BlockEvidence, PairEvidence, Table
+from castell.inference.latent.sufficient_statistics import BlockTable, PairTables, Table
 from castell.linear.operators import Floats
 from castell.study.design import Axis, Design, lens_on
 
@@ -25,13 +25,13 @@ MOST_CELLS = 1 << 14
 _STEP = 1 << 13
 
 
-def evidence_of(counts: Counts) -> list[Table]:
+def sufficient_statistics(counts: Counts) -> list[Table]:
     """All that some reports say."""
     study = counts.study
     place = {name: i for i, name in enumerate(study.names)}
     if study.design.draw:
         return [
-            BlockEvidence(
+            BlockTable(
                 tuple(place[name] for name in block.study.names),
                 block.study.design.blocks[0].channel.forward,
                 block.codes.astype(np.float64),
@@ -56,11 +56,11 @@ def _within_blocks(counts: Counts, place: dict[str, int]) -> list[Table]:
         for names in together:
             counted = counts.table(block.axes(i, names)).ravel().astype(np.float64)
             attributes = tuple(place[name] for name in names)
-            found.append(BlockEvidence(attributes, lens_on(block, names).forward, counted))
+            found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
     return list(found)
 
 
-def _across_blocks(counts: Counts) -> PairEvidence:
+def _across_blocks(counts: Counts) -> PairTables:
     """The tables of all pairs of attributes in different blocks, in one pass over the reports."""
     study = counts.study
     axes, owners = _axes(study.design, study.names)
@@ -74,7 +74,7 @@ def _across_blocks(counts: Counts) -> PairEvidence:
         for k, two in enumerate(owners):
             if one == two:
                 met[ends[i] : ends[i + 1], ends[k] : ends[k + 1]] = 0.0
-    return PairEvidence(forward, met)
+    return PairTables(forward, met)
 
 
 def _axes(design: Design, names: Sequence[str]) -> tuple[list[Axis], list[int]]:

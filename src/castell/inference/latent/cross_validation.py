@@ -1,8 +1,8 @@
-"""What a mixture should be like, by reports it has not seen.
+"""Hyper-parameters of the latent class model, by five-fold cross-validated log-likelihood.
 
-How many classes, how many steps of fitting, how closely each attribute is tied to the classes, and
-whose margins: every choice makes reports that were held out most likely. They are held out five
-times over.
+Chosen one after the other: the number of classes and of EM steps (early stopping), further steps
+through the reports one by one and the weight of what they give, a shrinkage coefficient for each
+attribute towards its margin, and one for the margins towards their maximum likelihood estimates.
 """
 
 from __future__ import annotations
@@ -14,233 +14,235 @@ from functools import cached_property
 import numpy as np
 
 from castell.counting import Counts
-from castell.counting.folds import FOLDS, FoldCounts, dealt
-from castell.inference.latent.counted_tables import evidence_of
-from castell.inference.latent.em import Climb
-from castell.inference.latent.mixture import Mixture, average, drawn_to, loosened, scattered
-from castell.inference.latent.report_rows import RowEvidence, distinct, readable, rows_of
+from castell.counting.folds import FOLDS, FoldCounts, split_fold
+from castell.inference.latent.counted_tables import sufficient_statistics
+from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.mixture import (
+    Mixture,
+    average,
+    random_start,
+    shrink_margins,
+    shrink_to_margins,
+)
+from castell.inference.latent.report_rows import ReportRows, distinct, readable, report_rows
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
-    BlockEvidence,
-    Evidence,
+    BlockTable,
+    Statistics,
     Table,
-    likelihood,
+    composite_log_likelihood,
 )
 from castell.linear.operators import Floats
 
-# Many classes that learn for a short time do as well as few that learn for long, or better.
-CLASSES = (6, 24)
-SCATTER = 0.3
-# How often to look whether held-out reports still gain, and how long to wait for the next gain.
-LOOK = 5
-PATIENCE = 25
-MOST_STEPS = 1000
-# Numbers touched in one search: wide data get fewer steps, never less than these.
-WORK = 20_000_000_000
-FEWEST_STEPS = 100
-# The same for reports one by one, reports x attributes x classes; with less they are left aside.
-ROW_WORK = 1_000_000_000
-FEWEST_ROW_STEPS = 10
-# A gain g in the log likelihood of held-out reports has a standard error of about sqrt(2 g): 4 is
-# half as large again as its own.
-WORTH = 4.0
-# Ties between nothing and everything, and how often to go over all attributes.
-TIES = np.linspace(0.0, 1.0, 21)
-ROUNDS = 2
-MARGIN_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+Models = tuple[Mixture, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """Most of the reports, to fit to, and those held out."""
+class Fold:
+    """Reports to fit to, reports held out, and the margins of the former."""
 
-    fitted: FoldCounts
-    held: FoldCounts
-    seen: list[Table]
-    unseen: list[Table]
+    training: FoldCounts
+    held_out: FoldCounts
+    training_tables: list[Table]
+    held_out_tables: list[Table]
     margins: tuple[Floats, ...]
 
     @classmethod
-    def dealt(cls, counts: Counts, every: Sequence[Table], fold: int) -> Trial:
-        fitted, held = dealt(counts, fold)
-        unseen = evidence_of(held)
-        seen = [e.counting(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
-        return cls(fitted, held, seen, unseen, settled(seen, uniform(counts.study.schema.sizes)))
+    def split(cls, counts: Counts, every: Sequence[Table], fold: int) -> Fold:
+        training, held_out = split_fold(counts, fold)
+        unseen = sufficient_statistics(held_out)
+        seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
+        margins = fit_margins(seen, uniform(counts.study.schema.sizes))
+        return cls(training, held_out, seen, unseen, margins)
 
     @cached_property
-    def rows(self) -> tuple[RowEvidence, RowEvidence]:
-        return rows_of(self.fitted), rows_of(self.held)
+    def training_rows(self) -> ReportRows:
+        return report_rows(self.training)
+
+    @cached_property
+    def held_out_rows(self) -> ReportRows:
+        return report_rows(self.held_out)
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
-    """How a mixture is made, and what that gave with some reports held out."""
+class Hyperparameters:
+    """What was chosen, the models that gives without each fold, and the folds' reports."""
 
     classes: int
     steps: int
-    row_steps: int
-    row_share: float  # of the fit through all reports, the rest is the one through tables
-    ties: tuple[float, ...]
-    margin_share: float  # of the most likely margins, the rest are the classes' own
-    trained: tuple[Mixture, ...]
-    unseen: tuple[list[Table], ...]  # the reports held out from each
+    report_steps: int
+    report_weight: float  # of the fit through all reports, next to that through tables
+    shrinkage: tuple[float, ...]  # of each attribute: 1 is not at all, 0 is to its margin
+    margin_shrinkage: float  # of the margins, towards the maximum likelihood ones
+    fold_models: Models
+    held_out: tuple[list[Table], ...]
 
 
 def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
     return tuple(np.full(size, 1.0 / size) for size in sizes)
 
 
-def settled(evidence: Sequence[Evidence], start: Sequence[Floats]) -> tuple[Floats, ...]:
-    """The most likely margins, taken as independent: where every fit starts."""
-    climb = Climb(scattered(start, 1, 0.0, np.random.default_rng(0)), evidence)
-    for step in range(MOST_STEPS):
-        # A gain of a hundredth in the log is nothing that reports can tell.
-        if climb.step() < 0.01 and step > 10:
+def fit_margins(statistics: Sequence[Statistics], start: Sequence[Floats]) -> tuple[Floats, ...]:
+    """Maximum likelihood margins of independent attributes: where every fit starts."""
+    em = OverRelaxedEM(random_start(start, 1, 0.0, np.random.default_rng(0)), statistics)
+    for step in range(SETTINGS.most_steps):
+        # A gain of a hundredth in the log-likelihood is nothing that reports can tell.
+        if em.step() < 0.01 and step > 10:
             break
-    return tuple(part[0] for part in climb.mixture.parts)
+    return tuple(part[0] for part in em.mixture.parts)
 
 
-def touched(evidence: Sequence[Table], classes: int) -> int:
-    """How many numbers one step touches: each cell in each class, there and back."""
-    return 3 * classes * sum(e.counts.size for e in evidence)
+def operations_per_step(statistics: Sequence[Table], classes: int) -> int:
+    """How many numbers one EM step touches: each cell in each class, there and back."""
+    return 3 * classes * sum(table.counts.size for table in statistics)
 
 
-def row_steps_within(counts: Counts, classes: int, fits: int) -> int:
+def affordable_report_steps(counts: Counts, classes: int, fits: int) -> int:
     """How many steps through all reports some fits may take; none if that is too few to matter."""
     study = counts.study
     blocks = study.design.blocks
     if study.design.draw or len(blocks) == 1 or len(study.names) == 2 or not readable(blocks):
-        # Tables of blocks, or of the one pair, say all.
+        # The tables of blocks, or of the one pair, are sufficient.
         return 0
     rows = max(distinct(study.design, counts.n), 1)
-    steps = ROW_WORK // (rows * len(study.names) * classes * fits)
-    return int(steps) if steps >= FEWEST_ROW_STEPS else 0
+    steps = SETTINGS.report_work // (rows * len(study.names) * classes * fits)
+    return int(steps) if steps >= SETTINGS.fewest_report_steps else 0
 
 
-def search(
+def cross_validate(
     counts: Counts, every: Sequence[Table], classes: int | None, steps: int | None
-) -> Recipe:
-    """The recipe that makes held-out reports most likely, as far as it was left open."""
-    trials = [Trial.dealt(counts, every, fold) for fold in range(FOLDS)]
-    held = tuple(trial.unseen for trial in trials)
-    (many, far), trained = _coarse(every, trials, classes, steps)
+) -> Hyperparameters:
+    """The hyper-parameters of the best cross-validated log-likelihood, as far as left open."""
+    folds = [Fold.split(counts, every, fold) for fold in range(FOLDS)]
+    held_out = tuple(fold.held_out_tables for fold in folds)
+    (many, far), models = _choose_classes_and_steps(every, folds, classes, steps)
     if not far:
-        return Recipe(many, far, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, trained, held)
-    row_steps, row_share, trained = _fine(counts, trials, many, trained)
-    # Judged by all that the mixtures were fitted to: pairs would not miss what only threes tell.
-    unseen: list[Sequence[Evidence]]
-    unseen = [[t.rows[1]] if row_steps else t.unseen for t in trials]
-    ties = tied(unseen, trained)
-    trained = tuple(loosened(t, ties) for t in trained)
-    share, trained = _settle(trials, trained)
-    return Recipe(many, far, row_steps, row_share, ties, share, trained, held)
+        none = (1.0,) * len(counts.study.names)
+        return Hyperparameters(many, far, 0, 0.0, none, 0.0, models, held_out)
+    report_steps, weight, models = _choose_report_steps(counts, folds, many, models)
+    # By all that the models were fitted to: pairs would not miss what only three together tell.
+    judges: list[Sequence[Statistics]]
+    judges = [[f.held_out_rows] if report_steps else f.held_out_tables for f in folds]
+    shrinkage = choose_shrinkage(judges, models)
+    models = tuple(shrink_to_margins(model, shrinkage) for model in models)
+    margins, models = _choose_margin_shrinkage(folds, models)
+    return Hyperparameters(many, far, report_steps, weight, shrinkage, margins, models, held_out)
 
 
-def _coarse(
-    every: Sequence[Table], trials: Sequence[Trial], classes: int | None, steps: int | None
-) -> tuple[tuple[int, int], tuple[Mixture, ...]]:
-    """How many classes and how many steps, from tables."""
+def _choose_classes_and_steps(
+    every: Sequence[Table], folds: Sequence[Fold], classes: int | None, steps: int | None
+) -> tuple[tuple[int, int], Models]:
+    """How many classes and how many EM steps, by the composite likelihood of tables."""
     generator = np.random.default_rng(0)
-    plain = [scattered(trial.margins, 1, 0.0, generator) for trial in trials]
-    # Independence is left for good reason only.
-    best = _table_log(plain, trials) + WORTH
-    chosen, trained = (1, 0), tuple(plain)
-    if all(isinstance(e, BlockEvidence) and len(e.attributes) == 1 for e in every):
-        # Nobody reported two attributes: nothing can be learned about how they go together.
-        return chosen, trained
-    for many in CLASSES if classes is None else (classes,):
-        climbs = [Climb(scattered(t.margins, many, SCATTER, generator), t.seen) for t in trials]
+    plain = tuple(random_start(fold.margins, 1, 0.0, generator) for fold in folds)
+    # Independence is left for a gain that stands out only.
+    best = _table_log_likelihood(plain, folds) + SETTINGS.least_gain
+    chosen, models = (1, 0), plain
+    if all(isinstance(e, BlockTable) and len(e.attributes) == 1 for e in every):
+        # Nobody reported two attributes: nothing can be learned of their association.
+        return chosen, models
+    for many in SETTINGS.classes if classes is None else (classes,):
+        fits = [
+            OverRelaxedEM(
+                random_start(f.margins, many, SETTINGS.start_scale, generator), f.training_tables
+            )
+            for f in folds
+        ]
         peak, last = -np.inf, 0
-        room = WORK // (touched(every, many) * FOLDS)
-        far = min(MOST_STEPS, max(FEWEST_STEPS, room)) if steps is None else steps
+        room = SETTINGS.work // (operations_per_step(every, many) * FOLDS)
+        far = min(SETTINGS.most_steps, max(SETTINGS.fewest_steps, room)) if steps is None else steps
         for step in range(1, far + 1):
-            for climb in climbs:
-                climb.step()
-            if step % LOOK if steps is None else step < steps:
+            for em in fits:
+                em.step()
+            if step % SETTINGS.check_every if steps is None else step < steps:
                 continue
-            now = tuple(climb.mixture for climb in climbs)
-            log = _table_log(now, trials)
+            now = tuple(em.mixture for em in fits)
+            log = _table_log_likelihood(now, folds)
             if log > peak:
                 peak, last = log, step
             if log > best or (steps is not None and chosen == (1, 0)):
-                best, chosen, trained = log, (many, step), now
-            if step - last > max(PATIENCE, last // 2):
+                best, chosen, models = log, (many, step), now
+            if step - last > max(SETTINGS.patience, last // 2):
                 break
-    return chosen, trained
+    return chosen, models
 
 
-def _fine(
-    counts: Counts, trials: Sequence[Trial], classes: int, trained: tuple[Mixture, ...]
-) -> tuple[int, float, tuple[Mixture, ...]]:
-    """How many steps more, through the reports one by one; none where tables say all there is.
+def _choose_report_steps(
+    counts: Counts, folds: Sequence[Fold], classes: int, models: Models
+) -> tuple[int, float, Models]:
+    """How many steps more, through the reports one by one; none where tables are sufficient.
 
-    What comes out is averaged with what tables gave, as held-out reports ask: where the model is
-    not quite right, the two are wrong in different ways.
+    The two fits are averaged with cross-validated weight: where the model is not quite right, they
+    are wrong in different ways.
     """
-    most = row_steps_within(counts, classes, FOLDS)
-    if not most or any(min(t.fitted.n, t.held.n) == 0 for t in trials):
-        return 0, 0.0, trained
-    climbs = [Climb(m, [t.rows[0]]) for m, t in zip(trained, trials, strict=True)]
-    chosen, best, refined = 0, _row_log(trained, trials), trained
-    for step in range(LOOK, most + 1, LOOK):
-        for climb in climbs:
-            climb.up(LOOK)
-        now = tuple(climb.mixture for climb in climbs)
-        log = _row_log(now, trials)
+    most = affordable_report_steps(counts, classes, FOLDS)
+    if not most or any(min(f.training.n, f.held_out.n) == 0 for f in folds):
+        return 0, 0.0, models
+    fits = [OverRelaxedEM(m, [f.training_rows]) for m, f in zip(models, folds, strict=True)]
+    chosen, best, refined = 0, _row_log_likelihood(models, folds), models
+    every = SETTINGS.check_every
+    for step in range(every, most + 1, every):
+        for em in fits:
+            em.run(every)
+        now = tuple(em.mixture for em in fits)
+        log = _row_log_likelihood(now, folds)
         if log > best:
             chosen, best, refined = step, log, now
-        if step - chosen > max(LOOK, chosen // 2):
+        if step - chosen > max(every, chosen // 2):
             break
     if not chosen:
-        return 0, 0.0, trained
-    gains = np.zeros(len(TIES))
-    for trial, one, two in zip(trials, trained, refined, strict=True):
-        gains += trial.rows[1].between(0, one, two, TIES)
-    share = float(TIES[int(np.argmax(gains))])
-    both = zip(trained, refined, strict=True)
-    return chosen, share, tuple(average(pair, (1.0 - share, share)) for pair in both)
+        return 0, 0.0, models
+    gains = np.zeros(len(SETTINGS.weights))
+    for fold, one, two in zip(folds, models, refined, strict=True):
+        gains += fold.held_out_rows.log_likelihood_between(0, one, two, np.array(SETTINGS.weights))
+    weight = SETTINGS.weights[int(np.argmax(gains))]
+    both = zip(models, refined, strict=True)
+    return chosen, weight, tuple(average(pair, (1.0 - weight, weight)) for pair in both)
 
 
-def _table_log(mixtures: Sequence[Mixture], trials: Sequence[Trial]) -> float:
-    return sum(likelihood(m, t.unseen) for m, t in zip(mixtures, trials, strict=True))
+def _table_log_likelihood(models: Models, folds: Sequence[Fold]) -> float:
+    pairs = zip(models, folds, strict=True)
+    return sum(composite_log_likelihood(model, fold.held_out_tables) for model, fold in pairs)
 
 
-def _row_log(mixtures: Sequence[Mixture], trials: Sequence[Trial]) -> float:
-    return sum(t.rows[1].expect(m).log for m, t in zip(mixtures, trials, strict=True))
+def _row_log_likelihood(models: Models, folds: Sequence[Fold]) -> float:
+    pairs = zip(models, folds, strict=True)
+    return sum(fold.held_out_rows.e_step(model).log_likelihood for model, fold in pairs)
 
 
-def _settle(
-    trials: Sequence[Trial], trained: Sequence[Mixture]
-) -> tuple[float, tuple[Mixture, ...]]:
-    """How far margins are drawn to the most likely ones, where every fit started.
+def _choose_margin_shrinkage(folds: Sequence[Fold], models: Models) -> tuple[float, Models]:
+    """How far margins are shrunk to their maximum likelihood estimates, where every fit started.
 
     Classes that have to explain all pairs get the margins a little wrong. Those of independence are
     wrong in another way, and less noisy.
     """
-    best, chosen, drawn = -np.inf, 0.0, tuple(trained)
-    for share in MARGIN_SHARES:
-        pairs = zip(trained, trials, strict=True)
-        now = tuple(drawn_to(mixture, trial.margins, share) for mixture, trial in pairs)
-        log = _table_log(now, trials)
+    best, chosen, shrunk = -np.inf, 0.0, models
+    for share in SETTINGS.margin_shrinkage:
+        pairs = zip(models, folds, strict=True)
+        now = tuple(shrink_margins(model, fold.margins, share) for model, fold in pairs)
+        log = _table_log_likelihood(now, folds)
         if log > best:
-            best, chosen, drawn = log, share, now
-    return chosen, drawn
+            best, chosen, shrunk = log, share, now
+    return chosen, shrunk
 
 
-def tied(unseen: Sequence[Sequence[Evidence]], trained: Sequence[Mixture]) -> tuple[float, ...]:
-    """How closely each attribute is tied to the classes: fully, in part, or not at all.
+def choose_shrinkage(held_out: Sequence[Sequence[Statistics]], models: Models) -> tuple[float, ...]:
+    """A coefficient for each attribute, by coordinate ascent: 1 keeps it, 0 is its margin.
 
-    An attribute that goes with nothing still gets shares that differ between classes, by chance.
-    The chances of reports are linear in its tie, so the two ends tell all ties between.
+    An attribute without any association still gets shares that differ between classes, by sampling
+    variation. The probabilities of reports are linear in the coefficient, so those at 0 and at 1
+    give all between.
     """
-    ties = np.ones(len(trained[0].sizes))
-    for _ in range(ROUNDS):
-        for attribute in range(len(ties)):
-            low, high = ties.copy(), ties.copy()
+    shrinkage = np.ones(len(models[0].sizes))
+    grid = np.array(SETTINGS.weights)
+    for _ in range(SETTINGS.sweeps):
+        for attribute in range(len(shrinkage)):
+            low, high = shrinkage.copy(), shrinkage.copy()
             low[attribute], high[attribute] = 0.0, 1.0
-            gains = np.zeros(len(TIES))
-            for evidence, mixture in zip(unseen, trained, strict=True):
-                apart, close = loosened(mixture, low), loosened(mixture, high)
-                for held in evidence:
-                    gains += held.between(attribute, apart, close, TIES)
-            ties[attribute] = TIES[int(np.argmax(gains))]
-    return tuple(map(float, ties))
+            gains = np.zeros(len(grid))
+            for statistics, model in zip(held_out, models, strict=True):
+                none, full = shrink_to_margins(model, low), shrink_to_margins(model, high)
+                for each in statistics:
+                    gains += each.log_likelihood_between(attribute, none, full, grid)
+            shrinkage[attribute] = grid[int(np.argmax(gains))]
+    return tuple(map(float, shrinkage))

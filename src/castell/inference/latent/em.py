@@ -1,4 +1,4 @@
-"""Fitting a mixture to what reports say: expectation and maximisation, in lengthening strides."""
+"""EM with over-relaxation: steps that lengthen while they raise the likelihood."""
 
 from __future__ import annotations
 
@@ -7,60 +7,59 @@ from collections.abc import Sequence
 import numpy as np
 
 from castell.inference.latent.mixture import LEAST, Mixture, normalised
-from castell.inference.latent.sufficient_statistics import Evidence
+from castell.inference.latent.sufficient_statistics import Statistics
 
-# How much longer the steps get while they lead upwards.
-FASTER = 1.15
-LONGEST = 8.0
+# The factor by which the relaxation grows with every step that raises the likelihood, and its most.
+GROWTH = 1.15
+LARGEST = 8.0
 
 
-def _step(mixture: Mixture, evidence: Sequence[Evidence]) -> tuple[Mixture, float]:
-    """The next mixture, and how likely the reports are under this one."""
-    found = [e.expect(mixture) for e in evidence]
+def em_step(mixture: Mixture, statistics: Sequence[Statistics]) -> tuple[Mixture, float]:
+    """The E-step and the M-step: the next mixture, and the log-likelihood of this one."""
+    found = [each.e_step(mixture) for each in statistics]
     classes = np.sum([f.classes for f in found], axis=0)
     values = np.sum([f.values for f in found], axis=0) + LEAST
-    next_one = normalised(classes + LEAST, values, mixture.sizes)
-    return next_one, sum(f.log for f in found)
+    updated = normalised(classes + LEAST, values, mixture.sizes)
+    return updated, sum(f.log_likelihood for f in found)
 
 
-class Climb:
-    """Expectation and maximisation with strides that lengthen while they lead upwards.
+class OverRelaxedEM:
+    """Over-relaxed EM (Salakhutdinov and Roweis 2003): theta' = theta (EM(theta) / theta)^eta.
 
-    Plain EM crawls where noise is large. Its steps are stretched, in logarithms so that shares stay
-    positive, until one leads downwards; that one is taken back and the next is a plain one, which
-    never does.
+    Plain EM crawls where noise is large. In logarithms shares stay positive; eta grows until a step
+    lowers the likelihood. That step is taken back and the next is a plain one, which never does.
     """
 
-    def __init__(self, start: Mixture, evidence: Sequence[Evidence]) -> None:
-        self.evidence = evidence
+    def __init__(self, start: Mixture, statistics: Sequence[Statistics]) -> None:
+        self.statistics = statistics
         self.mixture = start
-        self.log = -np.inf
-        self._safe: Mixture | None = None
-        self._stride = 1.0
+        self.log_likelihood = -np.inf
+        self._plain: Mixture | None = None
+        self._eta = 1.0
 
-    def up(self, steps: int) -> Mixture:
+    def run(self, steps: int) -> Mixture:
         """Some steps, and where they lead."""
         for _ in range(steps):
             self.step()
         return self.mixture
 
     def step(self) -> float:
-        """One step; returns how much likelier the reports became by the one before."""
-        plain, log = _step(self.mixture, self.evidence)
-        if log < self.log and self._safe is not None:
-            self.mixture, self._stride, self._safe = self._safe, 1.0, None
-            plain, log = _step(self.mixture, self.evidence)
-        gained = log - self.log
-        self.log, self._safe = log, plain
-        self.mixture = _stretched(self.mixture, plain, self._stride)
-        self._stride = min(self._stride * FASTER, LONGEST)
+        """One step; returns what the one before it gained in log-likelihood."""
+        plain, log = em_step(self.mixture, self.statistics)
+        if log < self.log_likelihood and self._plain is not None:
+            self.mixture, self._eta, self._plain = self._plain, 1.0, None
+            plain, log = em_step(self.mixture, self.statistics)
+        gained = log - self.log_likelihood
+        self.log_likelihood, self._plain = log, plain
+        self.mixture = _relaxed(self.mixture, plain, self._eta)
+        self._eta = min(self._eta * GROWTH, LARGEST)
         return gained
 
 
-def _stretched(old: Mixture, new: Mixture, stride: float) -> Mixture:
-    if stride == 1.0:
+def _relaxed(old: Mixture, new: Mixture, eta: float) -> Mixture:
+    if eta == 1.0:
         return new
-    weights = new.weights * (new.weights / old.weights) ** (stride - 1.0)
+    weights = new.weights * (new.weights / old.weights) ** (eta - 1.0)
     ratio = np.clip(new.profiles / np.maximum(old.profiles, LEAST), 1e-3, 1e3)
-    profiles = np.maximum(new.profiles, LEAST) * ratio ** (stride - 1.0)
+    profiles = np.maximum(new.profiles, LEAST) * ratio ** (eta - 1.0)
     return normalised(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), old.sizes)

@@ -17,9 +17,9 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import Observed, Part, parts_of
-from castell.inference.latent.cross_validation import Recipe
+from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import BlockEvidence, PairEvidence, Table
+from castell.inference.latent.sufficient_statistics import BlockTable, PairTables, Table
 from castell.linear.operators import Floats
 from castell.study.study import Study
 
@@ -29,25 +29,27 @@ MOST_PAIRS = 300
 Key = tuple[int, int, int]  # which table of the reports, and which two attributes
 
 
-def mixture_error(counts: Counts, mixture: Mixture, recipe: Recipe) -> AssociationError:
+def mixture_error(
+    counts: Counts, mixture: Mixture, hyperparameters: Hyperparameters
+) -> AssociationError:
     """The mean squared error of a mixture's associations, overall and of each pair."""
     found: dict[Pair, list[Residuals]] = {}
-    for pair, each in _residuals(counts, mixture, recipe):
+    for pair, each in _residuals(counts, mixture, hyperparameters):
         found.setdefault(pair, []).append(each)
     return association_error(found)
 
 
 def _residuals(
-    counts: Counts, mixture: Mixture, recipe: Recipe
+    counts: Counts, mixture: Mixture, hyperparameters: Hyperparameters
 ) -> Iterator[tuple[Pair, Residuals]]:
     """For each pair of attributes that some table of the reports holds."""
     names = counts.study.names
     blocks = drawn_blocks(counts) if counts.study.design.draw else ()
-    folds = [_observed(counts.study, tables, blocks) for tables in recipe.unseen]
+    folds = [_observed(counts.study, tables, blocks) for tables in hyperparameters.held_out]
     if not folds:
         return
     # The same tables, with what the mixture expects in place of what was counted.
-    tables = [t.counting(t.chances(mixture)) for t in recipe.unseen[0]]
+    tables = [t.with_counts(t.report_probabilities(mixture)) for t in hyperparameters.held_out[0]]
     expected = _observed(counts.study, tables, blocks)
     # Repeatable: nobody's privacy hangs on it.
     generator = np.random.default_rng(0)
@@ -58,7 +60,9 @@ def _residuals(
     for key in keys[:: max(step, 1)]:
         _, one, two = key
         held = [
-            (fold[key], m) for fold, m in zip(folds, recipe.trained, strict=True) if key in fold
+            (fold[key], m)
+            for fold, m in zip(folds, hyperparameters.fold_models, strict=True)
+            if key in fold
         ]
         found = residuals(
             [view for view, _ in held],
@@ -78,9 +82,9 @@ def _observed(
     found: dict[Key, Observed] = {}
     names = study.names
     for i, table in enumerate(tables):
-        if isinstance(table, PairEvidence):
+        if isinstance(table, PairTables):
             found |= {(i, *pair): view for pair, view in _across(study, table)}
-        elif isinstance(table, BlockEvidence) and table.counts.sum():
+        elif isinstance(table, BlockTable) and table.counts.sum():
             for one, two in combinations(sorted(table.attributes), 2):
                 pair = [names[one], names[two]]
                 home = blocks[i].study if blocks else study
@@ -88,7 +92,7 @@ def _observed(
     return found
 
 
-def _across(study: Study, table: PairEvidence) -> Iterator[tuple[tuple[int, int], Observed]]:
+def _across(study: Study, table: PairTables) -> Iterator[tuple[tuple[int, int], Observed]]:
     """Pairs of attributes that are reported apart."""
     ends = np.cumsum([0, *(f.rows for f in table.forward)])
     owners = [study.design.holders(name)[0] for name in study.names]
@@ -104,9 +108,7 @@ def _across(study: Study, table: PairEvidence) -> Iterator[tuple[tuple[int, int]
             yield (one, two), _observe(study, pair, parts, counts)
 
 
-def _within(
-    study: Study, table: BlockEvidence, names: Sequence[str], pair: Sequence[str]
-) -> Observed:
+def _within(study: Study, table: BlockTable, names: Sequence[str], pair: Sequence[str]) -> Observed:
     """A pair of one block, out of the table of more of its attributes."""
     held = [names[a] for a in table.attributes]
     every = parts_of(study, held)

@@ -49,7 +49,7 @@ class Mixture:
         right = self.classwise(attributes[half:])
         return (left.T @ right).reshape([self.sizes[a] for a in attributes])
 
-    def apart(self, attributes: Sequence[int]) -> Floats:
+    def independent_table(self, attributes: Sequence[int]) -> Floats:
         """The same margins, but independent."""
         table = np.ones(())
         for a in attributes:
@@ -96,20 +96,20 @@ def normalised(weights: Floats, profiles: Floats, sizes: tuple[int, ...]) -> Mix
     return Mixture(weights / weights.sum(), profiles / np.repeat(sums, sizes, axis=1), sizes)
 
 
-def loosened(mixture: Mixture, ties: Sequence[float] | Floats) -> Mixture:
-    """The same margins, with each attribute tied to the classes only in part: 0 is not at all.
+def shrink_to_margins(mixture: Mixture, shrinkage: Sequence[float] | Floats) -> Mixture:
+    """The same margins, with each attribute's shares in the classes shrunk towards its margin.
 
-    Shares of classes are then drawn towards those of everybody, so what an attribute says of the
-    others, and they of it, grows and shrinks with its tie.
+    A coefficient of 1 keeps them, 0 makes the attribute independent of all others; its associations
+    are proportional to it.
     """
     parts = [
-        tie * part + (1.0 - tie) * (mixture.weights @ part)
-        for tie, part in zip(ties, mixture.parts, strict=True)
+        keep * part + (1.0 - keep) * (mixture.weights @ part)
+        for keep, part in zip(shrinkage, mixture.parts, strict=True)
     ]
     return Mixture(mixture.weights, np.concatenate(parts, axis=1), mixture.sizes)
 
 
-def drawn_to(mixture: Mixture, margins: Sequence[Floats], share: float) -> Mixture:
+def shrink_margins(mixture: Mixture, margins: Sequence[Floats], share: float) -> Mixture:
     """The same classes, with margins that lie between their own and others."""
     own = mixture.weights @ mixture.profiles
     return _with_margins(mixture, (1.0 - share) * own + share * np.concatenate(list(margins)))
@@ -125,7 +125,7 @@ def _with_margins(mixture: Mixture, wanted: Floats) -> Mixture:
     return mixture
 
 
-def scattered(
+def random_start(
     margins: Sequence[Floats], classes: int, scatter: float, generator: np.random.Generator
 ) -> Mixture:
     """A start: classes that differ by chance and have the given margins together."""

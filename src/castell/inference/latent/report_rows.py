@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import Expected, by_attribute, logs
+from castell.inference.latent.sufficient_statistics import Expectation, by_attribute, logs
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Block, Design
 
@@ -36,7 +36,7 @@ Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class RowEvidence:
+class ReportRows:
     """Reports of everybody on every block: a row of codes for each block, a column for each
     report, and how many `times` each came."""
 
@@ -53,7 +53,7 @@ class RowEvidence:
     def _starts(self) -> NDArray[np.intp]:
         return np.cumsum([0, *(f.rows for f in self.forward)])
 
-    def expect(self, mixture: Mixture) -> Expected:
+    def e_step(self, mixture: Mixture) -> Expectation:
         joints, shown = self._shown(mixture)
         classes = np.zeros(len(mixture.weights))
         blamed = np.zeros((int(self._starts[-1]), len(classes)))
@@ -68,9 +68,9 @@ class RowEvidence:
             blame = blamed[self._starts[i] : self._starts[i + 1]]
             ratio = blame / np.maximum(shown[i].T, 1e-300)
             values += by_attribute(mixture, block, joints[i] * self._backward[i].turn(ratio))
-        return Expected(classes, values, log)
+        return Expectation(classes, values, log)
 
-    def between(
+    def log_likelihood_between(
         self,
         attribute: int,  # noqa: ARG002
         low: Mixture,
@@ -166,13 +166,13 @@ def _few(design: Design) -> bool:
     return prod(design.widths) <= MOST_REPORTS
 
 
-def rows_of(counts: Counts) -> RowEvidence:
+def report_rows(counts: Counts) -> ReportRows:
     """The reports themselves."""
     study = counts.study
     blocks = study.design.blocks
     place = {name: i for i, name in enumerate(study.names)}
     codes, times = _put_together(counts) if _few(study.design) else _read(counts)
-    return RowEvidence(
+    return ReportRows(
         tuple(tuple(place[name] for name in block.names) for block in blocks),
         tuple(block.channel.forward for block in blocks),
         codes,

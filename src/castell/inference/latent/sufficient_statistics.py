@@ -1,8 +1,8 @@
-"""What reports say about a mixture: tables of blocks, and of all pairs of attributes.
+"""Sufficient statistics of the (composite) likelihood: tables of blocks, and of all pairs.
 
-Given a mixture, each report says a little of which class its respondent is in and which answers
-they gave. Added up over all reports, that is all that a step of fitting needs; from tables, however
-many reports they count.
+Given a mixture, each report has responsibilities: how likely its respondent is in each class and
+gave each answer. Added up over all reports they are all that an M-step needs; from tables, however
+many reports these count.
 """
 
 from __future__ import annotations
@@ -19,43 +19,45 @@ from castell.linear.operators import Floats, Operator
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
-    """How many people of each class, and how many of these with each value, given the reports."""
+class Expectation:
+    """Expected numbers of people in each class, and of these with each value, given the reports."""
 
     classes: Floats
     values: Floats
-    log: float  # the likelihood of the reports
+    log_likelihood: float
 
 
-class Evidence(Protocol):
-    """Reports that say something about a mixture."""
+class Statistics(Protocol):
+    """Reports, as far as an E-step needs them."""
 
-    def expect(self, mixture: Mixture) -> Expected:
-        """The share of each class in each report, added up, and the reports' likelihood."""
+    def e_step(self, mixture: Mixture) -> Expectation:
+        """Responsibilities added up over the reports, and the log-likelihood of the mixture."""
         ...
 
-    def between(self, attribute: int, low: Mixture, high: Mixture, shares: Floats) -> Floats:
-        """The log likelihood, up to a constant, if the chances of reports lie between those of two
-        mixtures that differ in one attribute."""
+    def log_likelihood_between(
+        self, attribute: int, low: Mixture, high: Mixture, shares: Floats
+    ) -> Floats:
+        """The log-likelihood, up to a constant, where the probabilities of reports are interpolated
+        between those of two mixtures that differ in one attribute."""
         ...
 
 
-class Table(Evidence, Protocol):
+class Table(Statistics, Protocol):
     """Reports that were counted."""
 
     @property
     def counts(self) -> Floats: ...
 
-    def counting(self, counts: Floats) -> Table:
+    def with_counts(self, counts: Floats) -> Table:
         """The same kind of reports, with other counts."""
         ...
 
-    def chances(self, mixture: Mixture) -> Floats:
+    def report_probabilities(self, mixture: Mixture) -> Floats:
         """How likely each report is, as `counts` has them."""
         ...
 
-    def log(self, chances: Floats) -> float:
-        """How likely all that were counted are, if each is as likely as given."""
+    def log_likelihood(self, probabilities: Floats) -> float:
+        """Of what was counted, under given probabilities of each report."""
         ...
 
 
@@ -63,31 +65,35 @@ def logs(chances: Floats) -> Floats:
     return np.log(np.maximum(chances, 1e-300))
 
 
-def _between(counts: Floats, low: Floats, high: Floats, shares: Floats) -> Floats:
+def _log_likelihood_between(counts: Floats, low: Floats, high: Floats, shares: Floats) -> Floats:
     return np.array([(counts * logs(low + share * (high - low))).sum() for share in shares])
 
 
 @dataclass(frozen=True, eq=False)
-class BlockEvidence:
+class BlockTable:
     """The reports of one block: some attributes through one channel."""
 
     attributes: tuple[int, ...]
     forward: Operator
     counts: Floats
 
-    def counting(self, counts: Floats) -> BlockEvidence:
+    def with_counts(self, counts: Floats) -> BlockTable:
         return replace(self, counts=counts)
 
     @cached_property
     def _backward(self) -> Operator:
         return self.forward.transpose()
 
-    def between(self, attribute: int, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+    def log_likelihood_between(
+        self, attribute: int, low: Mixture, high: Mixture, shares: Floats
+    ) -> Floats:
         if attribute not in self.attributes:
             return np.zeros(len(shares))
-        return _between(self.counts, self.chances(low), self.chances(high), shares)
+        return _log_likelihood_between(
+            self.counts, self.report_probabilities(low), self.report_probabilities(high), shares
+        )
 
-    def chances(self, mixture: Mixture) -> Floats:
+    def report_probabilities(self, mixture: Mixture) -> Floats:
         joint: Floats = mixture.weights @ mixture.classwise(self.attributes)
         return self._seen(joint)
 
@@ -95,17 +101,17 @@ class BlockEvidence:
         seen: Floats = self.forward.turn(joint[:, None])[0]
         return seen
 
-    def log(self, chances: Floats) -> float:
+    def log_likelihood(self, chances: Floats) -> float:
         return float(self.counts @ logs(chances))
 
-    def expect(self, mixture: Mixture) -> Expected:
+    def e_step(self, mixture: Mixture) -> Expectation:
         joint = mixture.classwise(self.attributes)
         joint *= mixture.weights[:, None]
         seen = self._seen(joint.sum(axis=0))
         ratio = self.counts / np.maximum(seen, 1e-300)
         joint *= self._backward.turn(ratio[:, None])[0]
         values = by_attribute(mixture, self.attributes, joint)
-        return Expected(joint.sum(axis=1), values, self.log(seen))
+        return Expectation(joint.sum(axis=1), values, self.log_likelihood(seen))
 
 
 def by_attribute(mixture: Mixture, attributes: Sequence[int], joint: Floats) -> Floats:
@@ -121,7 +127,7 @@ def by_attribute(mixture: Mixture, attributes: Sequence[int], joint: Floats) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class PairEvidence:
+class PairTables:
     """The tables of all pairs of attributes that are reported apart, side by side in one matrix.
 
     `counts` is symmetric, with nothing where an attribute would meet itself or one of its block.
@@ -131,7 +137,7 @@ class PairEvidence:
     forward: tuple[Operator, ...]  # one for each attribute
     counts: Floats
 
-    def counting(self, counts: Floats) -> PairEvidence:
+    def with_counts(self, counts: Floats) -> PairTables:
         return replace(self, counts=counts)
 
     @cached_property
@@ -148,7 +154,9 @@ class PairEvidence:
         """How likely each report of each attribute is in each class."""
         return mixture.profiles @ self._whole.T
 
-    def between(self, attribute: int, low: Mixture, high: Mixture, shares: Floats) -> Floats:
+    def log_likelihood_between(
+        self, attribute: int, low: Mixture, high: Mixture, shares: Floats
+    ) -> Floats:
         # Its pairs with the others: no other table is touched.
         ends = np.cumsum([0, *(f.rows for f in self.forward)])
         own = slice(ends[attribute], ends[attribute + 1])
@@ -157,25 +165,25 @@ class PairEvidence:
             shown = self._shown(mixture)
             return (shown[:, own] * mixture.weights[:, None]).T @ shown
 
-        return _between(self.counts[own], chances(low), chances(high), shares)
+        return _log_likelihood_between(self.counts[own], chances(low), chances(high), shares)
 
-    def chances(self, mixture: Mixture) -> Floats:
+    def report_probabilities(self, mixture: Mixture) -> Floats:
         shown = self._shown(mixture)
         return shown.T @ (shown * mixture.weights[:, None])
 
-    def log(self, chances: Floats) -> float:
+    def log_likelihood(self, chances: Floats) -> float:
         # Every pair stands in the matrix twice.
         return 0.5 * float((self.counts * logs(chances)).sum())
 
-    def expect(self, mixture: Mixture) -> Expected:
+    def e_step(self, mixture: Mixture) -> Expectation:
         shown = self._shown(mixture)
         weighted = shown * mixture.weights[:, None]
         seen = np.maximum(shown.T @ weighted, 1e-300)
         blame = (weighted @ (self.counts / seen)) @ self._whole
         values = mixture.profiles * blame
-        return Expected(0.5 * values.sum(axis=1), values, self.log(seen))
+        return Expectation(0.5 * values.sum(axis=1), values, self.log_likelihood(seen))
 
 
-def likelihood(mixture: Mixture, evidence: Sequence[Table]) -> float:
-    """The log likelihood of counted reports."""
-    return sum(e.log(e.chances(mixture)) for e in evidence)
+def composite_log_likelihood(mixture: Mixture, tables: Sequence[Table]) -> float:
+    """The sum over tables: composite where the same reports stand in several of them."""
+    return sum(e.log_likelihood(e.report_probabilities(mixture)) for e in tables)

@@ -9,8 +9,8 @@ import pytest
 
 from castell import fit
 from castell.collector.results.answer import solve
-from castell.collector.results.moment import Moment, period_tables, periods, take
 from castell.collector.results.question import Question
+from castell.collector.results.snapshot import Snapshot, period_tables, periods, take
 from castell.collector.store import open_store
 from castell.counting import Counts, drawn_blocks
 from castell.inference.inversion import observe
@@ -19,7 +19,7 @@ from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, filled, repo
 
 
 @pytest.fixture(scope="module")
-def moment(tmp_path_factory: pytest.TempPathFactory) -> Moment:
+def moment(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
     reports = reports_of(600)
     store = filled(tmp_path_factory.mktemp("m") / "s.sqlite", reports, spread(600, 3))
     try:
@@ -28,7 +28,7 @@ def moment(tmp_path_factory: pytest.TempPathFactory) -> Moment:
         store.close()
 
 
-def test_everything_is_there_once_and_in_the_order_of_the_hours(moment: Moment) -> None:
+def test_everything_is_there_once_and_in_the_order_of_the_hours(moment: Snapshot) -> None:
     reports = reports_of(600)
     hours = spread(600, 3)
     given = sorted(zip(hours.tolist(), *(c.tolist() for c in reports.columns), strict=True))
@@ -73,7 +73,7 @@ def test_small_periods_are_put_together() -> None:
     assert len(periods(spread(90_000, 90)).labels) == 30
 
 
-def test_the_periods_tables_add_up_to_the_whole(moment: Moment) -> None:
+def test_the_periods_tables_add_up_to_the_whole(moment: Snapshot) -> None:
     names = ["health", "age"]
     tables = period_tables(moment, names, periods(moment.hours))
     assert tables.shape[0] == 3
@@ -104,7 +104,7 @@ def test_a_method_is_fitted_once_to_the_reports_of_a_moment(
         fits.append(method)
         return fit(counts, method)
 
-    monkeypatch.setattr("castell.collector.results.moment.fit", counted)
+    monkeypatch.setattr("castell.collector.results.snapshot.fit", counted)
     for names in (("age",), ("smokes", "health")):
         for method in ("auto", "castell"):
             shown = solve(moment, Question(names, method))

@@ -28,7 +28,7 @@ MOST_PERIODS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class Snapshot:
     """Reports in the order of the hour they came; within an hour the order means nothing."""
 
     reports: Reports
@@ -75,13 +75,13 @@ class Periods:
     ends: tuple[tuple[int, int], ...]
 
 
-def take(store: Store) -> Moment:
+def take(store: Store) -> Snapshot:
     """Read a store once, all of one moment."""
     study, parts = store.study, list(store.dated())
     hours = np.concatenate([hours for hours, _ in parts] or [np.empty(0, np.int64)])
     order = np.argsort(hours, kind="stable")
     columns = [column[order] for column in joined(study, (columns for _, columns in parts))]
-    return Moment(Reports(study, columns, secure=store.secure), hours[order])
+    return Snapshot(Reports(study, columns, secure=store.secure), hours[order])
 
 
 def periods(hours: NDArray[np.int64]) -> Periods:
@@ -109,7 +109,7 @@ def periods(hours: NDArray[np.int64]) -> Periods:
     return Periods("hour" if one_day else "day", labels, tuple(pairwise(limits)))
 
 
-def period_tables(moment: Moment, names: Sequence[str], spans: Periods) -> Integers:
+def period_tables(moment: Snapshot, names: Sequence[str], spans: Periods) -> Integers:
     """How often each report over some attributes came, a row for each period.
 
     Where each respondent drew a block these are the reports of all blocks that hold one of them.
@@ -122,7 +122,7 @@ def period_tables(moment: Moment, names: Sequence[str], spans: Periods) -> Integ
     return np.array(rows)
 
 
-def _drawn_row(moment: Moment, names: Sequence[str], start: int, end: int) -> Integers:
+def _drawn_row(moment: Snapshot, names: Sequence[str], start: int, end: int) -> Integers:
     blocks = drawn_blocks(moment.between(start, end))
     tables = [
         block.table(_axes(block.study, names))

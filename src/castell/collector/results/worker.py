@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TypeVar
 
 from castell.collector.results.answer import Answer, signals, solve
-from castell.collector.results.moment import Moment, take
 from castell.collector.results.overview import step_of
 from castell.collector.results.question import Question
+from castell.collector.results.snapshot import Snapshot, take
 from castell.collector.settings import State
 from castell.collector.wire import RefusedError
 from castell.results.joint import JointEstimate
@@ -40,7 +40,7 @@ def _load() -> None:
             import_module(name)
 
 
-class Desk:
+class ResultsWorker:
     """Reads the store and fits models in two threads of its own, so that reports never wait.
 
     What it works from is a moment, which is taken anew only when enough new reports are in.
@@ -51,16 +51,16 @@ class Desk:
         self._reader = ThreadPoolExecutor(1, "castell-results-read", _load)
         self._fitter = ThreadPoolExecutor(1, "castell-results-fit", _load)
         self._joints: OrderedDict[tuple[object, ...], JointEstimate] = OrderedDict()
-        self._moment: Moment | None = None
+        self._moment: Snapshot | None = None
         self._not_before = 0.0
         self._turn = asyncio.Lock()
         self._waiting = 0
 
-    async def look(self, make: Callable[[int, Moment | None], T]) -> T:
+    async def look(self, make: Callable[[int, Snapshot | None], T]) -> T:
         """What `make` makes of the number of reports, and of the moment if they are enough."""
         return await self._in(self._reader, lambda: make(*self._look()))
 
-    async def moment(self) -> Moment:
+    async def moment(self) -> Snapshot:
         """The reports, or a refusal while they are too few."""
         found = await self.look(lambda _, held: held)
         minimum = self._state.settings.minimum
@@ -102,7 +102,7 @@ class Desk:
 
     # -- in the threads --------------------------------------------------------------------------
 
-    def _look(self) -> tuple[int, Moment | None]:
+    def _look(self) -> tuple[int, Snapshot | None]:
         count, held = self._state.store.count(), self._moment
         minimum = self._state.settings.minimum
         if count < minimum:
@@ -118,7 +118,7 @@ class Desk:
         self._not_before = end + (end - start) / SHARE
         return count, self._moment
 
-    def _answer(self, moment: Moment, question: Question) -> Answer:
+    def _answer(self, moment: Snapshot, question: Question) -> Answer:
         # Reports are never taken away, so as many reports are the same reports.
         key = (moment.n, question.attributes, question.method, question.post)
         joint = self._joints.pop(key, None) or solve(moment, question)

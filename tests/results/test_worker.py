@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from castell import JointEstimate
-from castell.collector.results import desk as desk_module
+from castell.collector.results import worker as desk_module
 from castell.collector.results.answer import Answer, solve
-from castell.collector.results.desk import WAITING, Desk
-from castell.collector.results.moment import Moment, take
 from castell.collector.results.question import Question
+from castell.collector.results.snapshot import Snapshot, take
+from castell.collector.results.worker import WAITING, ResultsWorker
 from castell.collector.store import Packing, Store, Submission
 from castell.collector.wire import RefusedError
 from tests.results.stores import STUDY, filled, reports_of, spread, state_of
@@ -43,7 +43,7 @@ def _n(given: Answer) -> int:
     return given.joint.n
 
 
-def _both(count: int, moment: Moment | None) -> tuple[int, Moment | None]:
+def _both(count: int, moment: Snapshot | None) -> tuple[int, Snapshot | None]:
     return count, moment
 
 
@@ -53,7 +53,7 @@ class Solver:
     def __init__(self) -> None:
         self.asked: list[Question] = []
 
-    def __call__(self, moment: Moment, question: Question) -> JointEstimate:
+    def __call__(self, moment: Snapshot, question: Question) -> JointEstimate:
         self.asked.append(question)
         return solve(moment, question)
 
@@ -65,12 +65,12 @@ class Held(Solver):
         super().__init__()
         self.begun, self.go_on = threading.Event(), threading.Event()
 
-    def __call__(self, moment: Moment, question: Question) -> JointEstimate:
+    def __call__(self, moment: Snapshot, question: Question) -> JointEstimate:
         self.begun.set()
         assert self.go_on.wait(30)
         return super().__call__(moment, question)
 
-    async def asked_by(self, desk: Desk) -> asyncio.Task[int]:
+    async def asked_by(self, desk: ResultsWorker) -> asyncio.Task[int]:
         """A question that is under way."""
         asked = asyncio.create_task(desk.answer(ASKED, _n))
         while not self.begun.is_set():
@@ -87,7 +87,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Held:
 
 def test_results_move_in_steps_so_that_no_single_report_shows(store: Store) -> None:
     async def run() -> list[int]:
-        desk = Desk(state_of(store), clock=lambda: 0.0)
+        desk = ResultsWorker(state_of(store), clock=lambda: 0.0)
         seen = [await desk.answer(ASKED, _n)]
         _add(store, 9, seed=2)
         seen.append(await desk.answer(ASKED, _n))
@@ -105,7 +105,7 @@ def test_a_store_that_takes_long_to_read_is_read_seldom(
 ) -> None:
     now = 0.0
 
-    def slow(taken: Store) -> Moment:
+    def slow(taken: Store) -> Snapshot:
         nonlocal now
         now += 2.0
         return take(taken)
@@ -114,7 +114,7 @@ def test_a_store_that_takes_long_to_read_is_read_seldom(
 
     async def run() -> list[int]:
         nonlocal now
-        desk = Desk(state_of(store), clock=lambda: now)
+        desk = ResultsWorker(state_of(store), clock=lambda: now)
         seen = [await desk.answer(ASKED, _n)]
         _add(store, 50, seed=2)
         now += 19.0
@@ -140,7 +140,7 @@ def test_a_table_is_worked_out_once_for_all_levels_and_charts(
     ]
 
     async def run() -> None:
-        desk = Desk(state_of(store))
+        desk = ResultsWorker(state_of(store))
         for question in (ASKED, *other, ASKED):
             await desk.answer(question, _n)
         desk.close()
@@ -151,7 +151,7 @@ def test_a_table_is_worked_out_once_for_all_levels_and_charts(
 
 def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(store: Store, held: Held) -> None:
     async def run() -> int:
-        desk = Desk(state_of(store))
+        desk = ResultsWorker(state_of(store))
         asked = await held.asked_by(desk)
         # Were the loop or the reader held up, this would wait for what only this lets go on.
         count = await desk.look(lambda count, _: count)
@@ -166,7 +166,7 @@ def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(store: Store, hel
 
 def test_too_many_questions_at_once_are_told_to_come_back(store: Store, held: Held) -> None:
     async def run() -> list[int | BaseException]:
-        desk = Desk(state_of(store))
+        desk = ResultsWorker(state_of(store))
         first = await held.asked_by(desk)
         rest = [asyncio.create_task(desk.answer(ASKED, _n)) for _ in range(WAITING + 4)]
         while sum(task.done() for task in rest) < 5:
@@ -196,7 +196,7 @@ def test_who_is_gone_when_it_is_their_turn_gets_no_answer(
         return False
 
     async def run() -> None:
-        desk = Desk(state_of(store))
+        desk = ResultsWorker(state_of(store))
         with pytest.raises(RefusedError, match="nobody waits"):
             await desk.answer(Question(("age",)), _n, left)
         assert await desk.answer(ASKED, _n, stays) == 200
@@ -210,7 +210,7 @@ def test_nothing_of_a_look_or_an_answer_is_made_in_the_loop_itself(store: Store)
     loop = threading.get_ident()
 
     async def run() -> set[int]:
-        desk = Desk(state_of(store))
+        desk = ResultsWorker(state_of(store))
         return {
             await desk.look(lambda *_: threading.get_ident()),
             await desk.answer(ASKED, lambda _: threading.get_ident()),
@@ -223,7 +223,7 @@ def test_below_the_minimum_it_forgets_what_it_knew(tmp_path: Path) -> None:
     few = filled(tmp_path / "few.sqlite", reports_of(99), spread(99, 1))
 
     async def run() -> None:
-        desk = Desk(state_of(few))
+        desk = ResultsWorker(state_of(few))
         assert await desk.look(_both) == (99, None)
         with pytest.raises(RefusedError) as refused:
             await desk.answer(ASKED, _n)
@@ -245,12 +245,12 @@ Timestamp = 1
 """
 BESIDE = """
 import asyncio, sys, threading, time
-from castell.collector.results.desk import Desk
+from castell.collector.results.worker import ResultsWorker
 beside = threading.Thread(target=__import__, args=("pandas",))
 beside.start()
 while "pandas" not in sys.modules:
     time.sleep(0.01)
-desk = Desk(None)
+desk = ResultsWorker(None)
 desk._look = lambda: (0, None)
 print(asyncio.run(desk.look(lambda *_: hasattr(sys.modules["pandas"], "Timestamp"))))
 """

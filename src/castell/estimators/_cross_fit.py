@@ -1,4 +1,4 @@
-"""What `auto` works from: the model, fitted once, and the reports it is judged by."""
+"""What `auto` works from: the latent class model, fitted once, and its cross-fitted tables."""
 
 from __future__ import annotations
 
@@ -7,55 +7,56 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from castell.counting import Counts, HistogramCounts, drawn_blocks
-from castell.counting.folds import dealt
-from castell.estimators.latent import STARTS, Latent, learn
+from castell.counting.folds import split_fold
 from castell.inference.inversion import Observed, observe
 from castell.inference.latent.mixture import Mixture
-from castell.inference.model_averaging import Deal
+from castell.inference.latent.model import Latent, learn
+from castell.inference.latent.settings import SETTINGS
+from castell.inference.model_averaging import HeldOutFold
 from castell.inference.reasons import Reason
 from castell.linear.operators import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """The model, fitted once, and the reports it was judged by."""
+class CrossFit:
+    """The latent class model of some reports, and what it says without each fold."""
 
     counts: Counts
 
     @cached_property
     def latent(self) -> Latent:
-        return learn(self.counts, None, None, STARTS)
+        return learn(self.counts, None, None, SETTINGS.starts)
 
     @cached_property
     def blocks(self) -> tuple[HistogramCounts, ...]:
         return drawn_blocks(self.counts)
 
     def models(self, mixture: Mixture, names: Sequence[str]) -> tuple[Floats, ...]:
-        """What there is to believe of a table: the model, and independence if that is another."""
+        """The models of a table to average: the latent class model, and independence."""
         places = self.latent.places(names)
-        if len(names) == 1 or not self.latent.recipe.steps:
+        if len(names) == 1 or not self.latent.associated:
             return (mixture.table(places),)
-        return mixture.table(places), mixture.apart(places)
+        return mixture.table(places), mixture.independent_table(places)
 
-    def deals(self, whole: Observed) -> list[tuple[Deal, ...]]:
+    def folds(self, whole: Observed) -> list[tuple[HeldOutFold, ...]]:
         """For each model: most reports, those held out, and what it says without these."""
         found = []
-        for fold, trained in enumerate(self.latent.trained):
-            _, test = dealt(self.counts, fold)
+        for fold, trained in enumerate(self.latent.fold_models):
+            _, test = split_fold(self.counts, fold)
             if 0 < test.n < self.counts.n:
                 unseen = observe(test, whole.names)
                 seen = whole.replace(whole.table - unseen.table)
-                found.append(Deal.each(seen, unseen, self.models(trained, whole.names)))
+                found.append(HeldOutFold.each(seen, unseen, self.models(trained, whole.names)))
         return list(zip(*found, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
-class Blend:
+class Combined:
     """A table, and why it was made so."""
 
     table: Floats
     reasons: tuple[Reason, ...]
 
 
-def by_model(held: Held, names: tuple[str, ...], why: Reason) -> Blend:
-    return Blend(held.latent.table(names), (why, *held.latent.reasons(names)))
+def by_model(cross_fit: CrossFit, names: tuple[str, ...], why: Reason) -> Combined:
+    return Combined(cross_fit.latent.table(names), (why, *cross_fit.latent.reasons(names)))

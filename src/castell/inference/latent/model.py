@@ -1,0 +1,175 @@
+"""The latent class model, fitted: averaged mixtures, and how far their answers may be off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from castell.counting import Counts
+from castell.inference.inversion import Query
+from castell.inference.latent.counted_tables import sufficient_statistics
+from castell.inference.latent.cross_validation import (
+    Hyperparameters,
+    affordable_report_steps,
+    cross_validate,
+    fit_margins,
+    operations_per_step,
+    uniform,
+)
+from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.error import mixture_error
+from castell.inference.latent.mixture import (
+    Mixture,
+    average,
+    random_start,
+    shrink_margins,
+    shrink_to_margins,
+)
+from castell.inference.latent.report_rows import ReportRows, report_rows
+from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.sufficient_statistics import Table
+from castell.inference.latent.threads import one_thread
+from castell.inference.margins import Margins
+from castell.inference.misfit import detectable
+from castell.inference.model_error import ModelError
+from castell.inference.model_intervals import ModelIntervals
+from castell.inference.reasons import Code, Reason, reason
+from castell.linear.operators import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Latent:
+    """An averaged mixture, and how it was made."""
+
+    counts: Counts
+    statistics: list[Table]
+    mixture: Mixture
+    margins: tuple[Floats, ...]
+    hyperparameters: Hyperparameters
+    starts: int
+
+    @property
+    def associated(self) -> bool:
+        """Whether any association was found."""
+        return self.hyperparameters.steps > 0
+
+    @property
+    def fold_models(self) -> tuple[Mixture, ...]:
+        """What the hyper-parameters give without each fold."""
+        return self.hyperparameters.fold_models
+
+    @cached_property
+    def intervals(self) -> ModelIntervals:
+        """How far its answers may be off."""
+        error = mixture_error(self.counts, self.mixture, self.hyperparameters)
+        return ModelIntervals(ModelError(Margins(self.counts), error))
+
+    def table(self, names: Sequence[str]) -> Floats:
+        return self.mixture.table(self.places(names))
+
+    def places(self, names: Sequence[str]) -> list[int]:
+        return [self.counts.study.names.index(name) for name in names]
+
+    def share(self, query: Query) -> float:
+        """The share of a product query."""
+        return self.mixture.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
+
+    def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
+        """What was chosen, as far as it concerns some attributes."""
+        if len(names) == 1:
+            return ()
+        return (*self._chosen(names), *self.intervals.reasons(names))
+
+    def _chosen(self, names: Sequence[str]) -> tuple[Reason, ...]:
+        hyperparameters = self.hyperparameters
+        if hyperparameters.steps == 0:
+            return self._unassociated([tuple(names)])
+        made = reason(
+            Code.LATENT_CLASSES,
+            fits=self.starts,
+            classes=hyperparameters.classes,
+            steps=hyperparameters.steps,
+            report_steps=hyperparameters.report_steps,
+            chosen=bool(hyperparameters.fold_models),
+        )
+        shrinkage = dict(zip(self.counts.study.names, hyperparameters.shrinkage, strict=True))
+        alone = [name for name in names if shrinkage[name] == 0.0]
+        others = [(one, two) for one in alone for two in names if two != one]
+        apart = {tuple(sorted(pair, key=list(names).index)) for pair in others}
+        return (made, *self._unassociated(sorted(apart)))
+
+    def _unassociated(self, apart: Sequence[tuple[str, ...]]) -> tuple[Reason, ...]:
+        """What was not found, and how strong it would have to be to show."""
+        found = []
+        for some in apart:
+            pairs = list(combinations(some, 2))
+            if not all(self.intervals.support(pair).together for pair in pairs):
+                continue  # nobody could have found it; that is said anyway
+            limits = [
+                detectable(
+                    self.counts,
+                    pair,
+                    [self.table([name]) for name in pair],
+                    self.intervals.error.margins.blocks,
+                )
+                for pair in pairs
+            ]
+            found.append(reason(Code.ASSOCIATION_NOT_FOUND, *some, detectable=max(limits)))
+        return tuple(found)
+
+
+@one_thread()
+def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
+    """Cross-validate what was left open, then fit to all reports."""
+    statistics = sufficient_statistics(counts)
+    if classes is None or steps is None:
+        hyperparameters = cross_validate(counts, statistics, classes, steps)
+    else:
+        hyperparameters = Hyperparameters(
+            classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, (), ()
+        )
+    margins = fit_margins(statistics, uniform(counts.study.schema.sizes))
+    generator = np.random.default_rng(0)
+    if not hyperparameters.steps:
+        plain = random_start(margins, 1, 0.0, generator)
+        return Latent(counts, statistics, plain, margins, hyperparameters, 1)
+    room = SETTINGS.work // (
+        operations_per_step(statistics, hyperparameters.classes) * hyperparameters.steps
+    )
+    rows = None
+    if hyperparameters.report_steps:
+        room = min(
+            room,
+            affordable_report_steps(counts, hyperparameters.classes, 1)
+            // hyperparameters.report_steps,
+        )
+        rows = report_rows(counts)
+    rounds = min(starts, max(SETTINGS.fewest_starts, room))
+    fits = [fit_once(hyperparameters, statistics, rows, margins, generator) for _ in range(rounds)]
+    return Latent(counts, statistics, average(fits), margins, hyperparameters, rounds)
+
+
+def fit_once(
+    hyperparameters: Hyperparameters,
+    tables: Sequence[Table],
+    rows: ReportRows | None,
+    margins: Sequence[Floats],
+    generator: np.random.Generator,
+) -> Mixture:
+    """One fit: through tables, then through the reports one by one, then shrunk."""
+    mixture = random_start(margins, hyperparameters.classes, SETTINGS.start_scale, generator)
+    mixture = OverRelaxedEM(mixture, tables).run(hyperparameters.steps)
+    if rows is not None:
+        further = OverRelaxedEM(mixture, [rows]).run(hyperparameters.report_steps)
+        mixture = average(
+            [mixture, further], [1.0 - hyperparameters.report_weight, hyperparameters.report_weight]
+        )
+    return shrink_margins(
+        shrink_to_margins(mixture, hyperparameters.shrinkage),
+        margins,
+        hyperparameters.margin_shrinkage,
+    )
