@@ -1,4 +1,4 @@
-"""Maximum likelihood on the simplex, drawn towards independence as far as held-out reports ask for.
+"""Maximum likelihood on the simplex, shrunk towards independence by cross-validation.
 
 The most likely joint table given the reports, by accelerated expectation maximisation through the
 channels (iterative Bayesian update), with a prior of pseudo-respondents whose answers are

@@ -109,7 +109,7 @@ class Filters:
             chosen.append(best)
             new = np.concatenate([m[:, k] for m, k in zip(matrices, best, strict=True)])
             columns, size = np.column_stack([columns, new]), np.append(size, 0.0)
-            size = _settled(columns, wanted, size, penalty)
+            size = _coordinate_descent(columns, wanted, size, penalty)
             kept = size > 0.0
             chosen = [c for c, k in zip(chosen, kept, strict=True) if k]
             columns, size = columns[:, kept], size[kept]
@@ -180,7 +180,7 @@ def unpacked(codes: NDArray[np.uint64]) -> NDArray[np.float32]:
     return np.unpackbits(rows, axis=1, bitorder="little").astype(np.float32)
 
 
-def _settled(columns: Floats, wanted: Floats, size: Floats, penalty: float) -> Floats:
+def _coordinate_descent(columns: Floats, wanted: Floats, size: Floats, penalty: float) -> Floats:
     """Coefficients of the chosen columns: the unbounded fit, or the way to it up to zero."""
     active = np.ones(len(size), dtype=bool)
     while active.any():

@@ -164,14 +164,10 @@ class Believed:
         model, other = self.model, self.unbiased_spread
         low, high = (model.interval if bounded else model.plain)(values, level)
         least, most = (other.interval if bounded else other.plain)(self.unbiased, level)
-        # The two are compared as they come, not after the bounds cut a hopeless one short; at one
-        # level for all, so that intervals of higher levels hold those of lower ones.
-        shorter = _width(other.plain(self.unbiased, 0.95)) < _width(model.plain(values, 0.95))
-        if bounded:
-            # An unbiased share that can be one has an honest length inside the bounds as well.
-            possible = (self.unbiased >= 0.0) & (self.unbiased <= 1.0)
-            inside = _width(other.interval(self.unbiased, 0.95))
-            shorter |= possible & (inside < _width(model.interval(values, 0.95)))
+        # At one level for all, so that intervals of higher levels hold those of lower ones.
+        mine = (model.interval if bounded else model.plain)(values, 0.95)
+        theirs = (other.interval if bounded else other.plain)(self.unbiased, 0.95)
+        shorter = _width(theirs) < _width(mine)
         return (
             np.where(shorter, np.minimum(least, values), low),
             np.where(shorter, np.maximum(most, values), high),
