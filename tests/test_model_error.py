@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -26,6 +28,7 @@ from castell.inference.latent.model import learn
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.support import Checked, support
+from castell.linear.axes import group_sum
 from castell.linear.operators import Floats
 from tests.populations import collect, drawn_studies, population, studies
 
@@ -108,12 +111,8 @@ def test_the_error_of_cells_and_groups_is_that_of_the_definition(design: str) ->
     assert spread.variance[0] == pytest.approx(_oracle(f, table, margins), rel=close)
 
 
-def _share(table: Floats):  # type: ignore[no-untyped-def]
-    def share(query: Query) -> float:
-        inside = [query.get(n, np.arange(k)) for n, k in zip(NAMES, table.shape, strict=True)]
-        return float(table[np.ix_(*inside)].sum())
-
-    return share
+def _share(table: Floats) -> Callable[[Query], float]:
+    return partial(group_sum, table, NAMES)
 
 
 def test_the_covariance_is_that_of_any_combination() -> None:

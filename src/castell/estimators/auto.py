@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from math import prod
 
-import numpy as np
-
 from castell.counting import Counts
 from castell.errors import ReportError
 from castell.estimators._cross_fit import Combined, CrossFit, by_model
@@ -27,6 +25,7 @@ from castell.inference.kronecker import check_cells
 from castell.inference.model_averaging import average_models, finite_population_mean
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
+from castell.linear.axes import group_sum
 from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True)
@@ -71,11 +70,7 @@ def _shares(
         found = intervals.shares(queries, cross_fit.latent.share)
         return found.because(*cross_fit.latent.reasons(names))
     combined = solve(names)
-
-    def share(query: Query) -> float:
-        inside = [query.get(name, np.arange(study.schema[name].size)) for name in names]
-        return float(combined.table[np.ix_(*inside)].sum())
-
+    share = partial(group_sum, combined.table, names)
     return intervals.shares(queries, share).because(*combined.reasons)
 
 

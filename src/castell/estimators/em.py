@@ -36,7 +36,7 @@ from castell.inference.model_intervals import ModelIntervals
 from castell.inference.products import shares
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
-from castell.linear.axes import expand, summed
+from castell.linear.axes import expand, group_sum, summed
 from castell.linear.operators import Floats
 from castell.study.study import Study
 
@@ -233,9 +233,5 @@ def _shares(
         return found.because(reason(Code.UNBIASED_INSTEAD))
     fitted = solve(names, None)
     intervals = _intervals(margins, fitted)
-
-    def share(query: Query) -> float:
-        inside = [query.get(n, np.arange(size)) for n, size in zip(names, sizes, strict=True)]
-        return float(fitted.table[np.ix_(*inside)].sum())
-
+    share = partial(group_sum, fitted.table, names)
     return intervals.shares(queries, share).because(*_reasons(fitted, intervals))

@@ -111,22 +111,21 @@ class Observed:
         shape = [prod(axis.size for axis in part.axes) for part in self.parts]
         return self.table.reshape(shape) / self.n
 
+    def smoothed(self) -> Floats:
+        """The minimax estimate of the distribution of reports (Trybula 1958), to read variances
+        from: as if sqrt(n) more had come, spread evenly. A few show too little of their scatter."""
+        shares, more = self.frequencies(), sqrt(self.n)
+        return np.asarray((shares * self.n + more / shares.size) / (self.n + more))
+
     def invert(self) -> Floats:
         """The unbiased estimate."""
         inverses = [part.lens.inverse for part in self.parts]
         return self.in_order_asked(apply(inverses, self.frequencies()))
 
     def second_moment(self, *, smooth: bool = False) -> Floats:
-        """The mean over reports of what each adds to a cell, squared.
-
-        A few reports show too little of how they scatter. `smooth` takes the minimax estimate of
-        their distribution (Trybula 1958): as if sqrt(n) more had come, spread evenly.
-        """
+        """The mean over reports of what each adds to a cell, squared."""
         squares = [part.lens.inverse.power(2) for part in self.parts]
-        shares = self.frequencies()
-        if smooth:
-            more = sqrt(self.n)
-            shares = (shares * self.n + more / shares.size) / (self.n + more)
+        shares = self.smoothed() if smooth else self.frequencies()
         return self.in_order_asked(apply(squares, shares))
 
     def growth(self) -> Floats:
@@ -248,7 +247,7 @@ def measure(counts: Counts, queries: Sequence[Query], target: str) -> Cells:
 
 
 def smoothed(cells: Cells, study: Study, queries: Sequence[Query]) -> Cells:
-    """The same with variances from a smooth distribution of reports; see `second_moment`."""
+    """The same with variances from a smooth distribution of reports; see `Observed.smoothed`."""
     even = [prod(float((f.values**2).mean()) for f in factors(study, q)) for q in queries]
     n, more = cells.n, sqrt(cells.n)
     own = np.diag(cells.covariance) * n + cells.values**2

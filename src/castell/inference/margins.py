@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,17 +70,14 @@ class Margins:
         total = 0.0
         for weight, view in self.views(name):
             shares, first, second = view.frequencies().ravel(), *_gains(view, [one, two])
-            product = float(self._scatter(view, shares) @ (first * second))
+            product = float(self._scatter(view) @ (first * second))
             product -= float(shares @ first) * float(shares @ second)
             total += weight**2 * product / view.n
         return total
 
-    def _scatter(self, view: Observed, shares: Floats) -> Floats:
-        """The distribution of reports to read variances from; see `Observed.second_moment`."""
-        if not self._few:
-            return shares
-        more = sqrt(view.n)
-        return np.asarray((shares * view.n + more / shares.size) / (view.n + more))
+    def _scatter(self, view: Observed) -> Floats:
+        """The distribution of reports to read variances from."""
+        return (view.smoothed() if self._few else view.frequencies()).ravel()
 
     def group_spread(self, name: str, group: Codes) -> Normal:
         """The spread of the share of a group of values."""
@@ -92,7 +88,7 @@ class Margins:
             smooth = (shares * view.n + 1.0) / (view.n + len(shares))
             powers = [np.asarray((gains**k * smooth).sum()) for k in (1, 2, 3)]
             mean = float(gains @ shares)
-            square = float(gains**2 @ self._scatter(view, shares))
+            square = float(gains**2 @ self._scatter(view))
             variance += weight**2 * (square - mean**2) / view.n
             slope += weight**2 * (float(growth(powers, view.n)) - 2.0 * mean) / view.n
             bend -= weight**2 / view.n

@@ -159,8 +159,7 @@ def _expected(view: Observed, table: Floats) -> Floats:
     does not hold, the reports themselves tell, smoothed.
     """
     if any(isinstance(part.lens, CyclicMargin) for part in view.parts):
-        shares, more = view.frequencies().ravel(), sqrt(view.n)
-        return np.asarray((shares * view.n + more / shares.size) / (view.n + more))
+        return view.smoothed().ravel()
     return np.maximum(view.expected(table).ravel(), 0.0)
 
 

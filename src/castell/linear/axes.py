@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.linear.operators import Floats
 
@@ -21,3 +22,13 @@ def expand(table: Floats, names: Sequence[str], over: Sequence[str]) -> Floats:
     order = [names.index(name) for name in over if name in names]
     shape = [table.shape[names.index(name)] if name in names else 1 for name in over]
     return table.transpose(order).reshape(shape)
+
+
+def group_sum(table: Floats, names: Sequence[str], group: Mapping[str, NDArray[np.intp]]) -> float:
+    """The sum of the cells with some values of some attributes, and any of the others.
+
+    >>> group_sum(np.array([[1.0, 2.0], [3.0, 4.0]]), ["a", "b"], {"b": np.array([1])})
+    6.0
+    """
+    inside = [group.get(n, np.arange(size)) for n, size in zip(names, table.shape, strict=True)]
+    return float(table[np.ix_(*inside)].sum())
