@@ -132,16 +132,15 @@ def brute_force(
         n = counts[i].sum()
         if not n:
             continue
-        share = counts[i] / n
-        # The mean square of a group is that of a smooth distribution: sqrt(n) more, spread evenly.
-        smooth = (counts[i] + np.sqrt(n) / len(share)) / (n + np.sqrt(n))
+        # Variances are those of a smooth distribution: sqrt(n) more reports, spread evenly.
+        smooth = (counts[i] + np.sqrt(n) / len(counts[i])) / (n + np.sqrt(n))
         for group in groups:
             if i in weights[group]:
                 others = reduce(np.multiply, (t for g, t in tables.items() if g != group), ones)
-                own = weights[group][i] * others[..., None] * spread(adds(block, group), group, 1)
-                moves += own
-                variance += own**2 @ (smooth - share) / n
-        variance += (moves**2 @ share - (moves @ share) ** 2) / n
+                moves += (
+                    weights[group][i] * others[..., None] * spread(adds(block, group), group, 1)
+                )
+        variance += (moves**2 @ smooth - (moves @ smooth) ** 2) / n
     return np.asarray(reduce(np.multiply, tables.values(), ones)), variance
 
 

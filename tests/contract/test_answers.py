@@ -94,6 +94,22 @@ def test_a_share_is_the_sum_of_its_cells_and_one_cell_is_the_cell(method: str, d
 
 
 @each_case
+def test_a_group_and_all_others_are_known_alike(method: str, design: str) -> None:
+    """Whoever is not in one is in the other, however few reports a block has."""
+    if method in ("truncated", *BY_ROWS):
+        return  # truncated cuts the two apart; rows are simulated
+    for n in (30, 500):
+        model = castell.fit(_reports(design, n), method)
+        for attribute in model.study.schema:
+            if model.support([attribute.name]).together:
+                one = model.probability({attribute.name: attribute.values[0]})
+                rest = model.probability({attribute.name: list(attribute.values[1:])})
+                assert one.standard_error == pytest.approx(rest.standard_error, rel=1e-6, abs=1e-9)
+                low, high = rest.conf_int()
+                assert one.conf_int() == pytest.approx((1 - high, 1 - low), abs=1e-6)
+
+
+@each_case
 def test_everybody_is_certain(method: str, design: str) -> None:
     model = _model(method, design)
     for names in _askable(method, design)[-2:]:

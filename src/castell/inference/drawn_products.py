@@ -7,6 +7,7 @@ tables are averaged. Reports of different blocks are of different people, so the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import prod
 
@@ -121,16 +122,15 @@ def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> 
         held = source.groups
         weights = [source.weights[group] * others[group] for group in held]
         everything = tuple(name for group in held for name in group)
-        observed = observe(source.reports, everything)
-        variance = variance + weighted_variance(
-            observed, held, weights, names, POPULATION, smooth=True
-        )
+        observed = observe(source.reports, everything).smoothed()
+        variance = variance + weighted_variance(observed, held, weights, names, POPULATION)
     return Normal(variance)
 
 
 def _of_one(source: Source, group: tuple[str, ...]) -> tuple[float, Normal]:
     observed: Observed = observe(source.reports, group)
-    variance = weighted_variance(observed, [group], [np.ones(1)], group, POPULATION, smooth=True)
+    few = observed.smoothed()
+    variance = weighted_variance(few, [group], [np.ones(1)], group, POPULATION)
     spread = wilson(observed.invert(), variance, observed.growth(), observed.n, POPULATION)
     return source.weights[group], spread
 
@@ -159,8 +159,9 @@ def _shares(
         mine = [k for k, home in enumerate(homes) if home in source.weights]
         asked = [pieces.queries[k] for k in mine]
         weights = np.array([source.weights[homes[k]] for k in mine])
-        cells = measure(source.reports, asked, POPULATION)
-        cells = smoothed(cells, source.reports.study, asked)
+        spread_evenly = replace(source.reports, codes=np.ones_like(source.reports.codes))
+        even = measure(spread_evenly, asked, POPULATION)
+        cells = smoothed(measure(source.reports, asked, POPULATION), even)
         growths = slopes(source.reports, asked, cells.n)
         spread = wilson(cells.values, np.zeros(1), growths, cells.n, POPULATION)
         values[mine] += weights * cells.values

@@ -111,22 +111,23 @@ class Observed:
         shape = [prod(axis.size for axis in part.axes) for part in self.parts]
         return self.table.reshape(shape) / self.n
 
-    def smoothed(self) -> Floats:
-        """The minimax estimate of the distribution of reports (Trybula 1958), to read variances
-        from: as if sqrt(n) more had come, spread evenly. A few show too little of their scatter."""
-        shares, more = self.frequencies(), sqrt(self.n)
-        return np.asarray((shares * self.n + more / shares.size) / (self.n + more))
+    def smoothed(self) -> Observed:
+        """As many reports with the minimax estimate of their distribution (Trybula 1958), to read
+        variances from: as if sqrt(n) more had come, spread evenly. A few show too little scatter.
+        """
+        more = sqrt(self.n)
+        table = (self.table + more / self.table.size) * (self.n / (self.n + more))
+        return Observed(self.study, self.attributes, self.parts, table, self.n)
 
     def invert(self) -> Floats:
         """The unbiased estimate."""
         inverses = [part.lens.inverse for part in self.parts]
         return self.in_order_asked(apply(inverses, self.frequencies()))
 
-    def second_moment(self, *, smooth: bool = False) -> Floats:
+    def second_moment(self) -> Floats:
         """The mean over reports of what each adds to a cell, squared."""
         squares = [part.lens.inverse.power(2) for part in self.parts]
-        shares = self.smoothed() if smooth else self.frequencies()
-        return self.in_order_asked(apply(squares, shares))
+        return self.in_order_asked(apply(squares, self.frequencies()))
 
     def growth(self) -> Floats:
         """The slope of each cell's mean square on its estimate, from the blocks' own margins."""
@@ -246,15 +247,16 @@ def measure(counts: Counts, queries: Sequence[Query], target: str) -> Cells:
     return Cells(n, seen.mean, (seen.product - lost) / n)
 
 
-def smoothed(cells: Cells, study: Study, queries: Sequence[Query]) -> Cells:
-    """The same with variances from a smooth distribution of reports; see `Observed.smoothed`."""
-    even = [prod(float((f.values**2).mean()) for f in factors(study, q)) for q in queries]
-    n, more = cells.n, sqrt(cells.n)
-    own = np.diag(cells.covariance) * n + cells.values**2
-    square = (n * own + more * np.array(even)) / (n + more)
-    covariance = cells.covariance.copy()
-    np.fill_diagonal(covariance, np.maximum(square - cells.values**2, 0.0) / n)
-    return Cells(n, cells.values, covariance)
+def smoothed(cells: Cells, even: Cells) -> Cells:
+    """The same estimates with the covariance of a smooth distribution of reports.
+
+    `even` is measured on reports that are spread evenly; see `Observed.smoothed`.
+    """
+    share = 1.0 / (1.0 + sqrt(cells.n))  # sqrt(n) of n + sqrt(n)
+    products = [c.covariance * c.n + np.outer(c.values, c.values) for c in (cells, even)]
+    product = (1.0 - share) * products[0] + share * products[1]
+    mean = (1.0 - share) * cells.values + share * even.values
+    return Cells(cells.n, cells.values, (product - np.outer(mean, mean)) / cells.n)
 
 
 def _in_both(counts: Counts, queries: Sequence[Query]) -> Floats:

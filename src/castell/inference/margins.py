@@ -37,10 +37,10 @@ class Margins:
             self._views[name] = views(self.counts, [name], self.blocks)
         return self._views[name]
 
-    @property
-    def _few(self) -> bool:
-        """Whether reports are parted among blocks, and there may be few of one."""
-        return self.blocks is not None
+    def _scatter(self, name: str) -> list[tuple[float, Observed]]:
+        """The same, to read variances from: of blocks there may be few reports."""
+        few = self.blocks is not None
+        return [(weight, view.smoothed() if few else view) for weight, view in self.views(name)]
 
     def table(self, name: str) -> Floats:
         return np.asarray(sum(weight * view.invert() for weight, view in self.views(name)))
@@ -49,8 +49,8 @@ class Margins:
         """The variance of each value's share."""
         found = np.asarray(
             sum(
-                weight**2 * (view.second_moment(smooth=self._few) - view.invert() ** 2) / view.n
-                for weight, view in self.views(name)
+                weight**2 * (view.second_moment() - view.invert() ** 2) / view.n
+                for weight, view in self._scatter(name)
             )
         )
         # Rounding may leave a share that is certain a hair below zero.
@@ -68,31 +68,27 @@ class Margins:
     def covariance(self, name: str, one: Codes, two: Codes) -> float:
         """How the shares of two groups of values err together."""
         total = 0.0
-        for weight, view in self.views(name):
+        for weight, view in self._scatter(name):
             shares, first, second = view.frequencies().ravel(), *_gains(view, [one, two])
-            product = float(self._scatter(view) @ (first * second))
+            product = float(shares @ (first * second))
             product -= float(shares @ first) * float(shares @ second)
             total += weight**2 * product / view.n
         return total
 
-    def _scatter(self, view: Observed) -> Floats:
-        """The distribution of reports to read variances from."""
-        return (view.smoothed() if self._few else view.frequencies()).ravel()
-
     def group_spread(self, name: str, group: Codes) -> Normal:
         """The spread of the share of a group of values."""
-        slope, bend, variance = 0.0, 0.0, 0.0
+        slope, bend = 0.0, 0.0
         for weight, view in self.views(name):
             (gains,) = _gains(view, [group])
             shares = view.frequencies().ravel()
             smooth = (shares * view.n + 1.0) / (view.n + len(shares))
             powers = [np.asarray((gains**k * smooth).sum()) for k in (1, 2, 3)]
-            mean = float(gains @ shares)
-            square = float(gains**2 @ self._scatter(view))
-            variance += weight**2 * (square - mean**2) / view.n
-            slope += weight**2 * (float(growth(powers, view.n)) - 2.0 * mean) / view.n
+            slope += (
+                weight**2 * (float(growth(powers, view.n)) - 2.0 * float(gains @ shares)) / view.n
+            )
             bend -= weight**2 / view.n
-        return Normal(np.asarray(max(variance, 0.0)), slope, bend)
+        variance = max(self.covariance(name, group, group), 0.0)
+        return Normal(np.asarray(variance), slope, bend)
 
 
 def _gains(view: Observed, groups: Sequence[Codes]) -> list[Floats]:

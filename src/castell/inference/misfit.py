@@ -159,7 +159,7 @@ def _expected(view: Observed, table: Floats) -> Floats:
     does not hold, the reports themselves tell, smoothed.
     """
     if any(isinstance(part.lens, CyclicMargin) for part in view.parts):
-        return view.smoothed().ravel()
+        return view.smoothed().frequencies().ravel()
     return np.maximum(view.expected(table).ravel(), 0.0)
 
 

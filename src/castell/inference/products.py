@@ -84,18 +84,16 @@ def weighted_variance(
     weights: Sequence[Floats],
     names: Sequence[str],
     target: str,
-    *,
-    smooth: bool = False,
 ) -> Floats:
     """The variance of the sum over groups of weights times the group's inverted table.
 
-    Weights are tables over `names`, or broadcast to them. `smooth` is for few reports.
+    Weights are tables over `names`, or broadcast to them.
     """
     tables = [expand(observed.project(g).invert(), g, names) for g in groups]
     population = target == "population"
     total: Floats = np.zeros(1)
     for c, group in enumerate(groups):
-        square = expand(observed.project(group).second_moment(smooth=smooth), group, names)
+        square = expand(observed.project(group).second_moment(), group, names)
         total = total + weights[c] ** 2 * (square if population else square - tables[c])
     for c, d in combinations(range(len(groups)), 2):
         both = groups[c] + groups[d]
