@@ -64,6 +64,7 @@ def test_independence_that_does_not_hold_is_doubtful_and_so_is_said(design: str)
     assert joint.document()["verdict"] == "doubtful"
     signal = {s.key: s for s in trust.signals(counts, joint)}["misfit"]
     assert (signal.state, signal.value) == ("look", "doubtful")
+    assert "such as auto or castell" in signal.text
     # What is not wrong is not called so: margins, and methods that learned the association.
     assert joint.project("b").verdict is Verdict.FITS
     for method in ("auto", "castell"):

@@ -116,9 +116,11 @@ def model_fit(joint: JointEstimate) -> Signal:
         f"degrees of freedom, statistic {found.statistic:.1f}, p {p_text(found.p)} (Bonferroni)"
     )
     if found.verdict is Verdict.DOUBTFUL:
+        other = "castell" if joint.method == "auto" else "auto or castell"
         text = (
             f"Doubtful: the reports contradict this table in {' x '.join(found.names)}. Its "
-            "intervals do not hold that. Choose another method, such as auto or castell."
+            f"intervals do not hold that. Choose another method, such as {other}; if cells of that "
+            "are far below zero, look for forged reports."
         )
         return Signal("misfit", title, "look", "doubtful", text, method, numbers)
     text = "The reports do not contradict the model's associations."
