@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.counting import Counts
 from castell.counting.folds import split_fold
 from castell.inference.inversion import Observed, observe
 from castell.inference.latent.mixture import Mixture
@@ -26,10 +26,6 @@ class CrossFit:
     @cached_property
     def latent(self) -> Latent:
         return learn(self.counts, None, None, SETTINGS.starts)
-
-    @cached_property
-    def blocks(self) -> tuple[HistogramCounts, ...]:
-        return drawn_blocks(self.counts)
 
     def models(self, mixture: Mixture, names: Sequence[str]) -> tuple[Floats, ...]:
         """The models of a table to average: the latent class model, and independence."""

@@ -20,7 +20,7 @@ def drawn(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     whole = intervals.direct.joint(names, None)
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
     variance = np.maximum(
-        whole.spread(names).variance, expected_variance(cross_fit.blocks, names)
+        whole.spread(names).variance, expected_variance(intervals.error.margins.blocks or (), names)
     ).sum()
     share = james_stein_share(whole.probabilities, model, float(variance))
     if share == 0.0:

@@ -15,7 +15,6 @@ from functools import lru_cache, partial
 from math import prod
 
 from castell.counting import Counts
-from castell.errors import ReportError
 from castell.estimators._cross_fit import Combined, CrossFit, by_model
 from castell.estimators._drawn_design import drawn
 from castell.inference.capabilities import Reads
@@ -36,8 +35,6 @@ MOST_CELLS = 1 << 20
 
 
 def fit(study: Study, counts: Counts) -> Fitted:
-    if counts.n == 0:
-        raise ReportError("there are no reports", "collect some before estimating")
     cross_fit = CrossFit(counts)
     solve = lru_cache(maxsize=4)(partial(_solve, cross_fit))
     return Fitted(

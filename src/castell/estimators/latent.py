@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from castell.counting import Counts
-from castell.errors import OptionError, ReportError
+from castell.errors import OptionError
 from castell.inference.capabilities import Reads
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Query, names_of
@@ -41,8 +41,6 @@ def fit(
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
         if value is not None and not whole:
             raise OptionError(f"{name} is {value!r}", "give a whole number from 1 up")
-    if counts.n == 0:
-        raise ReportError("there are no reports", "collect some before estimating")
     fitted = learn(counts, classes, steps, starts)
     return Fitted(counts, partial(_joint, fitted), partial(_shares, fitted))
 

@@ -28,12 +28,12 @@ def replicates_for(cells: int) -> int:
     return max(FEWEST, min(REPLICATES, _CELLS_IN_ALL // cells))
 
 
-def draws(observed: Observed, fitted: Floats | None = None) -> Iterator[Observed]:
-    """Reports drawn again from a distribution of answers, or from the one nearest to unbiased."""
+def draws(observed: Observed) -> Iterator[Observed]:
+    """Reports drawn again, from the distribution of answers nearest to the unbiased one."""
     # Repeatable: nobody's privacy hangs on these draws, and a result should not change when
     # it is looked at twice.
     generator = np.random.default_rng(0)
-    source = simplex(observed.invert()) if fitted is None else fitted
+    source = simplex(observed.invert())
     reports = np.maximum(observed.expected(source).ravel(), 0.0)
     reports /= reports.sum()
     for _ in range(replicates_for(reports.size)):

@@ -23,7 +23,7 @@ from castell.inference.kronecker import MAX_CELLS
 from castell.inference.model_error import ModelError
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares, Unbiased
-from castell.inference.support import Checked, Support
+from castell.inference.support import Checked, Support, support
 from castell.linear.axes import summed
 from castell.linear.operators import Floats
 
@@ -41,7 +41,8 @@ class ModelIntervals:
         return product_model(counts, [counts.study.names], "population")
 
     def support(self, names: Sequence[str]) -> Support:
-        return self.direct.support(names)
+        margins = self.error.margins
+        return support(margins.counts, names, margins.blocks)
 
     def require_reports(self, names: Sequence[str]) -> None:
         """Refuse attributes of which there is no report yet: a model would only be guessing."""

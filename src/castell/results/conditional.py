@@ -81,7 +81,7 @@ class Conditional:
 
     def summary(self, level: float = 0.95) -> str:
         """The shares as a text for a report."""
-        given = ", ".join(f"{name} = {_listed(value)}" for name, value in self.given.items())
+        given = described(self.given, ", ")
         low, high = self.conf_int(level)
         rows = zip(self.values, self.probabilities, self.standard_errors, low, high, strict=True)
         wide = max(len(value) for value in self.values)
@@ -96,5 +96,15 @@ class Conditional:
         return self.summary()
 
 
-def _listed(value: Any) -> str:
-    return " or ".join(map(str, value)) if isinstance(value, (list, tuple, set)) else str(value)
+def values_of(asked: Any) -> list[Any]:
+    """The values that count: one, or a collection of them."""
+    return list(asked) if isinstance(asked, (list, tuple, set, frozenset)) else [asked]
+
+
+def described(asked: Mapping[str, Any], between: str) -> str:
+    """Attributes and the values of them that count, in words.
+
+    >>> described({"smokes": "now", "health": ["poor", "fair"]}, ", ")
+    'smokes = now, health = poor or fair'
+    """
+    return between.join(f"{n} = {' or '.join(map(str, values_of(v)))}" for n, v in asked.items())

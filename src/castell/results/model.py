@@ -1,4 +1,4 @@
-"""Models: what an estimator returns. Frozen; answers any set of attributes."""
+"""Models: what people ask. Frozen; any set of attributes, any group of values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from castell.inference.postprocess import step
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.support import Support
 from castell.linear.operators import Floats
-from castell.results.conditional import Conditional
+from castell.results.conditional import Conditional, described, values_of
 from castell.results.joint import JointEstimate
 from castell.results.probability import Difference, Probability
 from castell.study.study import Study
@@ -119,7 +119,7 @@ class Model:
             wanted: list[Values] = [{attribute.name: value} for value in attribute.values]
             labels = tuple(attribute.values)
         else:
-            wanted, labels = [asked], (_label(asked),)
+            wanted, labels = [asked], (described(asked, " and "),)
         queries = [self._query(each, {}) for each in wanted]
         for name in queries[0]:
             if name in among:
@@ -145,8 +145,7 @@ class Model:
             raise QueryError("an attribute was asked for twice", "name each once")
         codes: dict[str, Any] = {}
         for attribute in self.study.schema.select(asked):
-            wanted = asked[attribute.name]
-            listed = wanted if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
+            listed = values_of(asked[attribute.name])
             if not listed:
                 raise QueryError(f"no value of {attribute.name!r} counts", "name at least one")
             found = sorted({attribute.code(value) for value in listed})
@@ -161,11 +160,3 @@ class Model:
 
 def _behind(found: Support) -> Reason:
     return reason(Code.REPORTS, *found.names, together=found.together, n=found.n)
-
-
-def _label(asked: Values) -> str:
-    listed = {
-        name: value if isinstance(value, (list, tuple, set, frozenset)) else [value]
-        for name, value in asked.items()
-    }
-    return " and ".join(f"{name} = {' or '.join(map(str, v))}" for name, v in listed.items())
