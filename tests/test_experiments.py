@@ -129,8 +129,8 @@ def test_all_of_the_paper_is_there() -> None:
 
 NEWCOMER = '''"""A method of one's own."""
 from castell.inference.products import model
-def fit(study, counts):
-    return model(counts, [study.names], "population")
+def fit(counts):
+    return model(counts, [counts.study.names], "population")
 '''
 
 
@@ -174,8 +174,8 @@ def test_a_methods_variants_and_limits_are_shown(
 ) -> None:
     """A newcomer's own constants: options under another label, few repeats."""
     more = 'REPEATS = 1\nVARIANTS = {"newcomer, loud": {"target": "respondents"}}\n'
-    signature = "def fit(study, counts, *, target='population'):"
-    changed = NEWCOMER.replace("def fit(study, counts):", more + signature)
+    signature = "def fit(counts, *, target='population'):"
+    changed = NEWCOMER.replace("def fit(counts):", more + signature)
     (stand_in / "newcomer.py").write_text(changed, encoding="utf-8")
     sys.modules.pop("castell.estimators.newcomer", None)
     monkeypatch.setattr(castell, "methods", lambda: (newcomer,))
@@ -448,11 +448,11 @@ def _ended(session: int) -> bool:
 PICKY = '''"""Refuses much: more than 5,000 people, and what nobody reported."""
 from castell.errors import QueryError
 from castell.inference.products import model
-def fit(study, counts):
+def fit(counts):
     if counts.n > 5000:
         raise QueryError("these are too many", "ask fewer")
     next(iter(counts.batches([0])))
-    return model(counts, [study.names], "population")
+    return model(counts, [counts.study.names], "population")
 '''
 
 

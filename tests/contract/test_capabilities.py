@@ -163,9 +163,9 @@ from castell.inference.shares import Shares
 from castell.inference.intervals import Normal
 
 
-def fit(study, counts, *, loud=False):
+def fit(counts, *, loud=False):
     def joint(names, max_cells):
-        table = np.full([study.schema[name].size for name in names], 0.5)
+        table = np.full([counts.study.schema[name].size for name in names], 0.5)
         return Solution(table, lambda names: Normal(np.zeros(1)))
 
     def shares(queries):

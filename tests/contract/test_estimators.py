@@ -307,8 +307,8 @@ from castell.inference.shares import Shares
 from castell.inference.intervals import Normal
 
 
-def fit(study, counts, *, scale=1.0):
-    return Fitted(counts, partial(_joint, study, scale), _cell)
+def fit(counts, *, scale=1.0):
+    return Fitted(counts, partial(_joint, counts.study, scale), _cell)
 
 
 def _joint(study, scale, names, max_cells):

@@ -1,9 +1,9 @@
 """Estimators, one file each: the folder is the registry.
 
-A file `name.py` here with a function `fit(study, counts, **options) -> Fitted` is the method `name`
+A file `name.py` here with a function `fit(counts, **options) -> Fitted` is the method `name`
 everywhere: in the library, on the command line, in the contract tests and the experiments. The
 first line of its docstring is what people read about it, and `READS` says which reports it reads
-(`castell.capabilities`): those that everybody sends for every block, if it says nothing.
+(`inference/capabilities.py`): those that everybody sends for every block, if it says nothing.
 """
 
 from __future__ import annotations
@@ -117,5 +117,5 @@ def fit_counts(counts: Counts, method: str, options: dict[str, Any]) -> Fitted:
     check_options(method, counts.study, options)
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
-    fitted: Fitted = fit(counts.study, counts, **options)
+    fitted: Fitted = fit(counts, **options)
     return fitted

@@ -25,7 +25,6 @@ from castell.inference.model_averaging import average_models, finite_population_
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.axes import group_sum
-from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True)
 # Where all weight is on the model, the cells of larger tables are just its own.
@@ -34,21 +33,19 @@ FEW_CELLS = 1 << 14
 MOST_CELLS = 1 << 20
 
 
-def fit(study: Study, counts: Counts) -> Fitted:
+def fit(counts: Counts) -> Fitted:
     cross_fit = CrossFit(counts)
     solve = lru_cache(maxsize=4)(partial(_solve, cross_fit))
-    return Fitted(
-        counts, partial(_joint, study, cross_fit, solve), partial(_shares, study, cross_fit, solve)
-    )
+    return Fitted(counts, partial(_joint, cross_fit, solve), partial(_shares, cross_fit, solve))
 
 
 def _joint(
-    study: Study,
     cross_fit: CrossFit,
     solve: Callable[..., Combined],
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
+    study = cross_fit.counts.study
     check_cells(" x ".join(names), [study.schema[name].size for name in names], max_cells)
     cross_fit.latent.intervals.require_reports(names)
     combined = solve(names)
@@ -57,12 +54,13 @@ def _joint(
 
 
 def _shares(
-    study: Study, cross_fit: CrossFit, solve: Callable[..., Combined], queries: Sequence[Query]
+    cross_fit: CrossFit, solve: Callable[..., Combined], queries: Sequence[Query]
 ) -> Shares:
     """Shares as the table of all their attributes has them, so that they agree with each other."""
     names = names_of(queries)
     intervals = cross_fit.latent.intervals
     intervals.require_reports(names)
+    study = cross_fit.counts.study
     if prod(study.schema[name].size for name in names) > MOST_CELLS:
         found = intervals.shares(queries, cross_fit.latent.share)
         return found.because(*cross_fit.latent.reasons(names))

@@ -12,13 +12,12 @@ from castell.counting import Counts
 from castell.inference.any_design import product_model
 from castell.inference.capabilities import EVERYBODY, SETS, Reads
 from castell.inference.fitted import Fitted
-from castell.study.study import Study
 
 READS = Reads(drawn=True, sets=True, options={"target": (EVERYBODY, SETS)})
 
 
-def fit(study: Study, counts: Counts, *, target: str = "population") -> Fitted:
+def fit(counts: Counts, *, target: str = "population") -> Fitted:
     """`target` says whom the intervals speak of: the population the respondents were drawn from,
     or the 'respondents' themselves, in which case only the randomisation is uncertain. Who drew a
     block is a sample of them, so where blocks are drawn there is no such choice."""
-    return replace(product_model(counts, [study.names], target), unbiased=True)
+    return replace(product_model(counts, [counts.study.names], target), unbiased=True)

@@ -30,13 +30,13 @@ READS = Reads(sets=True)
 
 
 def fit(
-    study: Study,
     counts: Counts,
     *,
     clusters: Sequence[Sequence[str]] | None = None,
     target: str = "population",
 ) -> Fitted:
     """`clusters` lists the groups by name; attributes in none stand alone."""
+    study = counts.study
     if clusters is not None:
         groups = [block.names for block in _checked(study, clusters).blocks]
         how = "as given"

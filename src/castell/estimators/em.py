@@ -38,7 +38,6 @@ from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 from castell.linear.axes import expand, group_sum, summed
 from castell.linear.operators import Floats
-from castell.study.study import Study
 
 READS = Reads()
 # Pseudo-respondents for each real one, from "the margins only" to "the table only".
@@ -53,7 +52,7 @@ COARSE = 0.05
 MOST_CELLS = 1 << 16
 
 
-def fit(study: Study, counts: Counts, *, strength: float | None = None) -> Fitted:  # noqa: ARG001
+def fit(counts: Counts, *, strength: float | None = None) -> Fitted:
     """`strength`, pseudo-respondents for each real one; found from held-out reports if None."""
     if strength is not None and not (_is_number(strength) and 0.0 <= strength < float("inf")):
         raise OptionError(f"strength is {strength!r}", "give a number from 0 up, or none")

@@ -23,7 +23,6 @@ from castell.inference.inversion import Groups, Query, names_of, observe
 from castell.inference.products import check_target, joint_is_better, product_risk, shares, solve
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
-from castell.study.study import Study
 
 READS = Reads(sets=True)
 RULES = ("data", "bounds", "width")
@@ -31,7 +30,6 @@ DECIDED_BY_TABLE = 1 << 20
 
 
 def fit(
-    study: Study,
     counts: Counts,
     *,
     rule: str = "data",
@@ -49,8 +47,8 @@ def fit(
     check_target(target)
     return Fitted(
         counts,
-        partial(_joint, study, counts, rule, width, target),
-        partial(_shares, study, counts, rule, width, target),
+        partial(_joint, counts, rule, width, target),
+        partial(_shares, counts, rule, width, target),
     )
 
 
@@ -59,7 +57,6 @@ def _groups(names: tuple[str, ...], whole: bool) -> Groups:
 
 
 def _joint(
-    study: Study,
     counts: Counts,
     rule: str,
     width: int | None,
@@ -72,12 +69,11 @@ def _joint(
         whole, ours, theirs = joint_is_better(observed, _groups(names, whole=False))
         why = _why(ours, theirs)
     else:
-        whole, why = _by_rule(study, counts.n, rule, width, names)
+        whole, why = _by_rule(counts, rule, width, names)
     return solve(observed, _groups(names, whole), target, _reasons(whole, why))
 
 
 def _shares(
-    study: Study,
     counts: Counts,
     rule: str,
     width: int | None,
@@ -87,8 +83,8 @@ def _shares(
     names = names_of(queries)
     apart = _groups(names, whole=False)
     if rule != "data":
-        whole, why = _by_rule(study, counts.n, rule, width, names)
-    elif prod(study.schema[name].size for name in names) <= DECIDED_BY_TABLE:
+        whole, why = _by_rule(counts, rule, width, names)
+    elif prod(counts.study.schema[name].size for name in names) <= DECIDED_BY_TABLE:
         # The cell of a table is decided on as the table is, so that the two agree.
         whole, ours, theirs = joint_is_better(observe(counts, names), apart)
         why = _why(ours, theirs)
@@ -107,12 +103,13 @@ def _why(ours: float, theirs: float) -> str:
 
 
 def _by_rule(
-    study: Study, n: int, rule: str, width: int | None, names: tuple[str, ...]
+    counts: Counts, rule: str, width: int | None, names: tuple[str, ...]
 ) -> tuple[bool, str]:
     if rule == "width":
         return len(names) <= (width or 0), f"{len(names)} attributes, width {width}"
+    study = counts.study
     sizes = [study.schema[name].size for name in names]
-    ours = avd_castell(sizes, study.design.spent_on(names), n)
+    ours = avd_castell(sizes, study.design.spent_on(names), counts.n)
     theirs = avd_independent(sizes)
     return ours <= theirs, f"bound {ours:.3g} against {theirs:.3g} for independent"
 

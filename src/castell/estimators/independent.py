@@ -13,7 +13,6 @@ from castell.inference.any_design import product_model
 from castell.inference.capabilities import EVERYBODY, SETS, Reads
 from castell.inference.fitted import Fitted
 from castell.inference.reasons import Code, Reason, reason
-from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True, sets=True, options={"target": (EVERYBODY, SETS)})
 ASSUMED = reason(Code.INDEPENDENCE_ASSUMED)
@@ -24,5 +23,5 @@ def assumed(names: Sequence[str]) -> tuple[Reason, ...]:
     return (ASSUMED,) if len(names) > 1 else ()
 
 
-def fit(study: Study, counts: Counts, *, target: str = "population") -> Fitted:
-    return product_model(counts, [(name,) for name in study.names], target, assumed)
+def fit(counts: Counts, *, target: str = "population") -> Fitted:
+    return product_model(counts, [(name,) for name in counts.study.names], target, assumed)

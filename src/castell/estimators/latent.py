@@ -22,13 +22,11 @@ from castell.inference.kronecker import check_cells
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.shares import Shares
-from castell.study.study import Study
 
 READS = Reads(drawn=True, across=True, sets=True)
 
 
 def fit(
-    study: Study,  # noqa: ARG001
     counts: Counts,
     *,
     classes: int | None = None,

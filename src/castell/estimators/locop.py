@@ -35,12 +35,11 @@ from castell.inference.fitted import Fitted
 from castell.inference.inversion import observe
 from castell.inference.postprocess import simplex
 from castell.inference.synthetic_rows import Rows, model, row_count
-from castell.study.study import Study
 
 READS = Reads(sets=True)
 
 
-def fit(study: Study, counts: Counts, *, rows: int | None = None) -> Fitted:  # noqa: ARG001
+def fit(counts: Counts, *, rows: int | None = None) -> Fitted:
     """`rows`, how many synthetic rows; as many as reports if None, but 10,000 at least."""
     return model(counts, partial(_learn, row_count(counts, rows)))
 

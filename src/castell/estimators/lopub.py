@@ -45,7 +45,6 @@ from castell.inference.fitted import Fitted
 from castell.inference.junction import Clique, cliques, sample
 from castell.inference.synthetic_rows import Rows, model, row_count
 from castell.linear.operators import Floats
-from castell.study.study import Study
 
 READS = Reads(everybody=False, bloom=True)
 # It takes seconds: experiments repeat it no more often than this.
@@ -62,7 +61,6 @@ _FLOOR = 0.01
 
 
 def fit(
-    study: Study,  # noqa: ARG001
     counts: Counts,
     *,
     joint: str = "lasso+em",

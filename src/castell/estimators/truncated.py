@@ -21,13 +21,12 @@ from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.axes import expand
 from castell.linear.operators import Floats
-from castell.study.study import Study
 
 READS = Reads()
 _DRAWS = 4000
 
 
-def fit(study: Study, counts: Counts) -> Fitted:  # noqa: ARG001
+def fit(counts: Counts) -> Fitted:
     return Fitted(counts, partial(_joint, counts), partial(_shares, counts))
 
 
