@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell import Study
-from castell.counting import Factor, Moments
-from castell.counting.counts import Integers
+from castell.counting.counts import ByBatches
+from castell.counting.kernels import Integers
 from castell.inference.inversion import Observed, parts_of
 from castell.linear.operators import Floats
 from castell.study.design import Axis
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnCounts:
+class DrawnCounts(ByBatches):
     """Counts that answer with one table, whatever is asked."""
 
     study: Study
@@ -32,9 +32,6 @@ class DrawnCounts:
 
     def table(self, axes: Sequence[Axis]) -> Integers:
         return self.drawn.reshape([axis.size for axis in axes])
-
-    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        raise NotImplementedError("a drawn table has no reports to go through")
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         raise NotImplementedError("a drawn table has no reports to go through")

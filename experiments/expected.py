@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 import castell
 from castell import Study
-from castell.counting import Factor, Moments
-from castell.counting.counts import Integers
+from castell.counting.counts import ByBatches
+from castell.counting.kernels import Integers
 from castell.errors import QueryError
 from castell.estimators import clusters
 from castell.inference.inversion import Groups, Observed, parts_of
@@ -97,7 +97,7 @@ def _truncated(study: Study, people: Population, names: tuple[str, ...]) -> Floa
 
 
 @dataclass(frozen=True, eq=False)
-class RoundedCounts:
+class RoundedCounts(ByBatches):
     """The same as counts for any estimator, which divides by what they sum to.
 
     What rounding lost or added is spread over all cells, so that they sum to the respondents.
@@ -122,10 +122,6 @@ class RoundedCounts:
     def _name(self, axis: Axis) -> str:
         block = self.study.design.blocks[axis.block]
         return next(name for name in block.names if axis in block.axes(axis.block, [name]))
-
-    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        del queries
-        raise _nothing_to_read()
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         del blocks

@@ -9,8 +9,7 @@ import pytest
 
 import castell
 from castell import Checked, Code, JointEstimate, Probability, Reports, Study
-from castell.counting import MemoryCounts
-from castell.counting.folds import split_fold
+from castell.counting import MemoryCounts, folds_of
 from castell.errors import ReportError
 from castell.inference import model_averaging as belief
 from castell.inference.inversion import observe
@@ -82,8 +81,8 @@ def _deals(
 ) -> list[belief.HeldOutFold]:
     counts = MemoryCounts(collect(study, truth, n, np.random.default_rng(seed)))
     deals = []
-    for deal in range(3):
-        train, test = (observe(fold, study.names) for fold in split_fold(counts, deal))
+    for fold in folds_of(counts)[:3]:
+        train, test = (observe(part, study.names) for part in (fold.training, fold.held_out))
         deals.append(belief.HeldOutFold.of(train, test, base))
     return deals
 
@@ -134,7 +133,7 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
 
 
 def test_what_hardly_any_reports_rule_out_is_nothing() -> None:
-    deals = _deals(Study(PEOPLE.schema, 0.01), PEOPLE.table, 9, 0, APART.table)
+    deals = _deals(Study(PEOPLE.schema, 0.01), PEOPLE.table, 25, 0, APART.table)
     found = belief.average_models([deals, deals])
     # Nothing but what is believed beforehand.
     for model in (0, 1):

@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from castell import Reports, Study
-from castell.counting import MemoryCounts, drawn_blocks
+from castell.counting import MemoryCounts, kernels, samples_of
 from castell.inference.inversion import observe
-from castell.inference.latent import counted_tables as gathering
 from castell.inference.latent.counted_tables import sufficient_statistics
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import BlockTable, PairTables
@@ -132,7 +131,7 @@ def test_blocks_of_several_attributes_are_counted_whole(design: str) -> None:
 def test_blocks_that_are_too_wide_are_looked_at_in_pairs(
     design: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gathering, "MOST_CELLS", 7)
+    monkeypatch.setattr(counted_tables, "MOST_CELLS", 7)
     study = FULL[design]
     reports = _reports(study)
     found = _blocks([*sufficient_statistics(MemoryCounts(reports))])
@@ -189,7 +188,7 @@ def test_blocks_that_nobody_drew_say_nothing() -> None:
     study = drawn_studies()["pairs"]
     outputs = study.design.blocks[0].channel.outputs
     reports = Reports(study, [np.arange(outputs, dtype=np.uint16)], secure=True)
-    assert sum(block.n > 0 for block in drawn_blocks(MemoryCounts(reports))) == 1
+    assert sum(block.n > 0 for block in samples_of(MemoryCounts(reports))) == 1
     found = _blocks([*sufficient_statistics(MemoryCounts(reports))])
     assert [one.counts.sum() for one in found if one.counts.any()] == [outputs]
     uniform = Mixture(
@@ -213,7 +212,7 @@ def test_more_reports_than_fit_in_a_step(monkeypatch: pytest.MonkeyPatch) -> Non
     study = FULL["mixed"]
     reports = _reports(study)
     whole = _pairs([*sufficient_statistics(MemoryCounts(reports))]).counts
-    monkeypatch.setattr(gathering, "_STEP", 7)
+    monkeypatch.setattr(kernels, "_PAIR_STEP", 7)
     np.testing.assert_array_equal(
         _pairs([*sufficient_statistics(MemoryCounts(reports))]).counts, whole
     )

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import chi2, chisquare, kstest
 
 from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting import memory as memory_counts
-from castell.counting.folds import FOLDS, split_fold
+from castell.counting.folds import FOLDS, Part, fold_of, folds_of, repetitions, report_keys
 from castell.inference.inversion import factors
 from castell.study.design import Axis
 from tests.populations import collect, drawn_studies, population, rectangular, studies
@@ -26,6 +27,11 @@ def _reports(design: str, n: int = 900) -> Reports:
     order = np.random.default_rng(1).permutation(n)
     columns = [column[order] for column in reports.columns]
     return Reports(reports.study, columns, secure=True, backend="pandas")
+
+
+def _parts(counts: Counts, fold: int = 0) -> tuple[Part, Part]:
+    found = folds_of(counts)[fold]
+    return found.training, found.held_out
 
 
 def _tables(study: Study) -> list[list[Axis]]:
@@ -49,7 +55,7 @@ def _queries(study: Study) -> list[list[Factor]]:
 @each_design
 def test_the_parts_add_up_to_the_whole(design: str) -> None:
     whole = MemoryCounts(_reports(design))
-    train, held = split_fold(whole)
+    train, held = _parts(whole)
     assert train.n + held.n == whole.n
     for axes in _tables(whole.study):
         one, two = train.table(axes), held.table(axes)
@@ -69,7 +75,7 @@ def test_the_parts_add_up_to_the_whole(design: str) -> None:
 def test_tables_and_moments_are_those_of_the_reports_dealt(design: str) -> None:
     whole = MemoryCounts(_reports(design))
     columns = range(len(whole.study.design.widths))
-    for fold in split_fold(whole):
+    for fold in _parts(whole):
         batches = list(fold.batches(columns))
         rows = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
         alone = MemoryCounts(Reports(whole.study, rows, secure=True))
@@ -95,31 +101,31 @@ def test_every_pass_deals_alike_whatever_is_asked(
         ]
 
     for whole in (MemoryCounts(reports), scan_reports(tmp_path / "reports.parquet", reports.study)):
-        for fold, same in zip(split_fold(whole), split_fold(MemoryCounts(reports)), strict=True):
+        for fold, same in zip(_parts(whole), _parts(MemoryCounts(reports)), strict=True):
             assert rows(fold) == rows(fold) == rows(same)
             assert fold.n == same.n
             # One column alone: still the same people.
             last = np.concatenate([batch[0] for batch in fold.batches(columns[-1:])])
             assert last.tolist() == rows(same)[-1]
     # However many come at a time.
-    wanted = [rows(fold) for fold in split_fold(MemoryCounts(reports))]
+    wanted = [rows(fold) for fold in _parts(MemoryCounts(reports))]
     monkeypatch.setattr(memory_counts, "ROW_GROUP", 7)
-    assert [rows(fold) for fold in split_fold(MemoryCounts(reports))] == wanted
+    assert [rows(fold) for fold in _parts(MemoryCounts(reports))] == wanted
 
 
 def test_how_many_are_held_out_and_by_whom() -> None:
     whole = MemoryCounts(_reports("independent", n=20_000))
-    _, held = split_fold(whole)
+    _, held = _parts(whole)
     # Six standard deviations of a fair deal.
     assert abs(held.n - whole.n / FOLDS) < 6 * np.sqrt(0.16 * whole.n)
-    other = split_fold(whole, fold=1)[1]
+    other = _parts(whole, fold=1)[1]
     axes = [Axis(2, 1, 4, inner=False)]
     assert (other.table(axes) != held.table(axes)).any()
 
 
 def test_they_say_what_the_whole_says() -> None:
     whole = MemoryCounts(_reports("mixed"))
-    for fold in split_fold(whole):
+    for fold in _parts(whole):
         assert fold.study is whole.study
         assert (fold.secure, fold.backend) == (True, "pandas")
 
@@ -127,8 +133,73 @@ def test_they_say_what_the_whole_says() -> None:
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_next_to_nobody(n: int) -> None:
     whole = MemoryCounts(_reports("independent", n=n))
-    train, held = split_fold(whole)
+    train, held = _parts(whole)
     axes = [Axis(0, 1, 2, inner=False)]
     assert train.n + held.n == n
     assert train.table(axes).sum() == train.n
     assert held.table(axes).sum() == held.n
+
+
+@each_design
+def test_the_order_of_reports_changes_no_fold(design: str) -> None:
+    """The same reports in another order: the same tables in every fold."""
+    reports = _reports(design)
+    order = np.random.default_rng(7).permutation(len(reports))
+    columns = [column[order] for column in reports.columns]
+    other = MemoryCounts(Reports(reports.study, columns, secure=True))
+    for fold in range(FOLDS):
+        for one, two in zip(_parts(MemoryCounts(reports), fold), _parts(other, fold), strict=True):
+            assert one.n == two.n
+            for axes in _tables(reports.study):
+                np.testing.assert_array_equal(one.table(axes), two.table(axes))
+
+
+@each_design
+def test_pair_tables_are_the_tables_of_pairs(design: str) -> None:
+    whole = MemoryCounts(_reports(design))
+    axes = [Axis(i, 1, width, inner=False) for i, width in enumerate(whole.study.design.widths)]
+    ends = np.cumsum([0, *(axis.size for axis in axes)])
+    for counts in (whole, *_parts(whole)):
+        pairs = counts.pairs(axes)
+        assert pairs.dtype == np.int64
+        for i, one in enumerate(axes):
+            own = pairs[ends[i] : ends[i + 1], ends[i] : ends[i + 1]]
+            np.testing.assert_array_equal(own, np.diag(counts.table([one])))
+            for k, two in enumerate(axes[:i]):
+                found = pairs[ends[i] : ends[i + 1], ends[k] : ends[k + 1]]
+                np.testing.assert_array_equal(found, counts.table([one, two]))
+
+
+def test_equal_reports_are_parted_as_if_by_dice() -> None:
+    """Neither kept together nor dealt in turn: a chi-square in the middle, for many contents."""
+    many, contents = 2_000, 400
+    statistics = []
+    for content in range(contents):
+        keys = report_keys([np.full(many, content), np.full(many, 3)])
+        found = np.bincount(fold_of(keys, repetitions(keys)), minlength=FOLDS)
+        statistics.append(((found - many / FOLDS) ** 2 / (many / FOLDS)).sum())
+    # Four degrees of freedom each: mean 4, variance 8. Dealt in turn they would all be 0.
+    distance = kstest(statistics, chi2(FOLDS - 1).cdf)
+    assert distance.pvalue > 1e-6
+    total = sum(statistics)
+    assert abs(total - 4 * contents) < 6 * np.sqrt(8 * contents)
+
+
+def test_different_reports_fall_into_folds_independently() -> None:
+    """Neighbouring contents, one report of each: pairs of folds are uniform."""
+    codes = np.arange(100_000)
+    found = fold_of(report_keys([codes // 300, codes % 300]), np.zeros(len(codes), dtype=np.int64))
+    for gap in (1, 2, 300):
+        pairs = np.bincount(found[:-gap].astype(int) * FOLDS + found[gap:], minlength=FOLDS**2)
+        assert chisquare(pairs).pvalue > 1e-6
+
+
+def test_keys_tell_reports_apart() -> None:
+    one, two = (part.ravel() for part in np.mgrid[:1000, :1000])
+    assert len(np.unique(report_keys([one, two]))) == 1_000_000
+
+
+def test_repetitions() -> None:
+    keys = np.array([5, 3, 5, 5, 3, 9])
+    assert repetitions(keys).tolist() == [0, 0, 1, 2, 1, 0]
+    assert repetitions(keys[:0]).tolist() == []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from castell import Reports, Study
-from castell.counting import Counts, Factor, HistogramCounts, MemoryCounts, drawn_blocks, histogram
+from castell.counting import Counts, Factor, HistogramCounts, MemoryCounts, samples_of, samples_with
 from castell.study.design import Axis, Block, Design
 from castell.study.schema import Schema
 from tests.populations import collect, drawn_studies, population, schema, tiny_drawn
@@ -30,7 +30,7 @@ def of_block(study: Study, reports: Reports, index: int) -> Reports:
 @each_study
 def test_the_blocks_of_a_draw_are_studies_of_their_own(study: Study) -> None:
     reports = drawn(study)
-    views = drawn_blocks(MemoryCounts(reports))
+    views = samples_of(MemoryCounts(reports))
     assert sum(view.n for view in views) == len(reports)
     for index, (block, view) in enumerate(zip(study.design.blocks, views, strict=True)):
         assert view.study.names == block.names
@@ -39,7 +39,7 @@ def test_the_blocks_of_a_draw_are_studies_of_their_own(study: Study) -> None:
         same_counts(view, MemoryCounts(of_block(study, reports, index)), block)
 
 
-def same_counts(one: HistogramCounts, two: Counts, block: Block) -> None:
+def same_counts(one: Counts, two: Counts, block: Block) -> None:
     assert one.n == two.n
     (codes,) = next(one.batches([0]))
     (others,) = next(two.batches([0]))
@@ -65,18 +65,15 @@ def same_counts(one: HistogramCounts, two: Counts, block: Block) -> None:
 def test_a_histogram_is_how_often_each_code_came() -> None:
     study = tiny_drawn()
     reports = Reports(study, [np.array([42, 0, 7, 42, 15])], secure=True)
-    found = histogram(MemoryCounts(reports))
-    assert len(found) == 43
-    assert {i: int(times) for i, times in enumerate(found) if times} == {0: 1, 7: 1, 15: 1, 42: 2}
-    views = drawn_blocks(MemoryCounts(reports))
+    views = samples_of(MemoryCounts(reports))
     # Fifteen codes of the first block, then six, seven, thirteen and two.
     assert [view.n for view in views] == [2, 1, 0, 0, 2]
-    assert views[4].codes.tolist() == [0, 2]
+    assert views[4].table([Axis(0, 1, 2, inner=False)]).tolist() == [0, 2]
 
 
 def test_blocks_without_reports_count_nothing() -> None:
     study = tiny_drawn()
-    views = drawn_blocks(MemoryCounts(Reports(study, [np.empty(0, np.uint8)], secure=False)))
+    views = samples_of(MemoryCounts(Reports(study, [np.empty(0, np.uint8)], secure=False)))
     for view, block in zip(views, study.design.blocks, strict=True):
         assert view.n == 0
         assert not view.secure
@@ -97,3 +94,21 @@ def test_large_counts_stay_exact() -> None:
     moments = view.moments([[Factor((Axis(0, 1, 6, inner=False),), np.arange(6.0))]])
     assert moments.n == codes.sum()
     assert moments.mean[0] == pytest.approx((codes * np.arange(6.0)).sum() / codes.sum())
+
+
+def test_where_everybody_reports_everything_there_is_one_sample() -> None:
+    counts = MemoryCounts(Study(schema((2, 3)), 2.0).randomize({"a": ["a0"], "b": ["b1"]}, seed=1))
+    assert samples_of(counts) == (counts,)
+
+
+def test_samples_are_counted_once() -> None:
+    counts = MemoryCounts(drawn(STUDIES["pairs"]))
+    assert samples_of(counts) is samples_of(counts)
+
+
+@each_study
+def test_who_reported_some_attributes_together(study: Study) -> None:
+    counts = MemoryCounts(drawn(study))
+    for names in (study.names[:1], study.names[:2], study.names):
+        found = [sample.study.names for sample in samples_with(counts, names)]
+        assert found == [b.names for b in study.design.blocks if set(names) <= set(b.names)]

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from castell import Attribute, Reports, Schema, Study
-from castell.counting import MemoryCounts, drawn_blocks
+from castell.counting import HistogramCounts, MemoryCounts, samples_of
 from castell.evaluation.bounds import influence
-from castell.inference.drawn_products import pooled
+from castell.inference.pooled_products import pooled
 from castell.inference.pooling import sources
 from tests.guessing import best_guess, worst_guess
 from tests.populations import drawn_matrix, drawn_studies, schema
@@ -139,16 +139,16 @@ def test_the_worst_forged_report_counts_as_much_as_stated(study: Study) -> None:
     """Every code there is, sent to a collection with as many reports of each block."""
     blocks, each = len(study.design.blocks), 1000
     codes = np.repeat(study.design.starts, each)
-    views = drawn_blocks(MemoryCounts(Reports(study, [codes], secure=True)))
-    assert {view.n for view in views} == {each}
+    counts = MemoryCounts(Reports(study, [codes], secure=True))
+    assert {sample.n for sample in samples_of(counts)} == {each}
     for exposure in study.statement().exposures:
         group, worst = (exposure.name,), 0.0
-        for source in sources(views, [group]):
-            for code in np.eye(len(source.reports.codes), dtype=np.int64):
+        for source in sources(counts, [group]):
+            (width,) = source.reports.study.design.widths
+            for code in np.eye(width, dtype=np.int64):
                 # What this report adds to the sum over the block's reports, as the table sees it.
-                added = pooled(
-                    [replace(source, reports=replace(source.reports, codes=code))], group
-                )
+                one = HistogramCounts(source.reports.study, code, secure=True)
+                added = pooled([replace(source, reports=one)], group)
                 worst = max(worst, float(np.abs(added).max()) / each)
         # An honest report adds one in n to its own cell.
         assert worst * each * blocks == pytest.approx(exposure.influence, rel=1e-9)

@@ -12,7 +12,7 @@ from castell.collector.results.answer import solve
 from castell.collector.results.question import Question
 from castell.collector.results.snapshot import Snapshot, period_tables, periods, take
 from castell.collector.store import open_store
-from castell.counting import Counts, drawn_blocks
+from castell.counting import Counts, samples_of
 from castell.inference.inversion import observe
 from castell.results.model import Model
 from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, filled, reports_of, spread
@@ -86,7 +86,7 @@ def test_the_periods_tables_of_a_drawn_design_hold_all_blocks_that_know(tmp_path
     moment = take(store)
     store.close()
     tables = period_tables(moment, ["age", "health"], periods(moment.hours))
-    blocks = [b for b in drawn_blocks(moment.counts) if {"age", "health"} & set(b.study.names)]
+    blocks = [b for b in samples_of(moment.counts) if {"age", "health"} & set(b.study.names)]
     assert len(blocks) == 9
     known = [observe(b, [n for n in ("age", "health") if n in b.study.names]) for b in blocks]
     assert (tables.sum(axis=0) == np.concatenate([o.table.ravel() for o in known])).all()

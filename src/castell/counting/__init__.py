@@ -2,21 +2,27 @@
 
 An engine knows nothing of privacy. It is asked for the table of some axes (digits of the blocks'
 codes) and for the moments of products of per-report numbers, and answers with integers or sums.
+Imports reports and what it imports.
 """
 
-from castell.counting.counts import Counts, Factor, Moments
-from castell.counting.histogram import HistogramCounts, drawn_blocks, histogram
+from castell.counting.counts import Counts
+from castell.counting.folds import Fold, folds_of
+from castell.counting.kernels import Factor, Moments
 from castell.counting.memory import MemoryCounts
 from castell.counting.parquet import ParquetCounts, scan_reports
+from castell.counting.samples import HistogramCounts, evenly_spread, samples_of, samples_with
 
 __all__ = [
     "Counts",
     "Factor",
+    "Fold",
     "HistogramCounts",
     "MemoryCounts",
     "Moments",
     "ParquetCounts",
-    "drawn_blocks",
-    "histogram",
+    "evenly_spread",
+    "folds_of",
+    "samples_of",
+    "samples_with",
     "scan_reports",
 ]

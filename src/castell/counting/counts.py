@@ -1,41 +1,32 @@
-"""What every counting engine answers, and the two kernels they are made of."""
+"""What every counting engine answers: integer tables, pair tables and moments of reports.
+
+An engine that gives its reports some at a time (`ByBatches`) has all the rest made from that; one
+that counts in its own way says how. Rows are for the few estimators that no table serves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import prod
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
+from typing import Any, Protocol, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
-from castell.linear.operators import Floats
+from castell.counting.kernels import (
+    Columns,
+    Factor,
+    Integers,
+    Moments,
+    MomentSum,
+    PairSum,
+    count,
+)
 from castell.study.design import Axis
 from castell.study.study import Study
 
-Integers = NDArray[np.int64]
-Columns = Mapping[int, NDArray[Any]]
+T = TypeVar("T")
 Progress = Callable[[float], None]
-
-_STEP = 1 << 16
-
-
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A number for each report: what `values` holds at the digits that `axes` pick out of it."""
-
-    axes: tuple[Axis, ...]
-    values: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """The mean of some per-report numbers, and the mean of each product of two of them."""
-
-    n: int
-    mean: Floats
-    product: Floats
 
 
 class Counts(Protocol):
@@ -45,10 +36,14 @@ class Counts(Protocol):
     def study(self) -> Study: ...
 
     @property
-    def secure(self) -> bool: ...
+    def secure(self) -> bool:
+        """False when some report was made with a seed."""
+        ...
 
     @property
-    def backend(self) -> str | None: ...
+    def backend(self) -> str | None:
+        """The kind of frame that tables are given back as."""
+        ...
 
     @property
     def n(self) -> int:
@@ -59,6 +54,10 @@ class Counts(Protocol):
         """How many reports hold each combination of digits: an array with one axis for each."""
         ...
 
+    def pairs(self, axes: Sequence[Axis]) -> Integers:
+        """How many reports hold each two digits: the tables of all pairs of axes in one matrix."""
+        ...
+
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
         """Moments of numbers that are, for each report, a product of factors."""
         ...
@@ -66,102 +65,52 @@ class Counts(Protocol):
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         """The reports themselves, some at a time: the codes of each column asked for, in order.
 
-        For estimators that no table serves. What comes is to be read, not written to.
+        Every pass gives them in the same order. What comes is to be read, not written to.
         """
         ...
 
 
-def blocks_of(axes: Iterable[Axis]) -> list[int]:
-    return sorted({axis.block for axis in axes})
+class ByBatches(ABC):
+    """Counts from the reports themselves, some at a time."""
 
-
-def pack(columns: Columns, axes: Sequence[Axis], rows: slice) -> NDArray[np.intp]:
-    """The digits of each report as one number, the last axis fastest."""
-    keys: NDArray[np.intp] | None = None
-    for axis in axes:
-        digit = columns[axis.block][rows].astype(np.intp)
-        if axis.stride > 1:
-            digit //= axis.stride
-        if axis.inner:
-            digit %= axis.size
-        if keys is None:
-            keys = digit
-        else:
-            keys *= axis.size
-            keys += digit
-    if keys is None:
-        raise ValueError("a table needs at least one axis")
-    return keys
-
-
-def count(columns: Columns, axes: Sequence[Axis], rows: int) -> Integers:
-    """One table of reports in memory: packed keys, then a bincount."""
-    shape = tuple(axis.size for axis in axes)
-    cells = prod(shape)
-    total: Integers = np.zeros(cells, dtype=np.int64)
-    # Few cells: steps that stay in the cache. Many: one bincount must not cost more than its rows.
-    step = max(_STEP, 2 * cells)
-    for start in range(0, rows, step):
-        end = min(start + step, rows)
-        keys = np.empty(end - start, dtype=np.intp)
-        for low in range(start, end, _STEP):
-            high = min(low + _STEP, end)
-            keys[low - start : high - start] = pack(columns, axes, slice(low, high))
-        total += np.bincount(keys, minlength=cells)
-    return total.reshape(shape)
-
-
-class Batched(Protocol):
-    """Reports that come some at a time."""
-
+    @abstractmethod
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]: ...
 
+    def table(self, axes: Sequence[Axis]) -> Integers:
+        total = count({}, axes, 0)
+        for columns, rows in self._columns(axes):
+            total += count(columns, axes, rows)
+        return total
 
-def _columns(reports: Batched, axes: Iterable[Axis]) -> Iterator[tuple[Columns, int]]:
-    blocks = blocks_of(axes)
-    for columns in reports.batches(blocks):
-        yield dict(zip(blocks, columns, strict=True)), len(columns[0])
+    def pairs(self, axes: Sequence[Axis]) -> Integers:
+        total = PairSum(axes)
+        for columns, rows in self._columns(axes):
+            total.add(columns, rows)
+        return total.result()
+
+    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
+        total = MomentSum(queries)
+        axes = (axis for factors in queries for factor in factors for axis in factor.axes)
+        for columns, rows in self._columns(axes):
+            total.add(columns, rows)
+        return total.result()
+
+    def _columns(self, axes: Iterable[Axis]) -> Iterator[tuple[Columns, int]]:
+        blocks = sorted({axis.block for axis in axes})
+        for columns in self.batches(blocks):
+            yield dict(zip(blocks, columns, strict=True)), len(columns[0])
 
 
-def count_batches(reports: Batched, axes: Sequence[Axis]) -> Integers:
-    """One table of reports that come some at a time."""
-    total = count({}, axes, 0)
-    for columns, rows in _columns(reports, axes):
-        total += count(columns, axes, rows)
-    return total
+def once(make: Callable[[Counts], T]) -> Callable[[Counts], T]:
+    """What takes a pass over all reports is made once for each counts, and goes with them."""
+    name = f"{make.__module__}.{make.__qualname__}"
 
+    @wraps(make)
+    def made(counts: Counts) -> T:
+        kept = vars(counts)
+        if name not in kept:
+            kept[name] = make(counts)
+        found: T = kept[name]
+        return found
 
-def batch_moments(reports: Batched, queries: Sequence[Sequence[Factor]]) -> Moments:
-    """Moments of reports that come some at a time."""
-    total = MomentSum(queries)
-    axes = (axis for factors in queries for factor in factors for axis in factor.axes)
-    for columns, rows in _columns(reports, axes):
-        total.add(columns, rows)
-    return total.result()
-
-
-class MomentSum:
-    """Adds up moments over batches of reports."""
-
-    def __init__(self, queries: Sequence[Sequence[Factor]]) -> None:
-        self.queries = queries
-        self.rows = 0
-        self.sum = np.zeros(len(queries))
-        self.product = np.zeros((len(queries), len(queries)))
-
-    def add(self, columns: Columns, rows: int, times: Integers | None = None) -> None:
-        """Some reports; `times` says how often each of them came."""
-        for start in range(0, rows, _STEP):
-            part = slice(start, min(start + _STEP, rows))
-            values = np.ones((len(self.queries), part.stop - start))
-            for i, factors in enumerate(self.queries):
-                for factor in factors:
-                    values[i] *= factor.values[pack(columns, factor.axes, part)]
-            counted = values if times is None else values * times[part]
-            self.sum += counted.sum(axis=1)
-            self.product += counted @ values.T
-        self.rows += rows if times is None else int(times.sum())
-
-    def result(self) -> Moments:
-        rows = max(1, self.rows)
-        return Moments(self.rows, self.sum / rows, self.product / rows)
+    return made

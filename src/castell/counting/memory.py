@@ -8,14 +8,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from castell.counting.counts import Factor, Integers, Moments, MomentSum, count
+from castell.counting.counts import ByBatches
 from castell.reports.reports import ROW_GROUP, Reports
-from castell.study.design import Axis
 from castell.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)
-class MemoryCounts:
+class MemoryCounts(ByBatches):
     """The counts of `Reports`."""
 
     reports: Reports
@@ -35,14 +34,6 @@ class MemoryCounts:
     @property
     def n(self) -> int:
         return len(self.reports)
-
-    def table(self, axes: Sequence[Axis]) -> Integers:
-        return count(dict(enumerate(self.reports.columns)), axes, self.n)
-
-    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        total = MomentSum(queries)
-        total.add(dict(enumerate(self.reports.columns)), self.n)
-        return total.result()
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         for start in range(0, self.n, ROW_GROUP):

@@ -9,22 +9,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from castell.counting.counts import (
-    Factor,
-    Integers,
-    Moments,
-    Progress,
-    batch_moments,
-    count_batches,
-)
+from castell.counting.counts import ByBatches, Progress
 from castell.errors import ReportError
 from castell.reports.reports import ReportFile
-from castell.study.design import Axis
 from castell.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetCounts:
+class ParquetCounts(ByBatches):
     """The counts of a file, read anew for each question."""
 
     path: Path
@@ -44,12 +36,6 @@ class ParquetCounts:
                 done += len(columns[0])
                 if self.progress:
                     self.progress(done / self.n)
-
-    def table(self, axes: Sequence[Axis]) -> Integers:
-        return count_batches(self, axes)
-
-    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        return batch_moments(self, queries)
 
 
 def scan_reports(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from castell.counting import Counts
-from castell.counting.folds import split_fold
+from castell.counting import Counts, folds_of
 from castell.inference.inversion import Observed, observe
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.model import Latent, learn
@@ -37,10 +36,10 @@ class CrossFit:
     def folds(self, whole: Observed) -> list[tuple[HeldOutFold, ...]]:
         """For each model: most reports, those held out, and what it says without these."""
         found = []
-        for fold, trained in enumerate(self.latent.fold_models):
-            _, test = split_fold(self.counts, fold)
-            if 0 < test.n < self.counts.n:
-                unseen = observe(test, whole.names)
+        # Where there is no model to cross-fit there are no models without a fold.
+        for fold, trained in zip(folds_of(self.counts), self.latent.fold_models, strict=False):
+            if 0 < fold.held_out.n < self.counts.n:
+                unseen = observe(fold.held_out, whole.names)
                 seen = whole.replace(whole.table - unseen.table)
                 found.append(HeldOutFold.each(seen, unseen, self.models(trained, whole.names)))
         return list(zip(*found, strict=True))

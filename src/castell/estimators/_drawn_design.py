@@ -1,18 +1,18 @@
-"""`auto` where each respondent reports one block: the model, and the blocks' own unbiased table."""
+"""`auto` from several samples of respondents: the model, and the samples' own unbiased table."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from castell.estimators._cross_fit import Combined, CrossFit
-from castell.inference.drawn_products import expected_variance
 from castell.inference.model_averaging import james_stein_share
+from castell.inference.pooled_products import expected_variance
 from castell.inference.postprocess import simplex
 from castell.inference.reasons import Code, reason
 
 
 def drawn(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
-    """The model's table, averaged with the blocks' unbiased one as far as they differ."""
+    """The model's table, averaged with the samples' unbiased one as far as they differ."""
     latent, intervals = cross_fit.latent, cross_fit.latent.intervals
     model = latent.table(names)
     if not intervals.support(names).together:
@@ -20,7 +20,7 @@ def drawn(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     whole = intervals.direct.joint(names, None)
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
     variance = np.maximum(
-        whole.spread(names).variance, expected_variance(intervals.error.margins.blocks or (), names)
+        whole.spread(names).variance, expected_variance(cross_fit.counts, names)
     ).sum()
     share = james_stein_share(whole.probabilities, model, float(variance))
     if share == 0.0:

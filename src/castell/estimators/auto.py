@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from math import prod
 
-from castell.counting import Counts
+from castell.counting import Counts, samples_of
 from castell.estimators._cross_fit import Combined, CrossFit, by_model
 from castell.estimators._drawn_design import drawn
 from castell.inference.capabilities import Reads
@@ -74,7 +74,7 @@ def _solve(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     cells = prod(study.schema[name].size for name in names)
     if cells > MOST_CELLS:
         return by_model(cross_fit, names, reason(Code.TOO_LARGE, cells=cells))
-    if study.design.draw:
+    if len(samples_of(cross_fit.counts)) > 1:
         return drawn(cross_fit, names)
     return _together(cross_fit, names)
 

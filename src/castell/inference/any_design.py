@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from castell.counting import Counts
-from castell.inference.drawn_products import drawn_model
+from castell.counting import Counts, samples_of
 from castell.inference.fitted import Fitted
 from castell.inference.inversion import Groups
+from castell.inference.pooled_products import pooled_model
 from castell.inference.products import check_target, model
 from castell.inference.reasons import Reasons, no_reasons
 
@@ -15,8 +15,8 @@ def product_model(
 ) -> Fitted:
     """A model that answers every question with the product over the groups."""
     check_target(target)
-    if counts.study.design.draw:
-        # Who drew a block is a sample of the respondents, so there is no other target: the methods
-        # declare that it is no option here.
-        return drawn_model(counts, groups, reasons)
-    return model(counts, groups, target, reasons)
+    if len(samples_of(counts)) == 1:
+        return model(samples_of(counts)[0], groups, target, reasons)
+    # Each sample is one of the respondents, so there is no other target: the methods declare that
+    # it is no option here.
+    return pooled_model(counts, groups, reasons)

@@ -62,14 +62,14 @@ class Reads:
 
 def kinds_of(study: Study) -> tuple[str, ...]:
     """What a study's reports hold: one kind, or two if some blocks only are Bloom filters."""
-    found = {_kind(block, study.design.draw) for block in study.design.blocks}
+    found = {_kind(block, len(study.design.samples) > 1) for block in study.design.blocks}
     return tuple(kind for kind in KINDS if kind in found)
 
 
-def _kind(block: Block, draw: bool) -> str:
+def _kind(block: Block, drawn: bool) -> str:
     if isinstance(block.channel, BloomResponse):
         return BLOOM
-    if draw:
+    if drawn:
         return DRAWN
     return EVERYBODY if len(block.names) == 1 or block.reports_answers else SETS
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.counting import Counts
 from castell.inference.intervals import SpreadOf
 from castell.inference.inversion import Query
 from castell.inference.reasons import Reason
@@ -40,11 +39,6 @@ class Fitted:
     # Whether its tables are the unbiased ones, so that there is no model to be wrong.
     unbiased: bool = False
 
-    @cached_property
-    def blocks(self) -> tuple[HistogramCounts, ...] | None:
-        """The reports of each block, in a design that draws them."""
-        return drawn_blocks(self.counts) if self.counts.study.design.draw else None
-
     def support(self, names: Sequence[str]) -> Support:
         """How many reports stand behind a question about some attributes."""
-        return support(self.counts, names, self.blocks)
+        return support(self.counts, names)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from castell.channels import Lens
 from castell.counting import Counts, Factor
-from castell.counting.counts import Integers
+from castell.counting.kernels import Integers
 from castell.errors import QueryError, ReportError
 from castell.inference.kronecker import apply, check_cells
 from castell.linear.operators import Floats
@@ -36,8 +36,8 @@ class Part:
 
 
 def refuse_drawn(study: Study) -> None:
-    """Where blocks are drawn they overlap, and a report has one column for all of them."""
-    if study.design.draw:
+    """Only a sample of respondents who reported the same blocks has a table of its own."""
+    if len(study.design.samples) > 1:
         raise QueryError(
             "no report holds all attributes: each respondent drew one block",
             "use a method that reads drawn blocks (castell.methods_for(study) names them)",

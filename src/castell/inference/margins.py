@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.counting import Counts, samples_of
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Observed, growth
 from castell.inference.pooling import views
@@ -25,21 +25,17 @@ class Margins:
     counts: Counts
 
     @cached_property
-    def blocks(self) -> tuple[HistogramCounts, ...] | None:
-        return drawn_blocks(self.counts) if self.counts.study.design.draw else None
-
-    @cached_property
     def _views(self) -> dict[str, tuple[tuple[float, Observed], ...]]:
         return {}
 
     def views(self, name: str) -> tuple[tuple[float, Observed], ...]:
         if name not in self._views:
-            self._views[name] = views(self.counts, [name], self.blocks)
+            self._views[name] = views(self.counts, [name])
         return self._views[name]
 
     def _scatter(self, name: str) -> list[tuple[float, Observed]]:
-        """The same, to read variances from: of blocks there may be few reports."""
-        few = self.blocks is not None
+        """The same, to read variances from: one of several samples may be small."""
+        few = len(samples_of(self.counts)) > 1
         return [(weight, view.smoothed() if few else view) for weight, view in self.views(name)]
 
     def table(self, name: str) -> Floats:

@@ -25,7 +25,7 @@ from math import prod, sqrt
 import numpy as np
 
 from castell.channels import BloomResponse, CyclicMargin
-from castell.counting import Counts, HistogramCounts
+from castell.counting import Counts
 from castell.inference.chisquare import noncentrality, tail
 from castell.inference.inversion import Observed
 from castell.inference.pooling import views
@@ -73,7 +73,6 @@ def misfit(
     names: Sequence[str],
     table: Floats,
     kept: Sequence[str],
-    blocks: Sequence[HistogramCounts] | None = None,
 ) -> Misfit:
     """Test a model's table over `names`, as far as it concerns the attributes `kept`.
 
@@ -84,8 +83,8 @@ def misfit(
         return Misfit()
     found: list[Misfit] = []
     for some in _sets(kept):
-        if support(counts, some, blocks).together:
-            one = _test(views(counts, some, blocks), some, summed(table, names, some))
+        if support(counts, some).together:
+            one = _test(views(counts, some), some, summed(table, names, some))
             found += [one] if one is not None else []
     if not found:
         return Misfit()
@@ -208,18 +207,13 @@ def _wald(residual: Floats, covariance: Floats) -> tuple[float, int]:
     return float((along**2 / values[sure]).sum()), int(sure.sum())
 
 
-def detectable(
-    counts: Counts,
-    names: tuple[str, str],
-    margins: Sequence[Floats],
-    blocks: Sequence[HistogramCounts] | None = None,
-) -> float:
+def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]) -> float:
     """The smallest association, as Cramer's V, that the test finds with 80 % power at 5 %.
 
     Associations of one size may lie in any direction; this is for the average over them. 1 or more
     means that none would show.
     """
-    seen = views(counts, names, blocks)
+    seen = views(counts, names)
     reports = sum(view.n for _, view in seen)
     least = sqrt(LEAST_EXPECTED / reports)
     contrasts = {

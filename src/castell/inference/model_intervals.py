@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from castell.counting import samples_with
 from castell.inference.any_design import product_model
 from castell.inference.fitted import Fitted
 from castell.inference.frechet import Reshaped, bounds
@@ -26,6 +27,7 @@ from castell.inference.shares import Shares, Unbiased
 from castell.inference.support import Checked, Support, support
 from castell.linear.axes import summed
 from castell.linear.operators import Floats
+from castell.study.design import Design
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +43,7 @@ class ModelIntervals:
         return product_model(counts, [counts.study.names], "population")
 
     def support(self, names: Sequence[str]) -> Support:
-        margins = self.error.margins
-        return support(margins.counts, names, margins.blocks)
+        return support(self.error.margins.counts, names)
 
     def require_reports(self, names: Sequence[str]) -> None:
         """Refuse attributes of which there is no report yet: a model would only be guessing."""
@@ -96,10 +97,8 @@ class ModelIntervals:
         study = self.error.margins.counts.study
         if prod(study.schema[name].size for name in names) > MAX_CELLS:
             return True
-        if study.design.draw:
-            return False
-        blocks = {i for name in names for i in study.design.holders(name)}
-        return prod(study.design.blocks[i].channel.outputs for i in blocks) > MAX_CELLS
+        held = [s.study.design for s in samples_with(self.error.margins.counts, names)]
+        return any(prod(_outputs(design, names)) > MAX_CELLS for design in held)
 
     # -- shares ----------------------------------------------------------------------------------
 
@@ -159,3 +158,9 @@ class Together:
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         ends = [one.interval(values[[k]], level) for k, one in enumerate(self.each)]
         return np.concatenate([e[0] for e in ends]), np.concatenate([e[1] for e in ends])
+
+
+def _outputs(design: Design, names: Sequence[str]) -> list[int]:
+    """How many reports there are of each block that holds one of some attributes."""
+    blocks = sorted({i for name in names for i in design.holders(name)})
+    return [design.blocks[i].channel.outputs for i in blocks]

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-from castell.counting import Counts, HistogramCounts, drawn_blocks
-from castell.study.design import Design
+from castell.counting import Counts, samples_with
 
 
 class Checked(StrEnum):
@@ -64,22 +63,17 @@ class Support:
         return self.pairs[(one, two)] if (one, two) in self.pairs else self.pairs[(two, one)]
 
 
-def support(
-    counts: Counts, names: Sequence[str], blocks: Sequence[HistogramCounts] | None = None
-) -> Support:
-    """What the reports hold of a question; `blocks` are the drawn ones, if they are at hand."""
-    design, asked = counts.study.design, tuple(names)
-    if not design.draw:
-        return Support(asked, counts.n, counts.n, True, dict.fromkeys(_pairs(asked), counts.n))
-    reports = [b.n for b in (drawn_blocks(counts) if blocks is None else blocks)]
-    pairs = {pair: _holding(design, pair, reports) for pair in _pairs(asked)}
-    together = _holding(design, asked, reports)
-    return Support(asked, counts.n, together, bool(design.holders(asked)), pairs)
+def support(counts: Counts, names: Sequence[str]) -> Support:
+    """What the reports hold of a question."""
+    asked = tuple(names)
+    pairs = {pair: _holding(counts, pair) for pair in _pairs(asked)}
+    designed = bool(samples_with(counts, asked))
+    return Support(asked, counts.n, _holding(counts, asked), designed, pairs)
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
     return list(combinations(names, 2))
 
 
-def _holding(design: Design, names: Sequence[str], reports: Sequence[int]) -> int:
-    return sum(reports[i] for i in design.holders(names))
+def _holding(counts: Counts, names: Sequence[str]) -> int:
+    return sum(sample.n for sample in samples_with(counts, names))

@@ -32,16 +32,8 @@ def code_type(outputs: int) -> np.dtype[Any]:
 
 
 def column_names(study: Study) -> list[str]:
-    """A name for each column; an attribute called 'a x b' does not get in the way."""
-    if study.design.draw:
-        return ["drawn"]
-    names: list[str] = []
-    for block in study.design.blocks:
-        name = " x ".join(block.names)
-        while name in names:
-            name += "'"
-        names.append(name)
-    return names
+    """A name for each column."""
+    return list(study.design.columns)
 
 
 def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
@@ -115,7 +107,7 @@ class Reports:
         from castell.reports.frames import frame_of
 
         columns: dict[str, Any] = {}
-        if self.study.design.draw:
+        if len(self.study.design.samples) > 1:
             raise ReportError(
                 "each respondent reported one of several blocks, so there is no frame of labels",
                 "use reports.columns, the codes",

@@ -76,7 +76,7 @@ class Model:
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
         if self.fitted.unbiased:
             return None
-        return misfit(self.counts, names, table, kept, self.fitted.blocks)
+        return misfit(self.counts, names, table, kept)
 
     def probability(self, query: Values | None = None, /, **values: Any) -> Probability:
         """The share of respondents with some values, over any number of attributes, no table.

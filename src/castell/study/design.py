@@ -106,6 +106,25 @@ class Design:
         return (sum(outputs),) if self.draw else outputs
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """A name for each column of the reports; an attribute 'a x b' does not get in the way."""
+        if self.draw:
+            return ("drawn",)
+        names: list[str] = []
+        for block in self.blocks:
+            name = " x ".join(block.names)
+            while name in names:
+                name += "'"
+            names.append(name)
+        return tuple(names)
+
+    @property
+    def samples(self) -> tuple[tuple[int, ...], ...]:
+        """The blocks that a respondent reports together: all, or any one that may be drawn."""
+        every = tuple(range(len(self.blocks)))
+        return tuple((i,) for i in every) if self.draw else (every,)
+
+    @property
     def starts(self) -> tuple[int, ...]:
         """The first code of each block in a report that was drawn."""
         return tuple(accumulate((b.channel.outputs for b in self.blocks[:-1]), initial=0))

@@ -71,7 +71,7 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     if isinstance(first, BloomResponse):
         return _filtered(first, attribute)
     lenses = [lens_on(block, [attribute.name]) for block in blocks]
-    draws = len(design.blocks) if design.draw else 1
+    draws = len(design.samples)
     weights = shares([predicted(lens) for lens in lenses], [1.0] * len(lenses))
     return Exposure(
         attribute.name,
@@ -118,7 +118,7 @@ def together(design: Design, attributes: Schema) -> Together:
     """What a study's reports give away of all answers at once."""
     channels = [block.channel for block in design.blocks]
     blind = prod(1.0 / attribute.size for attribute in attributes)
-    if not design.draw:
+    if len(design.samples) == 1:
         guess = prod(channel.best_guess for channel in channels)
         return Together(attributes.names, guess, blind, guess, blind)
     total = 0.0

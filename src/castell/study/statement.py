@@ -46,7 +46,7 @@ class Statement:
     @property
     def _drawn(self) -> bool:
         """Whether respondents are asked different things: a draw of one block is none."""
-        return self.study.design.draw and len(self.study.design.blocks) > 1
+        return len(self.study.design.samples) > 1
 
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
@@ -64,7 +64,7 @@ class Statement:
             "name": self.study.name,
             "digest": self.study.digest,
             "epsilon": self.study.epsilon,
-            "drawn": self.study.design.draw,
+            "drawn": self._drawn,
             "weak": self.weak,
             "cells": prod(e.size for e in self.exposures),
             "telling_block": list(self.together.names),

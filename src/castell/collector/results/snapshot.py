@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.collector.store.store import Store, hour_text
-from castell.counting import MemoryCounts, drawn_blocks
-from castell.counting.counts import Integers
+from castell.counting import MemoryCounts, samples_of
+from castell.counting.kernels import Integers
 from castell.inference.inversion import parts_of
 from castell.reports.reports import Reports, joined
 from castell.results.fitting import fit
@@ -112,22 +112,16 @@ def periods(hours: NDArray[np.int64]) -> Periods:
 def period_tables(moment: Snapshot, names: Sequence[str], spans: Periods) -> Integers:
     """How often each report over some attributes came, a row for each period.
 
-    Where each respondent drew a block these are the reports of all blocks that hold one of them.
+    These are the reports of all samples of respondents that hold one of them.
     """
-    if moment.study.design.draw:
-        rows = [_drawn_row(moment, names, *ends) for ends in spans.ends]
-    else:
-        axes = _axes(moment.study, names)
-        rows = [moment.between(*ends).table(axes).ravel() for ends in spans.ends]
-    return np.array(rows)
+    return np.array([_row(moment.between(*ends), names) for ends in spans.ends])
 
 
-def _drawn_row(moment: Snapshot, names: Sequence[str], start: int, end: int) -> Integers:
-    blocks = drawn_blocks(moment.between(start, end))
+def _row(counts: MemoryCounts, names: Sequence[str]) -> Integers:
     tables = [
-        block.table(_axes(block.study, names))
-        for block in blocks
-        if set(names) & set(block.study.names)
+        sample.table(_axes(sample.study, names))
+        for sample in samples_of(counts)
+        if set(names) & set(sample.study.names)
     ]
     return np.concatenate([table.ravel() for table in tables])
 

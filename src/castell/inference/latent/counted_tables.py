@@ -1,8 +1,8 @@
 """Counting what reports say about a mixture: the tables of blocks, and of all pairs of attributes.
 
-Where each respondent reports one block, the blocks' own tables are all there is. Where everybody
-reports every block, the pairs of attributes are: they hold what a mixture can learn from much
-noise, and they are counted once, whatever the number of reports.
+Where a respondent reports one block, the tables of blocks are all there is. Where everybody reports
+every block, the pairs of attributes are: they hold what a mixture can learn from much noise, and
+they are counted once, whatever the number of reports.
 """
 
 from __future__ import annotations
@@ -13,51 +13,48 @@ from math import prod
 
 import numpy as np
 
-from castell.counting import Counts, drawn_blocks
-from castell.counting.counts import pack
+from castell.counting import Counts, samples_of
 from castell.inference.latent.sufficient_statistics import BlockTable, PairTables, Table
-from castell.linear.operators import Floats
 from castell.study.design import Axis, Design, lens_on
+from castell.study.study import Study
 
 # Wider blocks are looked at in pairs.
 MOST_CELLS = 1 << 14
-# Rows at a time: exact in float32, and small enough to stay in the cache.
-_STEP = 1 << 13
 
 
 def sufficient_statistics(counts: Counts) -> list[Table]:
-    """All that some reports say."""
-    study = counts.study
-    place = {name: i for i, name in enumerate(study.names)}
-    if study.design.draw:
-        return [
-            BlockTable(
-                tuple(place[name] for name in block.study.names),
-                block.study.design.blocks[0].channel.forward,
-                block.codes.astype(np.float64),
-            )
-            for block in drawn_blocks(counts)
-        ]
-    found: list[Table] = _within_blocks(counts, place)
-    if len(study.design.blocks) > 1:
-        found.append(_across_blocks(counts))
+    """All that some reports say: first of each sample the tables of blocks, then of pairs."""
+    place = {name: i for i, name in enumerate(counts.study.names)}
+    found: list[Table] = []
+    for sample in samples_of(counts):
+        for i, names in _within_blocks(sample.study.design):
+            block = sample.study.design.blocks[i]
+            counted = sample.table(block.axes(i, names)).ravel().astype(np.float64)
+            attributes = tuple(place[name] for name in names)
+            found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
+        if len(sample.study.design.blocks) > 1:
+            found.append(_across_blocks(sample))
     return found
 
 
-def _within_blocks(counts: Counts, place: dict[str, int]) -> list[Table]:
-    """The tables of blocks of several attributes; of a block of one only if there is no other."""
-    design, found = counts.study.design, []
+def studies_of_tables(counts: Counts) -> list[Study]:
+    """The study of the sample that each of the sufficient statistics was counted in."""
+    found = []
+    for study in (sample.study for sample in samples_of(counts)):
+        across = len(study.design.blocks) > 1
+        found += [study] * (len(_within_blocks(study.design)) + across)
+    return found
+
+
+def _within_blocks(design: Design) -> list[tuple[int, tuple[str, ...]]]:
+    """Blocks of several attributes; a block of one only if there is no other."""
+    found: list[tuple[int, tuple[str, ...]]] = []
     for i, block in enumerate(design.blocks):
         if len(block.names) == 1 and len(design.blocks) > 1:
             continue
-        together = [block.names]
-        if prod(block.sizes) > MOST_CELLS:
-            together = list(combinations(block.names, 2))
-        for names in together:
-            counted = counts.table(block.axes(i, names)).ravel().astype(np.float64)
-            attributes = tuple(place[name] for name in names)
-            found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
-    return list(found)
+        wide = prod(block.sizes) > MOST_CELLS
+        found += [(i, names) for names in (combinations(block.names, 2) if wide else [block.names])]
+    return found
 
 
 def _across_blocks(counts: Counts) -> PairTables:
@@ -68,7 +65,7 @@ def _across_blocks(counts: Counts) -> PairTables:
         lens_on(study.design.blocks[owner], [name]).forward
         for name, owner in zip(study.names, owners, strict=True)
     )
-    met = _pair_counts(counts, axes)
+    met = counts.pairs(axes).astype(np.float64)
     ends = np.cumsum([0, *(axis.size for axis in axes)])
     for i, one in enumerate(owners):
         for k, two in enumerate(owners):
@@ -81,20 +78,3 @@ def _axes(design: Design, names: Sequence[str]) -> tuple[list[Axis], list[int]]:
     owners = [design.holders(name)[0] for name in names]
     axes = [design.blocks[i].axes(i, [name])[0] for name, i in zip(names, owners, strict=True)]
     return axes, owners
-
-
-def _pair_counts(counts: Counts, axes: Sequence[Axis]) -> Floats:
-    """How many reports hold each two codes: products of indicator matrices."""
-    starts = np.cumsum([0, *(axis.size for axis in axes)])
-    total = np.zeros((starts[-1], starts[-1]))
-    for columns in counts.batches(range(len(counts.study.design.blocks))):
-        held = dict(enumerate(columns))
-        for low in range(0, len(columns[0]), _STEP):
-            rows = slice(low, low + _STEP)
-            many = len(columns[0][rows])
-            shown = np.zeros((many, int(starts[-1])), dtype=np.float32)
-            line = np.arange(many)
-            for axis, start in zip(axes, starts, strict=False):
-                shown[line, start + pack(held, [axis], rows)] = 1.0
-            total += shown.T @ shown
-    return total

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from castell.counting import Counts
-from castell.counting.folds import FOLDS, FoldCounts, split_fold
+from castell.counting import Counts, Fold, folds_of, samples_of
+from castell.counting.folds import FOLDS
 from castell.inference.latent.counted_tables import sufficient_statistics
 from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import (
@@ -38,30 +38,28 @@ Models = tuple[Mixture, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Fold:
-    """Reports to fit to, reports held out, and the margins of the former."""
+class TabledFold:
+    """Reports to fit to, reports held out, their tables, and the margins of the former."""
 
-    training: FoldCounts
-    held_out: FoldCounts
+    reports: Fold
     training_tables: list[Table]
     held_out_tables: list[Table]
     margins: tuple[Floats, ...]
 
     @classmethod
-    def split(cls, counts: Counts, every: Sequence[Table], fold: int) -> Fold:
-        training, held_out = split_fold(counts, fold)
-        unseen = sufficient_statistics(held_out)
+    def of(cls, every: Sequence[Table], reports: Fold) -> TabledFold:
+        unseen = sufficient_statistics(reports.held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
-        margins = fit_margins(seen, uniform(counts.study.schema.sizes))
-        return cls(training, held_out, seen, unseen, margins)
+        margins = fit_margins(seen, uniform(reports.held_out.study.schema.sizes))
+        return cls(reports, seen, unseen, margins)
 
     @cached_property
     def training_rows(self) -> ReportRows:
-        return report_rows(self.training)
+        return report_rows(self.reports.training)
 
     @cached_property
     def held_out_rows(self) -> ReportRows:
-        return report_rows(self.held_out)
+        return report_rows(self.reports.held_out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +99,8 @@ def affordable_report_steps(counts: Counts, classes: int, fits: int) -> int:
     """How many steps through all reports some fits may take; none if that is too few to matter."""
     study = counts.study
     blocks = study.design.blocks
-    if study.design.draw or len(blocks) == 1 or len(study.names) == 2 or not readable(blocks):
+    alone = len(samples_of(counts)) > 1 or len(blocks) == 1
+    if alone or len(study.names) == 2 or not readable(blocks):
         # The tables of blocks, or of the one pair, are sufficient.
         return 0
     rows = max(distinct(study.design, counts.n), 1)
@@ -113,24 +112,24 @@ def cross_validate(
     counts: Counts, every: Sequence[Table], classes: int | None, steps: int | None
 ) -> Hyperparameters:
     """The hyper-parameters of the best cross-validated log-likelihood, as far as left open."""
-    folds = [Fold.split(counts, every, fold) for fold in range(FOLDS)]
-    held_out = tuple(fold.held_out_tables for fold in folds)
-    (many, far), models = _choose_classes_and_steps(every, folds, classes, steps)
+    tabled = [TabledFold.of(every, fold) for fold in folds_of(counts)]
+    held_out = tuple(fold.held_out_tables for fold in tabled)
+    (many, far), models = _choose_classes_and_steps(every, tabled, classes, steps)
     if not far:
         none = (1.0,) * len(counts.study.names)
         return Hyperparameters(many, far, 0, 0.0, none, 0.0, models, held_out)
-    report_steps, weight, models = _choose_report_steps(counts, folds, many, models)
+    report_steps, weight, models = _choose_report_steps(counts, tabled, many, models)
     # By all that the models were fitted to: pairs would not miss what only three together tell.
     judges: list[Sequence[Statistics]]
-    judges = [[f.held_out_rows] if report_steps else f.held_out_tables for f in folds]
+    judges = [[f.held_out_rows] if report_steps else f.held_out_tables for f in tabled]
     shrinkage = choose_shrinkage(judges, models)
     models = tuple(shrink_to_margins(model, shrinkage) for model in models)
-    margins, models = _choose_margin_shrinkage(folds, models)
+    margins, models = _choose_margin_shrinkage(tabled, models)
     return Hyperparameters(many, far, report_steps, weight, shrinkage, margins, models, held_out)
 
 
 def _choose_classes_and_steps(
-    every: Sequence[Table], folds: Sequence[Fold], classes: int | None, steps: int | None
+    every: Sequence[Table], folds: Sequence[TabledFold], classes: int | None, steps: int | None
 ) -> tuple[tuple[int, int], Models]:
     """How many classes and how many EM steps, by the composite likelihood of tables."""
     generator = np.random.default_rng(0)
@@ -168,7 +167,7 @@ def _choose_classes_and_steps(
 
 
 def _choose_report_steps(
-    counts: Counts, folds: Sequence[Fold], classes: int, models: Models
+    counts: Counts, folds: Sequence[TabledFold], classes: int, models: Models
 ) -> tuple[int, float, Models]:
     """How many steps more, through the reports one by one; none where tables are sufficient.
 
@@ -176,7 +175,7 @@ def _choose_report_steps(
     are wrong in different ways.
     """
     most = affordable_report_steps(counts, classes, FOLDS)
-    if not most or any(min(f.training.n, f.held_out.n) == 0 for f in folds):
+    if not most or any(min(f.reports.training.n, f.reports.held_out.n) == 0 for f in folds):
         return 0, 0.0, models
     fits = [OverRelaxedEM(m, [f.training_rows]) for m, f in zip(models, folds, strict=True)]
     chosen, best, refined = 0, _row_log_likelihood(models, folds), models
@@ -200,17 +199,17 @@ def _choose_report_steps(
     return chosen, weight, tuple(average(pair, (1.0 - weight, weight)) for pair in both)
 
 
-def _table_log_likelihood(models: Models, folds: Sequence[Fold]) -> float:
+def _table_log_likelihood(models: Models, folds: Sequence[TabledFold]) -> float:
     pairs = zip(models, folds, strict=True)
     return sum(composite_log_likelihood(model, fold.held_out_tables) for model, fold in pairs)
 
 
-def _row_log_likelihood(models: Models, folds: Sequence[Fold]) -> float:
+def _row_log_likelihood(models: Models, folds: Sequence[TabledFold]) -> float:
     pairs = zip(models, folds, strict=True)
     return sum(fold.held_out_rows.e_step(model).log_likelihood for model, fold in pairs)
 
 
-def _choose_margin_shrinkage(folds: Sequence[Fold], models: Models) -> tuple[float, Models]:
+def _choose_margin_shrinkage(folds: Sequence[TabledFold], models: Models) -> tuple[float, Models]:
     """How far margins are shrunk to their maximum likelihood estimates, where every fit started.
 
     Classes that have to explain all pairs get the margins a little wrong. Those of independence are

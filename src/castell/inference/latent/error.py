@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.counting import Counts
 from castell.inference.association_error import (
     AssociationError,
     Pair,
@@ -17,6 +17,7 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import Observed, Part, parts_of
+from castell.inference.latent.counted_tables import studies_of_tables
 from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import BlockTable, PairTables, Table
@@ -44,13 +45,13 @@ def _residuals(
 ) -> Iterator[tuple[Pair, Residuals]]:
     """For each pair of attributes that some table of the reports holds."""
     names = counts.study.names
-    blocks = drawn_blocks(counts) if counts.study.design.draw else ()
-    folds = [_observed(counts.study, tables, blocks) for tables in hyperparameters.held_out]
+    homes = studies_of_tables(counts)
+    folds = [_observed(names, homes, tables) for tables in hyperparameters.held_out]
     if not folds:
         return
     # The same tables, with what the mixture expects in place of what was counted.
     tables = [t.with_counts(t.report_probabilities(mixture)) for t in hyperparameters.held_out[0]]
-    expected = _observed(counts.study, tables, blocks)
+    expected = _observed(names, homes, tables)
     # Repeatable: nobody's privacy hangs on it.
     generator = np.random.default_rng(0)
     margins = [mixture.weights @ part for part in mixture.parts]
@@ -76,18 +77,16 @@ def _residuals(
 
 
 def _observed(
-    study: Study, tables: Sequence[Table], blocks: Sequence[HistogramCounts]
+    names: Sequence[str], homes: Sequence[Study], tables: Sequence[Table]
 ) -> dict[Key, Observed]:
     """The reports of every pair, in the tables they were counted in."""
     found: dict[Key, Observed] = {}
-    names = study.names
-    for i, table in enumerate(tables):
+    for i, (home, table) in enumerate(zip(homes, tables, strict=True)):
         if isinstance(table, PairTables):
-            found |= {(i, *pair): view for pair, view in _across(study, table)}
+            found |= {(i, *pair): view for pair, view in _across(home, table)}
         elif isinstance(table, BlockTable) and table.counts.sum():
             for one, two in combinations(sorted(table.attributes), 2):
                 pair = [names[one], names[two]]
-                home = blocks[i].study if blocks else study
                 found[i, one, two] = _within(home, table, names, pair)
     return found
 

@@ -110,12 +110,7 @@ class Latent:
             if not all(self.intervals.support(pair).together for pair in pairs):
                 continue  # nobody could have found it; that is said anyway
             limits = [
-                detectable(
-                    self.counts,
-                    pair,
-                    [self.table([name]) for name in pair],
-                    self.intervals.error.margins.blocks,
-                )
+                detectable(self.counts, pair, [self.table([name]) for name in pair])
                 for pair in pairs
             ]
             found.append(reason(Code.ASSOCIATION_NOT_FOUND, *some, detectable=max(limits)))

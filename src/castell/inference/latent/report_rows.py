@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
+from castell.counting.folds import report_keys
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import Expectation, by_attribute, logs
 from castell.linear.operators import Floats, Operator
@@ -189,8 +190,9 @@ def _put_together(counts: Counts) -> tuple[Codes, Floats]:
 
 
 def _read(counts: Counts) -> tuple[Codes, Floats]:
-    """One report after the other."""
+    """One report after the other, ordered by what they say: sums round alike whoever holds them."""
     blocks = range(len(counts.study.design.blocks))
     parts = [np.array(columns, dtype=np.int32) for columns in counts.batches(blocks)]
     codes = np.concatenate([np.zeros((len(blocks), 0), dtype=np.int32), *parts], axis=1)
+    codes = codes[:, np.argsort(report_keys(list(codes)), kind="stable")]
     return codes, np.ones(codes.shape[1])

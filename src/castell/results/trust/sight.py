@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from castell.counting import Counts, drawn_blocks
+from castell.counting import Counts, samples_of
 from castell.inference.any_design import product_model
 from castell.inference.inversion import Observed
 from castell.inference.pooling import views
@@ -24,17 +24,15 @@ class Sight:
 def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
     """The raw table of some attributes.
 
-    Where each respondent drew a block and no block holds all of them, the tables that blocks do
-    hold, none inside another.
+    Where no sample of respondents reported all of them, the tables that samples do hold, none
+    inside another.
     """
     model = Model(product_model(counts, [counts.study.names], "population"), "castell")
-    if not counts.study.design.draw:
-        return (Sight(model.estimate(names), views(counts, names)),)
-    blocks = [block for block in drawn_blocks(counts) if block.n]
-    held = {tuple(name for name in names if name in block.study.names) for block in blocks}
+    some = [sample for sample in samples_of(counts) if sample.n]
+    held = {tuple(name for name in names if name in sample.study.names) for sample in some}
     widest = [one for one in held if one and not any(set(one) < set(other) for other in held)]
     order = sorted(widest, key=lambda one: [names.index(name) for name in one])
-    return tuple(Sight(model.estimate(group), views(counts, group, blocks)) for group in order)
+    return tuple(Sight(model.estimate(group), views(counts, group)) for group in order)
 
 
 def of_parts(raws: Sequence[JointEstimate]) -> str:

@@ -1,20 +1,19 @@
-"""Products over groups of attributes, where each respondent reported one block of a drawn design.
+"""Products over groups of attributes, from several samples of respondents.
 
-A group's table comes from all blocks that hold the group: each inverts its own reports, and the
-tables are averaged. Reports of different blocks are of different people, so their variances add up.
+A group's table comes from all samples that hold the group: each inverts its own reports, and the
+tables are averaged. Samples are of different people, so their variances add up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from math import prod
 
 import numpy as np
 
 from castell.channels.precision import predicted
-from castell.counting import Counts, HistogramCounts, drawn_blocks
+from castell.counting import Counts, evenly_spread, samples_with
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.intervals import Normal
 from castell.inference.inversion import (
@@ -38,29 +37,28 @@ from castell.study.design import lens_on
 POPULATION = "population"
 
 
-def expected_variance(blocks: Sequence[HistogramCounts], names: Sequence[str]) -> float:
+def expected_variance(counts: Counts, names: Sequence[str]) -> float:
     """The variance of a cell of `castell`'s table, on average, if answers are uniform."""
     group = tuple(names)
     return sum(
         source.weights[group] ** 2
         * predicted(lens_on(source.reports.study.design.blocks[0], group))
         / source.reports.n
-        for source in sources(blocks, [group])
+        for source in sources(counts, [group])
     )
 
 
-def drawn_model(counts: Counts, groups: Groups, reasons: Reasons) -> Fitted:
+def pooled_model(counts: Counts, groups: Groups, reasons: Reasons) -> Fitted:
     """A model that answers every question with the product over the groups."""
-    blocks = drawn_blocks(counts)
     return Fitted(
         counts,
-        partial(_joint, blocks, groups, reasons),
-        partial(_shares, blocks, groups, reasons),
+        partial(_joint, counts, groups, reasons),
+        partial(_shares, counts, groups, reasons),
     )
 
 
 def pooled(found: Sequence[Source], group: tuple[str, ...], max_cells: int | None = None) -> Floats:
-    """A group's table: the average over the blocks that hold it."""
+    """A group's table: the average over the samples that hold it."""
     return np.asarray(
         sum(
             source.weights[group] * observe(source.reports, group, max_cells).invert()
@@ -71,15 +69,16 @@ def pooled(found: Sequence[Source], group: tuple[str, ...], max_cells: int | Non
 
 
 def _joint(
-    blocks: Sequence[HistogramCounts],
+    counts: Counts,
     groups: Groups,
     reasons: Reasons,
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
-    _refuse_too_large(blocks, names, max_cells)
+    sizes = [counts.study.schema[name].size for name in names]
+    check_cells(" x ".join(names), sizes, max_cells)
     groups = restrict(groups, names)
-    found = sources(blocks, groups)
+    found = sources(counts, groups)
     tables = [expand(pooled(found, group, max_cells), group, names) for group in groups]
     return Solution(
         np.asarray(prod(tables[1:], start=tables[0])),
@@ -88,17 +87,10 @@ def _joint(
     )
 
 
-def _refuse_too_large(
-    blocks: Sequence[HistogramCounts], names: Sequence[str], limit: int | None
-) -> None:
-    size = {a.name: a.size for b in blocks for a in b.study.schema}
-    check_cells(" x ".join(names), [size[name] for name in names], limit)
+def _margin_sources(found: Sequence[Source], names: tuple[str, ...]) -> list[Source]:
+    """The sources of a marginal of a table: its samples with their weights, nobody else.
 
-
-def narrowed(found: Sequence[Source], names: tuple[str, ...]) -> list[Source]:
-    """The sources of a marginal of a table: its blocks with their weights, nobody else.
-
-    Other blocks may know about the marginal too, but they are not in the table it is taken of.
+    Other samples may know about the marginal too, but they are not in the table it is taken of.
     """
     cut = []
     for source in found:
@@ -109,7 +101,7 @@ def narrowed(found: Sequence[Source], names: tuple[str, ...]) -> list[Source]:
 
 
 def _spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Normal:
-    groups, found = restrict(groups, names), narrowed(found, names)
+    groups, found = restrict(groups, names), _margin_sources(found, names)
     if len(groups) == 1:
         return _average([_of_one(source, groups[0]) for source in found])
     tables = [expand(pooled(found, group), group, names) for group in groups]
@@ -145,7 +137,7 @@ def _average(parts: Sequence[tuple[float, Normal]]) -> Normal:
 
 
 def _shares(
-    blocks: Sequence[HistogramCounts],
+    counts: Counts,
     groups: Groups,
     reasons: Reasons,
     queries: Sequence[Query],
@@ -154,18 +146,17 @@ def _shares(
     many = len(pieces.queries)
     values, slope, bend = np.zeros(many), np.zeros(many), np.zeros(many)
     covariance = np.zeros((many, many))
-    homes = _homes(blocks, restrict(groups, names_of(queries)), pieces.queries)
-    for source in sources(blocks, list(dict.fromkeys(homes))):
+    homes = _homes(counts, restrict(groups, names_of(queries)), pieces.queries)
+    for source in sources(counts, list(dict.fromkeys(homes))):
         mine = [k for k, home in enumerate(homes) if home in source.weights]
         asked = [pieces.queries[k] for k in mine]
         weights = np.array([source.weights[homes[k]] for k in mine])
-        spread_evenly = replace(source.reports, codes=np.ones_like(source.reports.codes))
-        even = measure(spread_evenly, asked, POPULATION)
+        even = measure(evenly_spread(source.reports), asked, POPULATION)
         cells = smoothed(measure(source.reports, asked, POPULATION), even)
         growths = slopes(source.reports, asked, cells.n)
         spread = wilson(cells.values, np.zeros(1), growths, cells.n, POPULATION)
         values[mine] += weights * cells.values
-        # Reports of different blocks are of different people.
+        # Samples are of different people.
         covariance[np.ix_(mine, mine)] += np.outer(weights, weights) * cells.covariance
         slope[mine] += weights**2 * spread.slope
         bend[mine] += weights**2 * spread.bend
@@ -175,17 +166,11 @@ def _shares(
     )
 
 
-def _homes(
-    blocks: Sequence[HistogramCounts], groups: Groups, queries: Sequence[Query]
-) -> list[tuple[str, ...]]:
+def _homes(counts: Counts, groups: Groups, queries: Sequence[Query]) -> list[tuple[str, ...]]:
     """Whose reports answer each query: of all attributes asked for, or of its own.
 
     Shares that are asked for together, such as a group and a part of it, come from the same reports
     where some hold all of them, so that they agree.
     """
-    whole = [
-        tuple(group)
-        for group in groups
-        if any(b.n and set(group) <= set(b.study.names) for b in blocks)
-    ]
+    whole = [tuple(g) for g in groups if any(s.n for s in samples_with(counts, g))]
     return [next((g for g in whole if set(q) <= set(g)), tuple(q)) for q in queries]
