@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from castell import Reports, Study
 from castell.counting import MemoryCounts, kernels, samples_of
 from castell.inference.inversion import observe
+from castell.inference.latent import counted_tables
 from castell.inference.latent.counted_tables import sufficient_statistics
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import BlockTable, PairTables
