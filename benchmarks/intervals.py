@@ -38,7 +38,7 @@ DESIGNS = ("independent", "pairs", "cover")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 METHODS = ("castell", "auto", "latent", "em")
 # Respondents, and how many collections of so many.
-SIZES = ((1_000, 4), (10_000, 2), (100_000, 1))
+SIZES = ((1_000, 8), (10_000, 3), (100_000, 1))
 LARGE = 0.01
 # em fits every table by itself, which takes its time.
 MOST_CELLS_OF_EM = 400
@@ -76,12 +76,11 @@ def run(quick: bool) -> dict[str, Any]:
         for name, design, epsilon, (n, many) in product(have, *_grid_of(quick), sizes)
         for seed in range(many)
     ]
-    seen: dict[tuple[str, str, float], Seen] = defaultdict(lambda: defaultdict(list))
+    seen: dict[tuple[str, str, float], list[Seen]] = defaultdict(list)
     with nullcontext() if quick else processes():
         answers = work(_collect, jobs, "collections", cost=_cost)
     for job, found in zip(jobs, answers, strict=True):
-        for key, many in found.items():
-            seen[job.data, job.design, job.epsilon][key] += many
+        seen[job.data, job.design, job.epsilon].append(found)
     rows = [
         {"data": data, "design": design, "epsilon": epsilon, **row}
         for (data, design, epsilon), found in seen.items()
@@ -105,20 +104,35 @@ def _truth(name: str) -> populations.Truth:
     return populations.truth_of(name)
 
 
-def _rows(found: Seen) -> Iterator[dict[str, Any]]:
-    for (method, kind), each in found.items():
-        covered, widths, others = np.array(each, dtype=np.float64).T
+def _rows(collections: list[Seen]) -> Iterator[dict[str, Any]]:
+    for method, kind in dict.fromkeys(key for found in collections for key in found):
+        asked = [found[method, kind] for found in collections if found.get((method, kind))]
+        if not asked:
+            continue
+        each = [np.array(answers, dtype=np.float64) for answers in asked]
+        covered, widths, others = np.concatenate(each).T
         told = ~np.isnan(others)
         yield {
             "method": method,
             "kind": kind,
-            "questions": len(each),
+            "questions": len(covered),
             "covered": float(covered.mean()),
+            "error": _error([answers[:, 0] for answers in each]),
             "width": float(np.median(widths)),
             "ratio": float(np.median(widths[told]) / max(np.median(others[told]), 1e-12))
             if told.any()
             else None,
         }
+
+
+def _error(collections: list[Floats]) -> float | None:
+    """The standard error of a coverage: the questions of one collection err together."""
+    many = len(collections)
+    if many < 2:
+        return None
+    share = float(np.concatenate(collections).mean())
+    apart = sum(float((hits - share).sum()) ** 2 for hits in collections)
+    return float(np.sqrt(many / (many - 1) * apart)) / sum(map(len, collections))
 
 
 def _collect(job: Collection) -> Seen:
@@ -239,9 +253,15 @@ def _in_short(rows: list[dict[str, Any]]) -> str:
         if not own:
             continue
         covered = np.array([row["covered"] for row in own])
+        errors = np.array([np.inf if row["error"] is None else row["error"] for row in own])
+        surely = covered + 2.0 * errors
+        low, lower = (
+            f"{np.mean(covered < least):.1%} below {least} "
+            f"({np.mean(surely < least):.1%} by two standard errors)"
+            for least in (0.92, 0.85)
+        )
         lines.append(
-            f"{mark}: {len(own)} rows and kinds, mean {covered.mean():.3f}, "
-            f"{np.mean(covered < 0.92):.1%} below .92, {np.mean(covered < 0.85):.1%} below .85, "
-            f"lowest {covered.min():.3f}"
+            f"{mark}: {len(own)} rows and kinds, mean {covered.mean():.3f}, {low}, {lower}, lowest "
+            f"{covered.min():.3f}; median standard error {np.median(errors):.3f}"
         )
     return "\n".join(lines)
