@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,11 @@ from castell.counting.counts import ByBatches
 from castell.counting.kernels import Integers
 from castell.errors import QueryError
 from castell.estimators import clusters
+from castell.inference.choice_of_product import joint_is_better
 from castell.inference.inversion import Groups, Observed, parts_of
-from castell.inference.products import joint_is_better, restrict
-from castell.linear.axes import expand
+from castell.inference.product_shares import restrict
 from castell.linear.operators import Floats
+from castell.linear.table import Table, product
 from castell.study.design import Axis
 from experiments.datasets.population import Population
 
@@ -83,15 +83,14 @@ def _clusters(study: Study, people: Population) -> Groups:
 
 
 def _product(study: Study, people: Population, names: tuple[str, ...], groups: Groups) -> Floats:
-    tables = [expand(rounded(study, people, g).invert(), g, names) for g in groups]
-    return np.asarray(prod(tables[1:], start=tables[0]))
+    return product([Table(tuple(g), rounded(study, people, g).invert()) for g in groups], names)
 
 
 def _truncated(study: Study, people: Population, names: tuple[str, ...]) -> Floats:
     table = np.maximum(rounded(study, people, names).invert(), 0.0)
     for name in names:
         rest = tuple(other for other in names if other != name)
-        cut = expand(rounded(study, people, rest).invert(), rest, names) if rest else 1.0
+        cut = Table(rest, rounded(study, people, rest).invert()).along(names) if rest else 1.0
         table = np.minimum(table, cut)
     return table
 

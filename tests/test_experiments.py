@@ -128,9 +128,9 @@ def test_all_of_the_paper_is_there() -> None:
 
 
 NEWCOMER = '''"""A method of one's own."""
-from castell.inference.products import model
+from castell.inference.products import product_model
 def fit(counts):
-    return model(counts, [counts.study.names], "population")
+    return product_model(counts, [counts.study.names], "population")
 '''
 
 
@@ -447,12 +447,12 @@ def _ended(session: int) -> bool:
 
 PICKY = '''"""Refuses much: more than 5,000 people, and what nobody reported."""
 from castell.errors import QueryError
-from castell.inference.products import model
+from castell.inference.products import product_model
 def fit(counts):
     if counts.n > 5000:
         raise QueryError("these are too many", "ask fewer")
     next(iter(counts.batches([0])))
-    return model(counts, [counts.study.names], "population")
+    return product_model(counts, [counts.study.names], "population")
 '''
 
 

@@ -13,10 +13,12 @@ from castell import Study
 from castell.counting import MemoryCounts
 from castell.errors import CastellError, OptionError, StudyError
 from castell.estimators.clusters import find_clusters
+from castell.inference.choice_of_product import joint_is_better
 from castell.inference.inversion import Groups, observe
-from castell.inference.products import joint_is_better, product_table, product_variance, restrict
-from castell.linear.axes import expand
+from castell.inference.product_shares import restrict
+from castell.inference.products import product_table, product_variance
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 from tests.populations import (
     Population,
     by_schema,
@@ -129,8 +131,8 @@ def test_groups_as_far_as_they_are_asked_for() -> None:
     assert list(restrict(groups, ("b", "a"))) == [("a",), ("b",)]
     assert list(restrict(groups, ("x", "c", "a"))) == [("c", "a"), ("x",)]
     table = np.arange(6.0).reshape(2, 3)
-    assert expand(table, ("a", "b"), ("b", "x", "a")).shape == (3, 1, 2)
-    assert expand(table, ("a", "b"), ("b", "x", "a"))[2, 0, 1] == table[1, 2]
+    assert Table(("a", "b"), table).along(("b", "x", "a")).shape == (3, 1, 2)
+    assert Table(("a", "b"), table).along(("b", "x", "a"))[2, 0, 1] == table[1, 2]
 
 
 def test_an_unknown_target_is_refused() -> None:

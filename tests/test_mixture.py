@@ -22,10 +22,10 @@ from castell.inference.latent.mixture import (
 from castell.inference.latent.report_rows import ReportRows
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
+    CountedTable,
     Expectation,
     PairTables,
     Statistics,
-    Table,
     composite_log_likelihood,
 )
 from castell.linear.operators import Dense, Floats, Uniform
@@ -236,7 +236,7 @@ def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("attribute", range(4))
 def test_chances_are_linear_in_a_tie(attribute: int) -> None:
     model, generator = mixture(3, seed=4), np.random.default_rng(1)
-    tables: list[Table] = [
+    tables: list[CountedTable] = [
         BlockTable((0, 2), Dense(stochastic(8, 5, generator).T), np.ones(5)),
         PairTables(tuple(Uniform(k, 0.7, 0.3 / (k - 1)) for k in SIZES), np.ones((11, 11))),
     ]
@@ -318,11 +318,11 @@ def test_margins_are_drawn_as_far_as_asked(share: float) -> None:
 # -- the way up ------------------------------------------------------------------------------------
 
 
-def some_evidence(seed: int, kept: float = 0.5) -> list[Table]:
+def some_evidence(seed: int, kept: float = 0.5) -> list[CountedTable]:
     """Reports of a mixture: overlapping blocks, of which a share is `kept` as answered."""
     generator = np.random.default_rng(seed)
     truth = mixture(4, seed=seed)
-    found: list[Table] = []
+    found: list[CountedTable] = []
     for attributes, n in (((0, 1), 3000), ((2, 3), 2000), ((1, 2), 1000), ((0,), 500)):
         cells = int(np.prod([SIZES[a] for a in attributes]))
         forward = Uniform(cells, kept, (1.0 - kept) / (cells - 1))
@@ -396,9 +396,9 @@ def test_a_step_says_what_the_one_before_gained() -> None:
 def test_a_share_of_nothing_can_be_left() -> None:
     # A class that everybody left, and a value nobody had, are small but never gone.
     start = mixture(2, seed=0, sizes=(2,))
-    reports: list[Table] = [BlockTable((0,), Uniform(2, 1.0, 0.0), np.array([50.0, 0.0]))]
+    reports: list[CountedTable] = [BlockTable((0,), Uniform(2, 1.0, 0.0), np.array([50.0, 0.0]))]
     lost, _ = plain(start, reports, 5)
     assert 0.0 < lost.profiles.min() < 1e-10
-    back: list[Table] = [BlockTable((0,), Uniform(2, 1.0, 0.0), np.array([0.0, 50.0]))]
+    back: list[CountedTable] = [BlockTable((0,), Uniform(2, 1.0, 0.0), np.array([0.0, 50.0]))]
     found, _ = plain(lost, back, 5)
     np.testing.assert_allclose(found.table([0]), [0.0, 1.0], atol=1e-9)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import combinations, product
 
 import numpy as np
@@ -28,8 +27,8 @@ from castell.inference.latent.model import learn
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.support import Checked, support
-from castell.linear.axes import group_sum
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 from tests.populations import collect, drawn_studies, population, studies
 
 PEOPLE = population((2, 3, 4), seed=4, sharpness=2.0)
@@ -110,7 +109,7 @@ def test_the_error_of_cells_and_groups_is_that_of_the_definition(design: str) ->
 
 
 def _share(table: Floats) -> Callable[[Query], float]:
-    return partial(group_sum, table, NAMES)
+    return Table(tuple(NAMES), table).share
 
 
 def test_the_covariance_is_that_of_any_combination() -> None:

@@ -15,8 +15,8 @@ import pytest
 from castell import Attribute, Reports, Schema, Study
 from castell.counting import HistogramCounts, MemoryCounts, samples_of
 from castell.evaluation.bounds import influence
-from castell.inference.pooled_products import pooled
 from castell.inference.pooling import sources
+from castell.inference.products import pooled_table
 from tests.guessing import best_guess, worst_guess
 from tests.populations import drawn_matrix, drawn_studies, schema
 
@@ -148,7 +148,7 @@ def test_the_worst_forged_report_counts_as_much_as_stated(study: Study) -> None:
             for code in np.eye(width, dtype=np.int64):
                 # What this report adds to the sum over the block's reports, as the table sees it.
                 one = HistogramCounts(source.reports.study, code, secure=True)
-                added = pooled([replace(source, reports=one)], group)
+                added = pooled_table([replace(source, reports=one)], group).values
                 worst = max(worst, float(np.abs(added).max()) / each)
         # An honest report adds one in n to its own cell.
         assert worst * each * blocks == pytest.approx(exposure.influence, rel=1e-9)

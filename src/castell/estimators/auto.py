@@ -14,17 +14,24 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from math import prod
 
+import numpy as np
+
 from castell.counting import Counts, samples_of
 from castell.estimators._cross_fit import Combined, CrossFit, by_model
-from castell.estimators._drawn_design import drawn
 from castell.inference.capabilities import Reads
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Query, names_of, observe
 from castell.inference.kronecker import check_cells
-from castell.inference.model_averaging import average_models, finite_population_mean
+from castell.inference.model_averaging import (
+    average_models,
+    finite_population_mean,
+    james_stein_share,
+)
+from castell.inference.postprocess import simplex
+from castell.inference.products import expected_variance
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
-from castell.linear.axes import group_sum
+from castell.linear.table import Table
 
 READS = Reads(drawn=True, across=True)
 # Where all weight is on the model, the cells of larger tables are just its own.
@@ -65,7 +72,7 @@ def _shares(
         found = intervals.shares(queries, cross_fit.latent.share)
         return found.because(*cross_fit.latent.reasons(names))
     combined = solve(names)
-    share = partial(group_sum, combined.table, names)
+    share = Table(names, combined.table).share
     return intervals.shares(queries, share).because(*combined.reasons)
 
 
@@ -75,7 +82,7 @@ def _solve(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     if cells > MOST_CELLS:
         return by_model(cross_fit, names, reason(Code.TOO_LARGE, cells=cells))
     if len(samples_of(cross_fit.counts)) > 1:
-        return drawn(cross_fit, names)
+        return _pooled(cross_fit, names)
     return _together(cross_fit, names)
 
 
@@ -97,3 +104,22 @@ def _together(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
         latent=average.weight_of(0) if len(models) > 1 else float(cross_fit.latent.associated),
     )
     return Combined(table, (prior, *cross_fit.latent.reasons(names)) if len(names) > 1 else ())
+
+
+def _pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
+    """The model's table, averaged with the samples' unbiased one as far as they differ."""
+    latent, intervals = cross_fit.latent, cross_fit.latent.intervals
+    model = latent.table(names)
+    if not intervals.support(names).together:
+        return Combined(model, latent.reasons(names))
+    whole = intervals.direct.joint(names, None)
+    # With few reports a table's own variance is as uncertain as the table; what is expected is not.
+    variance = np.maximum(
+        whole.spread(names).variance, expected_variance(cross_fit.counts, names)
+    ).sum()
+    share = james_stein_share(whole.probabilities, model, float(variance))
+    if share == 0.0:
+        agrees = (reason(Code.MODEL_AGREES),) if len(names) > 1 else ()
+        return Combined(model, (*agrees, *latent.reasons(names)))
+    table = share * simplex(whole.probabilities) + (1.0 - share) * model
+    return Combined(table, (reason(Code.BLOCKS_SHRUNK, unbiased=share), *intervals.reasons(names)))

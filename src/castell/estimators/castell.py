@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castell.counting import Counts
-from castell.inference.any_design import product_model
 from castell.inference.capabilities import EVERYBODY, SETS, Reads
 from castell.inference.fitted import Fitted
+from castell.inference.products import product_model
 
 READS = Reads(drawn=True, sets=True, options={"target": (EVERYBODY, SETS)})
 

@@ -18,10 +18,11 @@ import numpy as np
 from castell.counting import Counts
 from castell.evaluation.metrics import cramers_v
 from castell.inference.capabilities import Reads
+from castell.inference.choice_of_product import joint_is_better
 from castell.inference.fitted import Fitted
 from castell.inference.inversion import Groups, observe
 from castell.inference.kronecker import MAX_CELLS
-from castell.inference.products import joint_is_better, model, product_variance
+from castell.inference.products import product_model, product_variance
 from castell.inference.reasons import Code, Reason, reason
 from castell.study.design import Design, build
 from castell.study.study import Study
@@ -46,7 +47,7 @@ def fit(
     else:
         groups = list(find_clusters(counts))
         how = "found in the reports"
-    return model(counts, groups, target, partial(_reasons, groups, how))
+    return product_model(counts, groups, target, partial(_reasons, groups, how))
 
 
 def _reasons(groups: Groups, how: str, names: Sequence[str]) -> tuple[Reason, ...]:

@@ -33,11 +33,11 @@ from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, marg
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
-from castell.inference.products import shares
+from castell.inference.product_shares import product_shares
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
-from castell.linear.axes import expand, group_sum, summed
 from castell.linear.operators import Floats
+from castell.linear.table import Table, product
 
 READS = Reads()
 # Pseudo-respondents for each real one, from "the margins only" to "the table only".
@@ -68,11 +68,9 @@ def _is_number(value: object) -> bool:
 
 def independent(observed: Observed) -> Floats:
     """The product of the most likely margins, in the order asked."""
-    result: Floats = np.ones([1] * len(observed.names))
-    for name in observed.names:
-        result = result * expand(margin(observed.project([name])), [name], observed.names)
+    margins = (Table((name,), margin(observed.project([name]))) for name in observed.names)
     # No cell starts at exactly zero, or it could never be left.
-    result = result + 1e-9
+    result = product(margins, observed.names) + 1e-9
     return np.asarray(result / result.sum())
 
 
@@ -171,14 +169,13 @@ class FittedTable:
         # In the order of the schema: what is found must not hang on the order asked.
         names = [name for name in self.observed.study.names if name in self.names]
         generator = np.random.default_rng(0)
-        groups = {
-            name: groups_of(summed(self.table, self.names, [name]), generator) for name in names
-        }
+        whole = Table(self.names, self.table)
+        groups = {name: groups_of(whole.project([name]).values, generator) for name in names}
         found = {
             frozenset(pair): residuals(
                 [part.held_out.project(pair) for part in self.parts],
-                [summed(table, self.names, pair) for table in tables],
-                self.observed.project(pair).expected(summed(self.table, self.names, pair)),
+                [Table(self.names, table).project(pair).values for table in tables],
+                self.observed.project(pair).expected(whole.project(pair).values),
                 groups[pair[0]],
                 groups[pair[1]],
             )
@@ -228,9 +225,9 @@ def _shares(
     sizes = [counts.study.schema[name].size for name in names]
     if prod(sizes) > MOST_CELLS:
         # Too wide for a table, and so for the likelihood of one: the unbiased share, and said so.
-        found = shares(counts, queries, [names], "population")
+        found = product_shares(counts, queries, [names], "population")
         return found.because(reason(Code.UNBIASED_INSTEAD))
     fitted = solve(names, None)
     intervals = _intervals(margins, fitted)
-    share = partial(group_sum, fitted.table, names)
+    share = Table(names, fitted.table).share
     return intervals.shares(queries, share).because(*_reasons(fitted, intervals))

@@ -18,9 +18,11 @@ from castell.errors import OptionError
 from castell.estimators.independent import ASSUMED
 from castell.evaluation.bounds import avd_castell, avd_independent
 from castell.inference.capabilities import Reads
+from castell.inference.choice_of_product import joint_is_better, product_risk
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Groups, Query, names_of, observe
-from castell.inference.products import check_target, joint_is_better, product_risk, shares, solve
+from castell.inference.product_shares import product_shares
+from castell.inference.products import check_target, solve
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 
@@ -89,12 +91,12 @@ def _shares(
         whole, ours, theirs = joint_is_better(observe(counts, names), apart)
         why = _why(ours, theirs)
     else:
-        joint, product = (shares(counts, queries, g, target) for g in ([names], apart))
+        joint, product = (product_shares(counts, queries, g, target) for g in ([names], apart))
         ours = float(joint.spread.variance[0])
         gap = float(joint.values[0] - product.values[0]) ** 2
         theirs = product_risk(ours, float(product.spread.variance[0]), gap, many=1)
         whole, why = ours <= theirs, _why(ours, theirs)
-    found = shares(counts, queries, _groups(names, whole), target)
+    found = product_shares(counts, queries, _groups(names, whole), target)
     return found.because(*_reasons(whole, why))
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from castell.counting import Counts
-from castell.inference.any_design import product_model
 from castell.inference.capabilities import EVERYBODY, SETS, Reads
 from castell.inference.fitted import Fitted
+from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, reason
 
 READS = Reads(drawn=True, across=True, sets=True, options={"target": (EVERYBODY, SETS)})

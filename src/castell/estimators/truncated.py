@@ -19,8 +19,8 @@ from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Observed, Query, measure, observe
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
-from castell.linear.axes import expand
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 
 READS = Reads()
 _DRAWS = 4000
@@ -37,7 +37,7 @@ def truncate(observed: Observed) -> Floats:
     for name in names:
         rest = tuple(other for other in names if other != name)
         # With one attribute the table one smaller is the certain event.
-        cut = expand(observed.project(rest).invert(), rest, names) if rest else 1.0
+        cut = Table(rest, observed.project(rest).invert()).along(names) if rest else 1.0
         table = np.minimum(table, cut)
     return table
 

@@ -14,8 +14,8 @@ import numpy as np
 from castell.inference.intervals import Normal, SpreadOf
 from castell.inference.inversion import Observed
 from castell.inference.postprocess import simplex
-from castell.linear.axes import summed
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 
 # The spread of a standard error over R draws is about 1 / sqrt(2 R) of it: 5 % at 200.
 REPLICATES = 200
@@ -63,4 +63,6 @@ def bootstrap(observed: Observed, statistic: Callable[[Observed], Floats]) -> Sp
 def _spread(
     observed: Observed, statistic: Callable[[Observed], Floats], names: tuple[str, ...]
 ) -> Normal:
-    return spread_of(summed(statistic(o), observed.names, names) for o in draws(observed))
+    return spread_of(
+        Table(observed.names, statistic(o)).project(names).values for o in draws(observed)
+    )

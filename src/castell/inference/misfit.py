@@ -31,8 +31,8 @@ from castell.inference.inversion import Observed
 from castell.inference.pooling import views
 from castell.inference.postprocess import simplex
 from castell.inference.support import support
-from castell.linear.axes import summed
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 
 # A table is called doubtful by chance once in a thousand, at most.
 ALARM = 1e-3
@@ -84,7 +84,7 @@ def misfit(
     found: list[Misfit] = []
     for some in _sets(kept):
         if support(counts, some).together:
-            one = _test(views(counts, some), some, summed(table, names, some))
+            one = _test(views(counts, some), some, Table(tuple(names), table).project(some).values)
             found += [one] if one is not None else []
     if not found:
         return Misfit()
@@ -104,10 +104,8 @@ def _test(
 ) -> Misfit | None:
     reports = sum(view.n for _, view in seen)
     possible = simplex(table)
-    contrasts = {
-        name: _contrasts(summed(possible, names, [name]), sqrt(LEAST_EXPECTED / reports))
-        for name in names
-    }
+    whole, least = Table(tuple(names), possible), sqrt(LEAST_EXPECTED / reports)
+    contrasts = {name: _contrasts(whole.project([name]).values, least) for name in names}
     ways = prod(len(c) + 1 for c in contrasts.values()) - sum(len(c) for c in contrasts.values())
     if not 1 < ways <= MOST_INTERACTIONS + 1:
         return None

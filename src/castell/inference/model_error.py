@@ -32,8 +32,8 @@ from castell.inference.association_error import AssociationError
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Query, intersection
 from castell.inference.margins import Codes, Margins
-from castell.linear.axes import expand, summed
 from castell.linear.operators import Floats
+from castell.linear.table import Table, product
 
 _LEAST = 1e-12
 
@@ -49,17 +49,16 @@ class ModelError:
         """The spread of every cell of a model's table."""
         if len(names) == 1:
             return self.margins.spread(names[0])
-        each = {name: np.maximum(summed(table, names, [name]), _LEAST) for name in names}
-        odds = {name: expand((1.0 - m) / m, [name], names) for name, m in each.items()}
-        apart: Floats = np.ones([1] * len(names))
-        for name, margin in each.items():
-            apart = apart * expand(margin, [name], names)
+        whole = Table(tuple(names), table)
+        each = {name: np.maximum(whole.project([name]).values, _LEAST) for name in names}
+        odds = {name: Table((name,), (1.0 - m) / m).along(names) for name, m in each.items()}
+        apart = product((Table((name,), margin) for name, margin in each.items()), names)
         square = apart**2
         variance: Floats = np.zeros(table.shape)
         main, pairs, missed = (np.zeros(table.shape) for _ in range(3))
         for name, margin in each.items():
             error = self.margins.variances(name) / margin**2
-            variance = variance + square * expand(error, [name], names)
+            variance = variance + square * Table((name,), error).along(names)
             main = main + square * odds[name]
         for one, two in combinations(names, 2):
             norm = square * odds[one] * odds[two]

@@ -15,18 +15,18 @@ from math import prod
 import numpy as np
 
 from castell.counting import samples_with
-from castell.inference.any_design import product_model
 from castell.inference.fitted import Fitted
 from castell.inference.frechet import Reshaped, bounds
 from castell.inference.intervals import AsUnbiased, Believed, Spread
 from castell.inference.inversion import Query, names_of
 from castell.inference.kronecker import MAX_CELLS
 from castell.inference.model_error import ModelError
+from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.support import Checked, Support, support
-from castell.linear.axes import summed
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 from castell.study.design import Design
 
 
@@ -70,18 +70,16 @@ class ModelIntervals:
 
     def table(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Spread:
         """The spread of a model's table over `names`, summed to the attributes `kept`."""
-        cells, behind = summed(table, names, kept), self.support(kept)
+        asked, behind = Table(names, table).project(kept), self.support(kept)
+        cells = asked.values
         if behind.checked is Checked.NOTHING:
             events = []
             for clique in behind.cliques():
                 # In the order asked: then all it takes is an axis of one for each other attribute.
-                part = tuple(name for name in kept if name in clique)
-                shape = [
-                    n if name in part else 1 for name, n in zip(kept, cells.shape, strict=True)
-                ]
-                share = summed(cells, kept, part)
-                spread = Reshaped(self.table(kept, cells, part), share.shape, shape)
-                events.append((share.reshape(shape), spread))
+                part = asked.project(tuple(name for name in kept if name in clique))
+                along = part.along(kept)
+                spread = self.table(kept, cells, part.names)
+                events.append((along, Reshaped(spread, part.values.shape, along.shape)))
             return bounds(events)
         mine = self.error.table(kept, cells)
         if len(kept) == 1:

@@ -1,39 +1,32 @@
 """Estimates that are products over groups of attributes, each group's table inverted.
 
 One group is castell, a group for each attribute is RR-Independent, anything between is
-RR-Clusters: one rule, one variance.
+RR-Clusters: one rule, one variance. A group's table comes from all samples of respondents who
+reported the group: each inverts its own reports, and the tables are averaged. Samples are of
+different people, so their variances add up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from math import prod, sqrt
 
 import numpy as np
 
-from castell.counting import Counts
+from castell.channels.precision import predicted
+from castell.counting import Counts, samples_of
 from castell.errors import OptionError
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.intervals import Normal
-from castell.inference.inversion import (
-    Groups,
-    Observed,
-    Query,
-    cross_moment,
-    factors,
-    growth,
-    margin_powers,
-    measure,
-    names_of,
-    observe,
-)
+from castell.inference.inversion import Groups, Observed, cross_moment, observe
+from castell.inference.kronecker import check_cells
+from castell.inference.pooling import Source, sources
+from castell.inference.product_shares import answer_shares, restrict, wilson
 from castell.inference.reasons import Reason, Reasons, no_reasons
-from castell.inference.shares import Shares
-from castell.linear.axes import expand
 from castell.linear.operators import Floats
+from castell.linear.table import Table, product
+from castell.study.design import lens_on
 
 TARGETS = ("population", "respondents")
 
@@ -47,171 +40,18 @@ def check_target(target: str) -> str:
     return target
 
 
-def restrict(groups: Groups, names: Sequence[str]) -> Groups:
-    """The groups as far as they hold some names; names in no group stand alone."""
-    held = [tuple(name for name in names if name in group) for group in groups]
-    rest = [(name,) for name in names if not any(name in group for group in groups)]
-    return [group for group in held if group] + rest
+def product_model(
+    counts: Counts, groups: Groups, target: str, reasons: Reasons = no_reasons
+) -> Fitted:
+    """A model that answers every question with the product over the groups.
 
-
-def product_table(observed: Observed, groups: Groups) -> Floats:
-    """The product of the groups' inverted tables."""
-    names = observed.names
-    tables = [expand(observed.project(g).invert(), g, names) for g in groups]
-    return np.asarray(prod(tables[1:], start=tables[0]))
-
-
-def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
-    """The variance of each cell of `product_table`, to first order (exact for one group).
-
-    A report adds to the product sum_c L_c g_c, with g_c what it adds to group c and L_c the
-    product of the other groups. Its variance over the population is the mean square less the
-    squared mean. If only the n respondents are meant, each one's own expectation is taken out
-    instead: what they add to group c is 1 if they are in its cell, else 0.
+    Of several samples each is one of the respondents, so `target` can be the population only.
     """
-    names = observed.names
-    tables = [expand(observed.project(g).invert(), g, names) for g in groups]
-    others = [
-        prod((t for k, t in enumerate(tables) if k != c), start=np.ones(1))
-        for c in range(len(groups))
-    ]
-    return weighted_variance(observed, groups, others, observed.names, target)
-
-
-def weighted_variance(
-    observed: Observed,
-    groups: Groups,
-    weights: Sequence[Floats],
-    names: Sequence[str],
-    target: str,
-) -> Floats:
-    """The variance of the sum over groups of weights times the group's inverted table.
-
-    Weights are tables over `names`, or broadcast to them.
-    """
-    tables = [expand(observed.project(g).invert(), g, names) for g in groups]
-    population = target == "population"
-    total: Floats = np.zeros(1)
-    for c, group in enumerate(groups):
-        square = expand(observed.project(group).second_moment(), group, names)
-        total = total + weights[c] ** 2 * (square if population else square - tables[c])
-    for c, d in combinations(range(len(groups)), 2):
-        both = groups[c] + groups[d]
-        cross = cross_moment(observed, groups[c], groups[d])
-        if not population:
-            cross = cross - observed.project(both).invert()
-        total = total + 2.0 * weights[c] * weights[d] * expand(cross, both, names)
-    if population:
-        total = total - sum(w * t for w, t in zip(weights, tables, strict=True)) ** 2
-    # Rounding may leave a cell that is certain a hair below zero.
-    return np.maximum(total, 0.0) / observed.n
-
-
-def solve(
-    observed: Observed, groups: Groups, target: str, reasons: Sequence[Reason] = ()
-) -> Solution:
-    """The table of a product over groups, with its error."""
-    groups = restrict(groups, observed.names)
-    return Solution(
-        product_table(observed, groups),
-        partial(_spread, observed, groups, target),
-        tuple(reasons),
-    )
-
-
-def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, ...]) -> Normal:
-    # Every group's table sums to one, so a marginal of the product is the product of marginals.
-    observed, groups = observed.project(names), restrict(groups, names)
-    variance = product_variance(observed, groups, target)
-    if len(groups) > 1:
-        return Normal(variance)
-    return wilson(observed.invert(), variance, observed.growth(), observed.n, target)
-
-
-def wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Normal:
-    """The spread of an inverted cell: the mean square less the square of the mean, or less it."""
-    if target == "population":
-        return Normal(variance, (growth - 2.0 * pi) / n, -1.0 / n)
-    return Normal(variance, (growth - 1.0) / n)
-
-
-# -- shares ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Product queries cut along groups of attributes: a share is the product of its pieces."""
-
-    queries: tuple[Query, ...]
-    of: tuple[tuple[int, ...], ...]  # which pieces make each share
-
-    @classmethod
-    def cut(cls, queries: Sequence[Query], groups: Groups) -> Pieces:
-        pieces: list[Query] = []
-        of = []
-        for query in queries:
-            own = [{a: query[a] for a in group} for group in restrict(groups, tuple(query))]
-            of.append(tuple(range(len(pieces), len(pieces) + len(own))))
-            pieces += own
-        return cls(tuple(pieces), tuple(of))
-
-    def multiply(self, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-        """The shares and their covariance, to first order, from those of the pieces."""
-        slopes = np.zeros((len(self.of), len(values)))
-        for i, own in enumerate(self.of):
-            for piece in own:
-                slopes[i, piece] = prod(values[k] for k in own if k != piece)
-        shares = np.array([prod(values[k] for k in own) for own in self.of])
-        return shares, slopes @ covariance @ slopes.T
-
-    def shares(self, values: Floats, covariance: Floats, pieces: Normal) -> Shares:
-        """The shares, from estimates of the pieces and the spread of each."""
-        found, covariance = self.multiply(values, covariance)
-        variance = np.maximum(np.diag(covariance), 0.0)
-        # A share of one piece keeps the slope of it; that of a product is not known.
-        alone = np.array([len(own) == 1 for own in self.of])
-        first = [own[0] for own in self.of]
-        slope, bend = (
-            np.where(alone, np.broadcast_to(part, values.shape)[first], 0.0)
-            for part in (pieces.slope, pieces.bend)
-        )
-        report = float(-bend.min()) if alone.all() else 0.0
-        return Shares(found, Normal(variance, slope, bend), (covariance,), report=report)
-
-
-def slopes(counts: Counts, queries: Sequence[Query], n: int) -> Floats:
-    """How the variance of each unbiased share goes along with the share, times n."""
-    found = []
-    for query in queries:
-        powers = np.ones(3)
-        for factor in factors(counts.study, query):
-            powers *= margin_powers(factor, counts.table(factor.axes))
-        found.append(float(growth(list(powers), n)))
-    return np.array(found)
-
-
-def shares(counts: Counts, queries: Sequence[Query], groups: Groups, target: str) -> Shares:
-    """Product queries, with their error, from the reports themselves."""
-    pieces = Pieces.cut(queries, groups)
-    cells = measure(counts, pieces.queries, target)
-    growths = slopes(counts, pieces.queries, cells.n)
-    variance = np.diag(cells.covariance)
-    spread = wilson(cells.values, variance, growths, cells.n, target)
-    return pieces.shares(cells.values, cells.covariance, spread)
-
-
-def _answer(
-    counts: Counts, groups: Groups, target: str, reasons: Reasons, queries: Sequence[Query]
-) -> Shares:
-    return shares(counts, queries, groups, target).because(*reasons(names_of(queries)))
-
-
-def model(counts: Counts, groups: Groups, target: str, reasons: Reasons = no_reasons) -> Fitted:
-    """A model that answers every question with the product over the groups."""
+    check_target(target)
     return Fitted(
         counts,
-        partial(_joint, counts, groups, check_target(target), reasons),
-        partial(_answer, counts, groups, target, reasons),
+        partial(_joint, counts, groups, target, reasons),
+        partial(answer_shares, counts, groups, target, reasons),
     )
 
 
@@ -223,37 +63,164 @@ def _joint(
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
-    return solve(observe(counts, names, max_cells), groups, target, reasons(names))
+    if len(samples_of(counts)) == 1:
+        return solve(observe(counts, names, max_cells), groups, target, reasons(names))
+    sizes = [counts.study.schema[name].size for name in names]
+    check_cells(" x ".join(names), sizes, max_cells)
+    groups = restrict(groups, names)
+    found = sources(counts, groups)
+    return Solution(
+        product([pooled_table(found, group, max_cells) for group in groups], names),
+        partial(_pooled_spread, found, groups),
+        reasons(names),
+    )
 
 
-def joint_is_better(
-    observed: Observed, groups: Groups, doubt: float = 2.0
-) -> tuple[bool, float, float]:
-    """Whether inverting the whole table is expected to err less than the product over groups.
+# -- from one sample -------------------------------------------------------------------------------
 
-    Returns the verdict and both expected squared errors. The whole table errs by its variance.
-    The product errs by its own variance and by what it gets wrong however many answer; that bias
-    is seen in the difference of the two tables, less the noise of the difference. As in Hausman's
-    test, where the groups are independent the product is the better estimate of the same thing,
-    and the noise of the difference is the difference of the variances. A bias counts only as far
-    as it stands out from that noise by `doubt` of its standard deviations: mistaking noise for an
-    association costs all the noise of the whole table.
+
+def solve(
+    observed: Observed, groups: Groups, target: str, reasons: Sequence[Reason] = ()
+) -> Solution:
+    """The table of a product over groups, with its error, from one table of reports."""
+    groups = restrict(groups, observed.names)
+    return Solution(
+        product_table(observed, groups),
+        partial(_spread, observed, groups, target),
+        tuple(reasons),
+    )
+
+
+def _inverted(observed: Observed, groups: Groups) -> list[Table]:
+    return [Table(tuple(group), observed.project(group).invert()) for group in groups]
+
+
+def product_table(observed: Observed, groups: Groups) -> Floats:
+    """The product of the groups' inverted tables."""
+    return product(_inverted(observed, groups), observed.names)
+
+
+def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
+    """The variance of each cell of `product_table`, to first order (exact for one group).
+
+    A report adds to the product sum_c L_c g_c, with g_c what it adds to group c and L_c the
+    product of the other groups. Its variance over the population is the mean square less the
+    squared mean. If only the n respondents are meant, each one's own expectation is taken out
+    instead: what they add to group c is 1 if they are in its cell, else 0.
     """
-    whole = float(product_variance(observed, [observed.names], "population").sum())
-    split = float(product_variance(observed, groups, "population").sum())
-    gap = float(((observed.invert() - product_table(observed, groups)) ** 2).sum())
-    sizes = dict(zip(observed.names, observed.shape, strict=True))
-    many = prod(sizes.values()) - sum(prod(sizes[a] for a in group) - 1 for group in groups) - 1
-    product = product_risk(whole, split, gap, many, doubt)
-    return whole <= product, whole, product
+    weights = _others(_inverted(observed, groups), observed.names)
+    return _weighted_variance(observed, groups, weights, observed.names, target)
 
 
-def product_risk(whole: float, split: float, gap: float, many: int, doubt: float = 2.0) -> float:
-    """The squared error expected of a product: its variance `split`, and its bias.
+def _others(tables: Sequence[Table], names: Sequence[str]) -> list[Floats]:
+    """For each of some tables the product of the others."""
+    return [product([*tables[:c], *tables[c + 1 :]], names) for c in range(len(tables))]
 
-    `whole` is the variance of the unbiased estimate, `gap` the squared difference of the two,
-    summed over cells that have `many` ways to differ.
+
+def _weighted_variance(
+    observed: Observed,
+    groups: Groups,
+    weights: Sequence[Floats],
+    names: Sequence[str],
+    target: str,
+) -> Floats:
+    """The variance of the sum over groups of weights times the group's inverted table.
+
+    Weights are tables over `names`, or broadcast to them.
     """
-    # A sum of so many squares of noise, relative to its mean, varies by about sqrt(2 / many).
-    noise = max(whole - split, 0.0) * (1.0 + doubt * sqrt(2.0 / max(many, 1)))
-    return max(gap - noise, 0.0) + split
+    tables = [table.along(names) for table in _inverted(observed, groups)]
+    population = target == "population"
+    total: Floats = np.zeros(1)
+    for c, group in enumerate(groups):
+        square = Table(tuple(group), observed.project(group).second_moment()).along(names)
+        total = total + weights[c] ** 2 * (square if population else square - tables[c])
+    for c, d in combinations(range(len(groups)), 2):
+        both = groups[c] + groups[d]
+        cross = cross_moment(observed, groups[c], groups[d])
+        if not population:
+            cross = cross - observed.project(both).invert()
+        total = total + 2.0 * weights[c] * weights[d] * Table(both, cross).along(names)
+    if population:
+        total = total - sum(w * t for w, t in zip(weights, tables, strict=True)) ** 2
+    # Rounding may leave a cell that is certain a hair below zero.
+    return np.maximum(total, 0.0) / observed.n
+
+
+def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, ...]) -> Normal:
+    # Every group's table sums to one, so a marginal of the product is the product of marginals.
+    observed, groups = observed.project(names), restrict(groups, names)
+    variance = product_variance(observed, groups, target)
+    if len(groups) > 1:
+        return Normal(variance)
+    return wilson(observed.invert(), variance, observed.growth(), observed.n, target)
+
+
+# -- from several samples --------------------------------------------------------------------------
+
+
+def pooled_table(
+    found: Sequence[Source], group: tuple[str, ...], max_cells: int | None = None
+) -> Table:
+    """A group's table: the average over the samples that hold it."""
+    average = sum(
+        source.weights[group] * observe(source.reports, group, max_cells).invert()
+        for source in found
+        if group in source.weights
+    )
+    return Table(tuple(group), np.asarray(average))
+
+
+def expected_variance(counts: Counts, names: Sequence[str]) -> float:
+    """The variance of a cell of `castell`'s table, on average, if answers are uniform."""
+    group = tuple(names)
+    return sum(
+        source.weights[group] ** 2
+        * predicted(lens_on(source.reports.study.design.blocks[0], group))
+        / source.reports.n
+        for source in sources(counts, [group])
+    )
+
+
+def _pooled_spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Normal:
+    groups, found = restrict(groups, names), _margin_sources(found, names)
+    if len(groups) == 1:
+        return _average([_of_one(source, groups[0]) for source in found])
+    tables = [pooled_table(found, group) for group in groups]
+    others = dict(zip(groups, _others(tables, names), strict=True))
+    variance: Floats = np.zeros(1)
+    for source in found:
+        held = source.groups
+        weights = [source.weights[group] * others[group] for group in held]
+        everything = tuple(name for group in held for name in group)
+        observed = observe(source.reports, everything).smoothed()
+        variance = variance + _weighted_variance(observed, held, weights, names, "population")
+    return Normal(variance)
+
+
+def _margin_sources(found: Sequence[Source], names: tuple[str, ...]) -> list[Source]:
+    """The sources of a marginal of a table: its samples with their weights, nobody else.
+
+    Other samples may know about the marginal too, but they are not in the table it is taken of.
+    """
+    cut = []
+    for source in found:
+        held = {g: tuple(name for name in names if name in g) for g in source.groups}
+        weights = {held[g]: weight for g, weight in source.weights.items() if held[g]}
+        cut += [Source(source.reports, weights)] if weights else []
+    return cut
+
+
+def _of_one(source: Source, group: tuple[str, ...]) -> tuple[float, Normal]:
+    observed = observe(source.reports, group)
+    variance = product_variance(observed.smoothed(), [group], "population")
+    spread = wilson(observed.invert(), variance, observed.growth(), observed.n, "population")
+    return source.weights[group], spread
+
+
+def _average(parts: Sequence[tuple[float, Normal]]) -> Normal:
+    """The spread of a weighted average of estimates from different people."""
+    return Normal(
+        np.asarray(sum(w**2 * s.variance for w, s in parts)),
+        np.asarray(sum(w**2 * np.asarray(s.slope) for w, s in parts)),
+        np.asarray(sum(w**2 * np.asarray(s.bend) for w, s in parts)),
+    )

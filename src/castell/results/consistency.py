@@ -18,8 +18,8 @@ import numpy as np
 
 from castell.errors import QueryError
 from castell.inference.reasons import Code, reason
-from castell.linear.axes import expand, summed
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 from castell.results.joint import JointEstimate
 
 # Margins that differ by rounding alone are left as they are.
@@ -42,7 +42,7 @@ def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
         holders = [i for i, joint in enumerate(family) if shared <= set(joint.names)]
         # In one order for all; the attributes of an estimate are in the order asked.
         order = tuple(name for name in family[0].study.names if name in shared)
-        margins = [summed(tables[i], family[i].names, order) for i in holders]
+        margins = [Table(family[i].names, tables[i]).project(order).values for i in holders]
         agreed = margins[0] if order else np.ones(())
         size = max(1.0, *(float(np.abs(tables[i]).max()) for i in holders))
         if all(np.abs(margin - agreed).max() <= ROUNDING * size for margin in margins):
@@ -107,4 +107,4 @@ def _weights(
 
 def _moved(table: Floats, names: Sequence[str], over: Sequence[str], gap: Floats) -> Floats:
     """A table whose margin over some attributes was moved by `gap`, spread evenly."""
-    return np.asarray(table + expand(gap, over, names) * (gap.size / table.size))
+    return np.asarray(table + Table(tuple(over), gap).along(names) * (gap.size / table.size))

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from castell.counting import Counts, samples_of
-from castell.inference.latent.sufficient_statistics import BlockTable, PairTables, Table
+from castell.inference.latent.sufficient_statistics import BlockTable, CountedTable, PairTables
 from castell.study.design import Axis, Design, lens_on
 from castell.study.study import Study
 
@@ -22,10 +22,10 @@ from castell.study.study import Study
 MOST_CELLS = 1 << 14
 
 
-def sufficient_statistics(counts: Counts) -> list[Table]:
+def sufficient_statistics(counts: Counts) -> list[CountedTable]:
     """All that some reports say: first of each sample the tables of blocks, then of pairs."""
     place = {name: i for i, name in enumerate(counts.study.names)}
-    found: list[Table] = []
+    found: list[CountedTable] = []
     for sample in samples_of(counts):
         for i, names in _within_blocks(sample.study.design):
             block = sample.study.design.blocks[i]

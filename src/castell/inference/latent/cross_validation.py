@@ -28,8 +28,8 @@ from castell.inference.latent.report_rows import ReportRows, distinct, readable,
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
+    CountedTable,
     Statistics,
-    Table,
     composite_log_likelihood,
 )
 from castell.linear.operators import Floats
@@ -42,12 +42,12 @@ class TabledFold:
     """Reports to fit to, reports held out, their tables, and the margins of the former."""
 
     reports: Fold
-    training_tables: list[Table]
-    held_out_tables: list[Table]
+    training_tables: list[CountedTable]
+    held_out_tables: list[CountedTable]
     margins: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, every: Sequence[Table], reports: Fold) -> TabledFold:
+    def of(cls, every: Sequence[CountedTable], reports: Fold) -> TabledFold:
         unseen = sufficient_statistics(reports.held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
         margins = fit_margins(seen, uniform(reports.held_out.study.schema.sizes))
@@ -73,7 +73,7 @@ class Hyperparameters:
     shrinkage: tuple[float, ...]  # of each attribute: 1 is not at all, 0 is to its margin
     margin_shrinkage: float  # of the margins, towards the maximum likelihood ones
     fold_models: Models
-    held_out: tuple[list[Table], ...]
+    held_out: tuple[list[CountedTable], ...]
 
 
 def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
@@ -90,7 +90,7 @@ def fit_margins(statistics: Sequence[Statistics], start: Sequence[Floats]) -> tu
     return tuple(part[0] for part in em.mixture.parts)
 
 
-def operations_per_step(statistics: Sequence[Table], classes: int) -> int:
+def operations_per_step(statistics: Sequence[CountedTable], classes: int) -> int:
     """How many numbers one EM step touches: each cell in each class, there and back."""
     return 3 * classes * sum(table.counts.size for table in statistics)
 
@@ -109,7 +109,7 @@ def affordable_report_steps(counts: Counts, classes: int, fits: int) -> int:
 
 
 def cross_validate(
-    counts: Counts, every: Sequence[Table], classes: int | None, steps: int | None
+    counts: Counts, every: Sequence[CountedTable], classes: int | None, steps: int | None
 ) -> Hyperparameters:
     """The hyper-parameters of the best cross-validated log-likelihood, as far as left open."""
     tabled = [TabledFold.of(every, fold) for fold in folds_of(counts)]
@@ -129,7 +129,10 @@ def cross_validate(
 
 
 def _choose_classes_and_steps(
-    every: Sequence[Table], folds: Sequence[TabledFold], classes: int | None, steps: int | None
+    every: Sequence[CountedTable],
+    folds: Sequence[TabledFold],
+    classes: int | None,
+    steps: int | None,
 ) -> tuple[tuple[int, int], Models]:
     """How many classes and how many EM steps, by the composite likelihood of tables."""
     generator = np.random.default_rng(0)

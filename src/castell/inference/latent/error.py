@@ -20,7 +20,7 @@ from castell.inference.inversion import Observed, Part, parts_of
 from castell.inference.latent.counted_tables import studies_of_tables
 from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import BlockTable, PairTables, Table
+from castell.inference.latent.sufficient_statistics import BlockTable, CountedTable, PairTables
 from castell.linear.operators import Floats
 from castell.study.study import Study
 
@@ -77,7 +77,7 @@ def _residuals(
 
 
 def _observed(
-    names: Sequence[str], homes: Sequence[Study], tables: Sequence[Table]
+    names: Sequence[str], homes: Sequence[Study], tables: Sequence[CountedTable]
 ) -> dict[Key, Observed]:
     """The reports of every pair, in the tables they were counted in."""
     found: dict[Key, Observed] = {}

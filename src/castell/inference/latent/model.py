@@ -31,7 +31,7 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.sufficient_statistics import Table
+from castell.inference.latent.sufficient_statistics import CountedTable
 from castell.inference.latent.threads import one_thread
 from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
@@ -46,7 +46,7 @@ class Latent:
     """An averaged mixture, and how it was made."""
 
     counts: Counts
-    statistics: list[Table]
+    statistics: list[CountedTable]
     mixture: Mixture
     margins: tuple[Floats, ...]
     hyperparameters: Hyperparameters
@@ -150,7 +150,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
 
 def fit_once(
     hyperparameters: Hyperparameters,
-    tables: Sequence[Table],
+    tables: Sequence[CountedTable],
     rows: ReportRows | None,
     margins: Sequence[Floats],
     generator: np.random.Generator,

@@ -42,13 +42,13 @@ class Statistics(Protocol):
         ...
 
 
-class Table(Statistics, Protocol):
+class CountedTable(Statistics, Protocol):
     """Reports that were counted."""
 
     @property
     def counts(self) -> Floats: ...
 
-    def with_counts(self, counts: Floats) -> Table:
+    def with_counts(self, counts: Floats) -> CountedTable:
         """The same kind of reports, with other counts."""
         ...
 
@@ -184,6 +184,6 @@ class PairTables:
         return Expectation(0.5 * values.sum(axis=1), values, self.log_likelihood(seen))
 
 
-def composite_log_likelihood(mixture: Mixture, tables: Sequence[Table]) -> float:
+def composite_log_likelihood(mixture: Mixture, tables: Sequence[CountedTable]) -> float:
     """The sum over tables: composite where the same reports stand in several of them."""
     return sum(e.log_likelihood(e.report_probabilities(mixture)) for e in tables)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from castell.counting import Counts, samples_of
-from castell.inference.any_design import product_model
 from castell.inference.inversion import Observed
 from castell.inference.pooling import views
+from castell.inference.products import product_model
 from castell.results.joint import JointEstimate
 from castell.results.model import Model
 
