@@ -13,8 +13,8 @@ from castell.channels import bloom_filters
 from castell.counting import MemoryCounts
 from castell.errors import MethodError, OptionError, StudyError
 from castell.estimators.lopub import mutual_information
-from castell.inference.bloom_filters import Filters, Shares, unpacked
-from castell.inference.copula import correlation, cuts, repaired, tables
+from castell.inference.bloom_filters import Filters, Shares, bits_of
+from castell.inference.copula import correlation, cuts, nearest_correlation, tables
 from castell.inference.copula import sample as copula_sample
 from castell.inference.junction import Clique, cliques, sample
 from tests.populations import collect, population, schema
@@ -30,7 +30,7 @@ def _filters(n: int = 400, each: float = 4.0, seed: int = 0) -> tuple[Study, Any
 
 
 def test_bits_are_unpacked_lowest_first() -> None:
-    rows = unpacked(np.array([1, 2**63, 6], dtype=np.uint64))
+    rows = bits_of(np.array([1, 2**63, 6], dtype=np.uint64))
     assert [np.flatnonzero(row).tolist() for row in rows] == [[0], [63], [1, 2]]
 
 
@@ -301,11 +301,11 @@ def test_a_value_nobody_has_does_no_harm() -> None:
 def test_a_matrix_that_is_none_of_correlations_is_repaired() -> None:
     broken = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]])
     assert np.linalg.eigvalsh(broken).min() < 0
-    whole = repaired(broken)
+    whole = nearest_correlation(broken)
     np.testing.assert_allclose(np.diag(whole), 1.0)
     assert np.linalg.eigvalsh(whole).min() > 0
     good = np.array([[1.0, 0.3], [0.3, 1.0]])
-    np.testing.assert_allclose(repaired(good), good, atol=1e-12)
+    np.testing.assert_allclose(nearest_correlation(good), good, atol=1e-12)
 
 
 @pytest.mark.parametrize("design", ["independent", "joint", [["c", "a"], ["b"]]])
@@ -314,7 +314,7 @@ def test_locop_works_on_any_design_and_sees_association(design: Any) -> None:
     matrix = np.array([[1.0, 0.6, 0.4], [0.6, 1.0, -0.5], [0.4, -0.5, 1.0]])
     margins = [np.array([0.4, 0.6]), np.array([0.3, 0.4, 0.3]), np.array([0.4, 0.3, 0.2, 0.1])]
     generator = np.random.default_rng(0)
-    codes = copula_sample(margins, repaired(matrix), 60_000, generator)
+    codes = copula_sample(margins, nearest_correlation(matrix), 60_000, generator)
     answers = {
         a.name: np.array(a.values, dtype=object)[c] for a, c in zip(asked, codes, strict=True)
     }

@@ -82,7 +82,7 @@ def _solve(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     if cells > MOST_CELLS:
         return by_model(cross_fit, names, reason(Code.TOO_LARGE, cells=cells))
     if len(samples_of(cross_fit.counts)) > 1:
-        return _pooled(cross_fit, names)
+        return _average_with_pooled(cross_fit, names)
     return _together(cross_fit, names)
 
 
@@ -106,7 +106,7 @@ def _together(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     return Combined(table, (prior, *cross_fit.latent.reasons(names)) if len(names) > 1 else ())
 
 
-def _pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
+def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     """The model's table, averaged with the samples' unbiased one as far as they differ."""
     latent, intervals = cross_fit.latent, cross_fit.latent.intervals
     model = latent.table(names)

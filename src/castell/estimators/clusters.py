@@ -39,7 +39,7 @@ def fit(
     """`clusters` lists the groups by name; attributes in none stand alone."""
     study = counts.study
     if clusters is not None:
-        groups = [block.names for block in _checked(study, clusters).blocks]
+        groups = [block.names for block in _as_design(study, clusters).blocks]
         how = "as given"
     elif any(len(block.names) > 1 for block in study.design.blocks):
         groups = [block.names for block in study.design.blocks]
@@ -59,7 +59,7 @@ def _reasons(groups: Groups, how: str, names: Sequence[str]) -> tuple[Reason, ..
     return made, reason(Code.INDEPENDENCE_ASSUMED, text="clusters")
 
 
-def _checked(study: Study, clusters: Sequence[Sequence[str]]) -> Design:
+def _as_design(study: Study, clusters: Sequence[Sequence[str]]) -> Design:
     # A design has the same rules: known names, each once. Its budget plays no part here.
     return build(study.schema, 1.0, clusters)
 

@@ -57,7 +57,7 @@ def fit(counts: Counts, *, strength: float | None = None) -> Fitted:
     if strength is not None and not (_is_number(strength) and 0.0 <= strength < float("inf")):
         raise OptionError(f"strength is {strength!r}", "give a number from 0 up, or none")
     # A model is asked for many cells of one table; the last few tables are kept.
-    solve = lru_cache(maxsize=4)(partial(_fitted, counts, strength))
+    solve = lru_cache(maxsize=4)(partial(_fit_table, counts, strength))
     margins = Margins(counts)
     return Fitted(counts, partial(_joint, margins, solve), partial(_shares, margins, solve))
 
@@ -184,7 +184,7 @@ class FittedTable:
         return association_error({p: [each] for p, each in found.items() if each is not None})
 
 
-def _fitted(
+def _fit_table(
     counts: Counts, strength: float | None, names: tuple[str, ...], max_cells: int | None = None
 ) -> FittedTable:
     observed = observe(counts, names, max_cells)

@@ -30,7 +30,7 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.inference.capabilities import Reads
-from castell.inference.copula import correlation, repaired, sample
+from castell.inference.copula import correlation, nearest_correlation, sample
 from castell.inference.fitted import Fitted
 from castell.inference.inversion import observe
 from castell.inference.postprocess import simplex
@@ -52,4 +52,6 @@ def _learn(rows: int, counts: Counts, draw: int) -> Rows:
         table = observe(counts, [names[i], names[j]]).invert()
         matrix[i, j] = matrix[j, i] = correlation(table, margins[i], margins[j])
     generator = np.random.default_rng([draw, 2019])
-    return dict(zip(names, sample(margins, repaired(matrix), rows, generator), strict=True))
+    return dict(
+        zip(names, sample(margins, nearest_correlation(matrix), rows, generator), strict=True)
+    )

@@ -78,7 +78,7 @@ class Filters:
             ones, parts = np.zeros(len(channel.matrix)), []
             for (column,) in counts.batches([i]):
                 for start in range(0, len(column), _STEP):
-                    bits = unpacked(column[start : start + _STEP])
+                    bits = bits_of(column[start : start + _STEP])
                     ones += bits.sum(axis=0, dtype=np.float64)
                     parts.append(bits @ scale - offset)
             matrices[name], logs[name] = channel.matrix, np.concatenate(parts)
@@ -129,7 +129,7 @@ class Filters:
 
         It ends when no share moves by more than `close` in a step, as LoPub does.
         """
-        cut = _balanced(start.shape)
+        cut = _where_to_cut(start.shape)
         one, two = (self._likely(part) for part in (names[:cut], names[cut:]))
         pi = start.reshape(one.shape[1], two.shape[1]).astype(np.float32)
         for _ in range(most):
@@ -169,12 +169,12 @@ class Filters:
         return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)), dtype=np.float32)
 
 
-def _balanced(shape: Sequence[int]) -> int:
+def _where_to_cut(shape: Sequence[int]) -> int:
     """Where to cut a table in two so that the larger half is as small as can be."""
     return min(range(len(shape) + 1), key=lambda k: max(prod(shape[:k]), prod(shape[k:])))
 
 
-def unpacked(codes: NDArray[np.uint64]) -> NDArray[np.float32]:
+def bits_of(codes: NDArray[np.uint64]) -> NDArray[np.float32]:
     """Reports of 64 bits as rows of zeros and ones, the lowest bit first."""
     rows = np.ascontiguousarray(codes, dtype="<u8").view(np.uint8).reshape(len(codes), 8)
     return np.unpackbits(rows, axis=1, bitorder="little").astype(np.float32)

@@ -65,7 +65,7 @@ def correlation(table: Floats, one: Floats, two: Floats) -> float:
     return float(_GRID[k] + shift * (_GRID[1] - _GRID[0]))
 
 
-def repaired(matrix: Floats) -> Floats:
+def nearest_correlation(matrix: Floats) -> Floats:
     """The matrix with its negative eigenvalues lifted and its diagonal put back to one."""
     values, vectors = np.linalg.eigh(matrix)
     lifted = (vectors * np.maximum(values, 1e-6)) @ vectors.T

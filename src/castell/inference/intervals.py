@@ -115,7 +115,7 @@ class Normal:
         low, high = self.plain(values, level)
         error = np.sqrt(np.maximum(self._variance_at_zero(values), 0.0))
         near = low < z * error  # where the bound is felt
-        reach, limits = _unified(level)
+        reach, limits = _feldman_cousins(level)
         limit = high
         if near.any():
             floor, plain = np.maximum(error, 1e-300), low
@@ -234,7 +234,7 @@ Curve = tuple[Floats, Floats]
 
 
 @lru_cache(maxsize=32)
-def _unified(level: float) -> tuple[Curve, Curve]:
+def _feldman_cousins(level: float) -> tuple[Curve, Curve]:
     """Feldman and Cousins' curves for a normal estimate with standard error 1 of a truth t >= 0.
 
     Estimates from x1 to x2 are accepted for t, with x2 = t + d and, as t < z, x1 below 0, where

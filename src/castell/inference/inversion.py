@@ -247,7 +247,7 @@ def measure(counts: Counts, queries: Sequence[Query], target: str) -> Cells:
     return Cells(n, seen.mean, (seen.product - lost) / n)
 
 
-def smoothed(cells: Cells, even: Cells) -> Cells:
+def smooth_covariance(cells: Cells, even: Cells) -> Cells:
     """The same estimates with the covariance of a smooth distribution of reports.
 
     `even` is measured on reports that are spread evenly; see `Observed.smoothed`.

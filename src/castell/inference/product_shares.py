@@ -23,7 +23,7 @@ from castell.inference.inversion import (
     margin_powers,
     measure,
     names_of,
-    smoothed,
+    smooth_covariance,
 )
 from castell.inference.pooling import sources
 from castell.inference.reasons import Reasons
@@ -119,7 +119,9 @@ def product_shares(counts: Counts, queries: Sequence[Query], groups: Groups, tar
 def _measure(sample: Counts, queries: Sequence[Query], target: str, *, few: bool) -> Cells:
     """Pieces in one sample; of several, one may be so small that it shows too little scatter."""
     cells = measure(sample, queries, target)
-    return smoothed(cells, measure(evenly_spread(sample), queries, target)) if few else cells
+    return (
+        smooth_covariance(cells, measure(evenly_spread(sample), queries, target)) if few else cells
+    )
 
 
 def slopes(counts: Counts, queries: Sequence[Query], n: int) -> Floats:

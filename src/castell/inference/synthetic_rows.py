@@ -73,13 +73,13 @@ class Sampled:
     def joint(self, names: tuple[str, ...], max_cells: int | None) -> Solution:
         attributes = self.counts.study.schema.select(names)
         check_cells(" x ".join(names), [a.size for a in attributes], max_cells)
-        table = counted(self.counts.study, self.rows, names)
+        table = table_of_rows(self.counts.study, self.rows, names)
         return Solution(table, self.spread, (reason(Code.SYNTHETIC_ROWS),))
 
     def spread(self, names: tuple[str, ...]) -> Normal:
         study = self.counts.study
-        tables = (counted(study, rows, names) for rows in self._again)
-        return spread_of(tables, counted(study, self.rows, names))
+        tables = (table_of_rows(study, rows, names) for rows in self._again)
+        return spread_of(tables, table_of_rows(study, self.rows, names))
 
     def shares(self, queries: Sequence[Query]) -> Shares:
         values = np.array([_share(self.rows, query) for query in queries])
@@ -87,7 +87,7 @@ class Sampled:
         return Shares.from_draws(values, found, (reason(Code.SYNTHETIC_ROWS),))
 
 
-def counted(study: Study, rows: Rows, names: Sequence[str]) -> Floats:
+def table_of_rows(study: Study, rows: Rows, names: Sequence[str]) -> Floats:
     """The table of some attributes over rows."""
     shape = tuple(study.schema[name].size for name in names)
     keys = np.ravel_multi_index([rows[name] for name in names], shape)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from castell.inference.latent.mixture import LEAST, Mixture, normalised
+from castell.inference.latent.mixture import LEAST, Mixture, normalise
 from castell.inference.latent.sufficient_statistics import Statistics
 
 # The factor by which the relaxation grows with every step that raises the likelihood, and its most.
@@ -19,7 +19,7 @@ def em_step(mixture: Mixture, statistics: Sequence[Statistics]) -> tuple[Mixture
     found = [each.e_step(mixture) for each in statistics]
     classes = np.sum([f.classes for f in found], axis=0)
     values = np.sum([f.values for f in found], axis=0) + LEAST
-    updated = normalised(classes + LEAST, values, mixture.sizes)
+    updated = normalise(classes + LEAST, values, mixture.sizes)
     return updated, sum(f.log_likelihood for f in found)
 
 
@@ -51,15 +51,15 @@ class OverRelaxedEM:
             plain, log = em_step(self.mixture, self.statistics)
         gained = log - self.log_likelihood
         self.log_likelihood, self._plain = log, plain
-        self.mixture = _relaxed(self.mixture, plain, self._eta)
+        self.mixture = _extrapolate(self.mixture, plain, self._eta)
         self._eta = min(self._eta * GROWTH, LARGEST)
         return gained
 
 
-def _relaxed(old: Mixture, new: Mixture, eta: float) -> Mixture:
+def _extrapolate(old: Mixture, new: Mixture, eta: float) -> Mixture:
     if eta == 1.0:
         return new
     weights = new.weights * (new.weights / old.weights) ** (eta - 1.0)
     ratio = np.clip(new.profiles / np.maximum(old.profiles, LEAST), 1e-3, 1e3)
     profiles = np.maximum(new.profiles, LEAST) * ratio ** (eta - 1.0)
-    return normalised(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), old.sizes)
+    return normalise(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), old.sizes)

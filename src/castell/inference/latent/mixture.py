@@ -89,7 +89,7 @@ def average(mixtures: Sequence[Mixture], shares: Sequence[float] | None = None) 
     )
 
 
-def normalised(weights: Floats, profiles: Floats, sizes: tuple[int, ...]) -> Mixture:
+def normalise(weights: Floats, profiles: Floats, sizes: tuple[int, ...]) -> Mixture:
     """Weights and profiles made to sum to one."""
     starts = np.cumsum((0, *sizes[:-1]))
     sums = np.add.reduceat(profiles, starts, axis=1)
@@ -121,7 +121,7 @@ def _with_margins(mixture: Mixture, wanted: Floats) -> Mixture:
     for _ in range(20):
         have = np.maximum(mixture.weights @ mixture.profiles, LEAST)
         profiles = np.maximum(mixture.profiles * (wanted / have), LEAST)
-        mixture = normalised(mixture.weights, profiles, mixture.sizes)
+        mixture = normalise(mixture.weights, profiles, mixture.sizes)
     return mixture
 
 
@@ -132,4 +132,4 @@ def random_start(
     sizes = tuple(len(margin) for margin in margins)
     wanted = np.maximum(np.concatenate(list(margins)), 1e-6)
     profiles = wanted * np.exp(scatter * generator.standard_normal((classes, sum(sizes))))
-    return _with_margins(normalised(np.ones(classes), profiles, sizes), wanted)
+    return _with_margins(normalise(np.ones(classes), profiles, sizes), wanted)
