@@ -225,9 +225,9 @@ def observed_exactly(study: Study, table: Floats) -> Observed:
 
     For channels with as many reports as answers. n is 1: variances are those of one report.
     """
-    sizes = [size for block in study.design.blocks for size in block.sizes]
-    chances = report_distribution(study, table).reshape(sizes)
     parts = parts_of(study, study.names)
+    sizes = [axis.size for part in parts for axis in part.axes]
+    chances = report_distribution(study, table).reshape(sizes)
     return Observed(study, study.schema.attributes, parts, chances, 1)
 
 

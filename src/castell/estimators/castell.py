@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from castell.counting import Counts
 from castell.inference.any_design import product_model
-from castell.inference.capabilities import EVERYBODY, SETS, Reads
+from castell.inference.capabilities import EVERYBODY, SETS, WHOLE, Reads
 from castell.inference.fitted import Fitted
 
-READS = Reads(drawn=True, sets=True, options={"target": (EVERYBODY, SETS)})
+READS = Reads(drawn=True, sets=True, whole=True, options={"target": (EVERYBODY, SETS, WHOLE)})
 
 
 def fit(counts: Counts, *, target: str = "population") -> Fitted:
