@@ -59,7 +59,8 @@ def test_an_honest_channel_is_taken_as_it_is(channel: Neighbours) -> None:
     assert channel_of(channel.document(), KINDS) == channel
     assert not channel.reports_answers
     # Both ways of looking at what it responds are in use.
-    assert (LARGE.inputs * LARGE.total > EXHAUSTIVE) and HONEST.inputs * HONEST.total < EXHAUSTIVE
+    assert LARGE.inputs * LARGE.total > EXHAUSTIVE
+    assert HONEST.inputs * HONEST.total < EXHAUSTIVE
 
 
 @pytest.mark.parametrize("design", ["independent", "singles", [["a", "b"]]])
@@ -68,7 +69,7 @@ def test_it_randomises_is_published_and_estimated_like_any_other(design: Any) ->
     own: Any = {("a", "b"): Neighbours(6, 2)} if cluster else {"b": HONEST}
     study = Study(schema((2, 3)), None if cluster else 6.0, design, channels=own)
     assert Study.from_json(study.to_json(), KINDS) == study
-    with pytest.raises(ChannelError, match="'neighbours' is unknown here: .* install the package"):
+    with pytest.raises(ChannelError, match=r"'neighbours' is unknown here: .* install the package"):
         Study.from_json(study.to_json())
     assert study.statement().words()
     people = population((2, 3), seed=2)

@@ -5,9 +5,10 @@ codes) and for the moments of products of per-report numbers, and answers with i
 """
 
 from castell.counting.counts import Counts, Factor, Moments
+from castell.counting.engines import engines, scan_reports
 from castell.counting.histogram import HistogramCounts, drawn_blocks, histogram
 from castell.counting.memory import MemoryCounts
-from castell.counting.parquet import ParquetCounts, scan_reports
+from castell.counting.parquet import ParquetCounts
 
 __all__ = [
     "Counts",
@@ -17,6 +18,7 @@ __all__ = [
     "Moments",
     "ParquetCounts",
     "drawn_blocks",
+    "engines",
     "histogram",
     "scan_reports",
 ]
