@@ -103,10 +103,14 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a study and say what it costs a respondent."""
+    from castell.collector.browser_channels import browser_warning
     from castell.study.study import Study
 
     made = Study.load(study)
     statement = made.statement()
+    warning = browser_warning(made)
+    if warning is not None:
+        _note(f"warning: {warning}")
     if publish is not None:
         publish.write_text(made.to_json(), encoding="utf-8")
     if as_json:
