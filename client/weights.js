@@ -2,6 +2,7 @@
 
 import { Refusal } from "./refusal.js";
 
+/** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./exposure.js").Guess} Guess */
 
 // Above, a report is the answer as it is: no privacy choice at all.
@@ -96,6 +97,57 @@ export function guessByWeights({ inputs, outputs, total, weight }, sizes, at) {
     worst = Math.max(worst, ratio(most, all));
   }
   return { right: ratio(best, BigInt(total) * BigInt(inputs)), worst };
+}
+
+/**
+ * A channel from its weights alone: row x holds those of the reports of answer x.
+ *
+ * @param {string} kind
+ * @param {number[][]} weights
+ * @returns {Channel}
+ */
+export function weighted(kind, weights) {
+  if (!Array.isArray(weights) || weights.length < 2 || !weights.every(Array.isArray)) {
+    throw broken("a randomisation matrix needs two rows or more");
+  }
+  const outputs = weights[0].length;
+  if (weights.some((row) => row.length !== outputs) || outputs < weights.length) {
+    throw broken("the rows of a matrix differ in length, or are too short");
+  }
+  weights.flat().forEach((weight) => whole(weight, 1));
+  const sums = weights.map((row) => row.reduce((sum, weight) => sum + BigInt(weight), 0n));
+  if (sums.some((sum) => sum !== sums[0])) throw broken("the rows of a matrix differ in total");
+  const total = totalOf(sums[0]);
+
+  // Each row's running sums, filled up so that every search takes the same number of steps.
+  let width = 1;
+  while (width < outputs) width *= 2;
+  const ends = weights.map((row) => {
+    const line = new Array(width).fill(total);
+    row.reduce((sum, weight, y) => (line[y] = sum + weight), 0);
+    return line;
+  });
+  const columns = weights[0].map((_, y) => weights.map((row) => row[y]));
+  const losses = columns.map((column) => epsilonOf(Math.max(...column), Math.min(...column)));
+  /** @param {number} answer @param {number} report */
+  const weight = (answer, report) => weights[answer][report];
+  const size = { inputs: weights.length, outputs, total };
+  return {
+    kind,
+    ...size,
+    // Such a channel may mean anything by its reports: the page shows for which answers each speaks.
+    reportsAnswers: false,
+    respond(answer, number) {
+      let report = 0;
+      for (let step = width / 2; step >= 1; step /= 2) {
+        report += step * Number(number >= ends[answer][report + step - 1]);
+      }
+      return report;
+    },
+    weight,
+    epsilon: Math.max(...losses),
+    guess: (sizes, at) => guessByWeights({ ...size, weight }, sizes, at),
+  };
 }
 
 /** @param {string} problem */

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from castell import plugins
@@ -124,3 +128,50 @@ def test_a_kind_that_the_page_does_not_have(
     finally:
         monkeypatch.undo()
         plugins.forget()
+
+
+# -- the channel that docs/write-your-own.md shows ------------------------------------------------
+
+RUN = """
+import { channelOf } from "./channel.js";
+const { document, sizes } = JSON.parse(process.argv[2]);
+const channel = channelOf(document);
+const { inputs, total, epsilon } = channel;
+const numbers = Array.from({ length: total }, (_, number) => number);
+const reports = Array.from({ length: inputs }, (_, answer) =>
+  numbers.map((number) => channel.respond(answer, number)));
+console.log(JSON.stringify({ reports, total, epsilon, ...channel.guess(sizes, 0) }));
+"""
+
+
+def test_the_documented_channel_is_the_same_in_python_and_javascript(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("NO NODE: the documented channel is not compared")
+    page = (ROOT / "docs" / "write-your-own.md").read_text(encoding="utf-8")
+    python = next(c for c in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "Clock(" in c)
+    (script,) = re.findall(r"```js\n(// client/channels/clock.js\n.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(python, "documented channel", "exec", dont_inherit=True), names)  # noqa: S102
+    client = tmp_path / "client"
+    shutil.copytree(ROOT / "client", client)
+    (client / "channels" / "clock.js").write_text(script, encoding="utf-8")
+    table = (client / "channel.js").read_text(encoding="utf-8")
+    table = table.replace("const KINDS = {", "const KINDS = { clock: clock.read,")
+    (client / "channel.js").write_text(f'import * as clock from "./channels/clock.js";\n{table}')
+    (client / "run.js").write_text(RUN, encoding="utf-8")
+    (client / "package.json").write_text('{"type": "module"}')
+    for channel in (names["Clock"](6, (12, 4, 1, 1)), names["Clock"](5, (9, 3, 2))):
+        given = json.dumps({"document": channel.document(), "sizes": [channel.size]})
+        ran = subprocess.run(
+            [node, str(client / "run.js"), given], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 0, ran.stderr
+        told = json.loads(ran.stdout)
+        assert told["total"] == channel.total
+        assert channel.epsilon <= told["epsilon"] < channel.epsilon + 1e-12
+        assert (told["right"], told["worst"]) == (channel.best_guess, channel.worst_guess)
+        numbers = np.arange(channel.total, dtype=np.uint64)
+        for answer, reports in enumerate(told["reports"]):
+            codes = np.full(channel.total, answer)
+            assert reports == channel.respond(codes, numbers).tolist()

@@ -29,5 +29,5 @@ def browser_warning(study: Study) -> str | None:
     listed = " and ".join(repr(kind) for kind in sorted(kinds))
     return (
         f"the survey page has no channel of kind {listed} and will refuse this study: collect it "
-        "with castell send or castell.client, or add client/channels/KIND.js"
+        "with castell send, or add the channel to client/channels/"
     )
