@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -322,3 +325,41 @@ def test_what_one_entry_says_once_is_found_once(install: Install) -> None:
     _look_again()
     found: Any = plugins.plugins(plugins.ESTIMATORS, [])["even"]
     assert len(found.entries) == 1
+
+
+def test_a_package_that_pip_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel is a zip file, so one can be made and installed without a network or a builder."""
+    pytest.importorskip("pip")
+    wheel, info = tmp_path / "even_shares-1.0-py3-none-any.whl", "even_shares-1.0.dist-info"
+    parts = {
+        "even_shares.py": CODE,
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: even-shares\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/entry_points.txt": "[castell.estimators]\neven = even_shares:even\n"
+        "[castell.channels]\ncoin = even_shares:Coin\n[castell.engines]\ntext = even_shares:Text\n",
+    }
+    parts[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*parts, f"{info}/RECORD"])
+    with zipfile.ZipFile(wheel, "w") as file:
+        for name, text in parts.items():
+            file.writestr(name, text)
+    target = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    offline = ["--no-deps", "--no-index", "--target", str(target), str(wheel)]
+    got = subprocess.run([*pip, *offline], capture_output=True, text=True, check=False)
+    assert got.returncode == 0, got.stderr
+    monkeypatch.setenv("PYTHONPATH", f"{target}:{':'.join(p for p in sys.path if p)}")
+    code = (
+        "import castell; from castell.counting import engines; "
+        "from castell.channels import channel_of; "
+        "print('even' in castell.methods(), engines(), channel_of({'kind': 'coin', 'heads': 3}))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.stdout.strip() == "True ('parquet', 'text') Coin(heads=3)", ran.stderr
+    shown = subprocess.run(
+        [sys.executable, "-m", "castell", "estimate", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "300"},
+    )
+    assert re.search(r"\beven\b", shown.stdout)
