@@ -278,6 +278,13 @@ def test_a_package_adds_an_engine(install: Install, text_file: Path, tmp_path: P
         np.testing.assert_allclose(joint.probabilities, known.probabilities, atol=1e-12)
         np.testing.assert_allclose(joint.conf_int(), known.conf_int(), atol=1e-12)
         assert castell.fit(counts).probability(a="a0").value > 0
+    (tmp_path / "study.json").write_text(STUDY.to_json())
+    line = [sys.executable, "-m", "castell", "estimate", "study.json", "reports.txt", "a"]
+    for more in ([], ["--engine", "text"]):
+        how: dict[str, Any] = {"capture_output": True, "text": True, "cwd": tmp_path}
+        ran = subprocess.run([*line, *more], check=False, **how)
+        assert ran.returncode == 0, ran.stderr
+        assert "2,000" in ran.stdout
     # Parquet stays castell's own.
     REPORTS.save(tmp_path / "reports.parquet")
     assert castell.scan_reports(tmp_path / "reports.parquet", STUDY).n == 2000
