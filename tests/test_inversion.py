@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import castell
-from castell import MatrixResponse, Study
+from castell import Study
 from castell.counting import MemoryCounts
 from castell.errors import CastellError, QueryError, ReportError, TableTooLargeError
 from castell.inference.inversion import Observed, observe, parts_of
@@ -20,6 +20,7 @@ from tests.populations import (
     dense_inverse,
     flat_codes,
     observed_exactly,
+    own_cluster,
     population,
     rectangular,
     report_distribution,
@@ -34,15 +35,7 @@ from tests.populations import (
 PEOPLE = population((2, 3, 4), seed=4)
 
 
-def _own_cluster() -> Study:
-    """One asymmetric matrix for two attributes, in another order than the schema's."""
-    weights = np.random.default_rng(5).integers(1, 9, (8, 8))
-    weights[np.arange(8), np.arange(8)] += 100 - weights.sum(axis=1)
-    channels = {("c", "a"): MatrixResponse(weights.tolist())}
-    return Study(schema((2, 3, 4)), None, [["c", "a"]], shares={"b": 2.0}, channels=channels)
-
-
-SQUARE = studies() | {"own cluster": _own_cluster()}
+SQUARE = studies() | {"own cluster": own_cluster()}
 ALL = SQUARE | {"rectangular": rectangular()}
 SUBSETS = [names for width in (1, 2, 3) for names in permutations("abc", width)]
 
