@@ -231,6 +231,7 @@ def test_a_package_adds_a_kind_of_channel(install: Install, tmp_path: Path) -> N
     ran = subprocess.run(line, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert study.digest in ran.stdout
+    assert "warning: the survey page has no channel of kind 'coin' and will refuse" in ran.stderr
     toml = (
         '[[attribute]]\nname = "a"\nvalues = ["a0", "a1"]\n'
         '[[channel]]\nattributes = ["a"]\nkind = "coin"\nheads = 3\n'

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Start = Callable[..., Collector]
 
+SURVEY = ROOT / "src" / "castell" / "collector" / "pages" / "survey"
+
 OWN = """
 name = "own"
 epsilon = 6.0
@@ -78,6 +80,10 @@ def test_a_file_for_each_kind_and_each_in_the_table() -> None:
     table = (ROOT / "client" / "channel.js").read_text(encoding="utf-8")
     (listed,) = re.findall(r"const KINDS = \{(.*?)\}", table)
     assert {entry.split(":")[0].strip() for entry in listed.split(",")} == browser_kinds()
+    # Asked for with the page, so that a file each costs requests but no waiting for one another.
+    index = (SURVEY / "index.html").read_text(encoding="utf-8")
+    preloaded = re.findall(r'rel="modulepreload" href="static/client/channels/(\w+).js"', index)
+    assert set(preloaded) == browser_kinds()
     # Bloom filters are for comparisons; no collector takes them.
     assert browser_kinds() == set(BUILT_IN) - {"bloom"}
 
