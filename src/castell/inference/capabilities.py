@@ -16,8 +16,8 @@ EVERYBODY, DRAWN, SETS, WHOLE, BLOOM = "everybody", "drawn", "sets", "whole", "b
 KINDS = {
     EVERYBODY: "every block from everybody",
     DRAWN: "one drawn block from each respondent",
-    SETS: "one set-valued block from everybody",
-    WHOLE: "blocks with a matrix of their own for several attributes",
+    SETS: "one block from everybody that is read as a whole",
+    WHOLE: "blocks beside others that are read as a whole",
     BLOOM: "Bloom filters",
 }
 

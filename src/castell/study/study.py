@@ -267,6 +267,7 @@ class Study:
 
 def _check_fit(schema: Schema, design: Design) -> None:
     """A design for these attributes and no others, in blocks that fit their values."""
+    channels = [checked(block.channel) for block in design.blocks]
     held = [name for block in design.blocks for name in block.names]
     once = sorted(set(held)) if design.draw else sorted(held)
     if once != sorted(schema.names) or any(len(set(b.names)) < len(b.names) for b in design.blocks):
@@ -275,9 +276,8 @@ def _check_fit(schema: Schema, design: Design) -> None:
         )
     if design.draw and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
-    for block in design.blocks:
+    for block, channel in zip(design.blocks, channels, strict=True):
         sizes = tuple(schema[name].size for name in block.names)
-        channel = checked(block.channel)
         whole = len(block.names) == 1 or channel.has_matrix
         if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
             raise StudyError(
