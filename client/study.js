@@ -168,9 +168,7 @@ function blocksOf(entries, byName, drawn) {
     });
     const channel = channelOf(entry.channel);
     const combinations = sizes.reduce((product, size) => product * size, 1);
-    if (channel.inputs !== combinations || (sizes.length > 1 && channel.kind === "matrix")) {
-      throw broken("a channel does not fit its attributes");
-    }
+    if (channel.inputs !== combinations) throw broken("a channel does not fit its attributes");
     const block = { attributes: names, sizes, channel, offset };
     offset += channel.outputs;
     return block;

@@ -289,6 +289,45 @@ STUDIES = {
             block(matrix([90, 7, 3, 1], [5, 80, 15, 1], [11, 19, 70, 1]), "smokes"),
         ],
     ),
+    "a matrix over a cluster": study(
+        "own",
+        [YES, SMOKES, HEALTH],
+        [
+            block(
+                matrix(
+                    [40, 2, 3, 1, 5, 6, 3],
+                    [1, 42, 3, 1, 5, 6, 2],
+                    [7, 2, 33, 1, 5, 6, 6],
+                    [1, 9, 3, 31, 5, 6, 5],
+                    [1, 2, 3, 8, 35, 6, 5],
+                    [3, 2, 3, 1, 5, 36, 10],
+                ),
+                "smokes",
+                "yes",
+            ),
+            block(kary(4, 41, 16), "health"),
+        ],
+    ),
+    "drawn, with a matrix over a set": study(
+        "own-drawn",
+        [YES, SMOKES],
+        [
+            block(matrix([30, 5, 9], [3, 32, 9], [8, 6, 30]), "smokes"),
+            block(
+                matrix(
+                    [40, 2, 3, 1, 5, 9],
+                    [1, 42, 3, 1, 5, 8],
+                    [7, 2, 33, 1, 5, 12],
+                    [1, 9, 3, 31, 5, 11],
+                    [1, 2, 3, 8, 35, 11],
+                    [3, 2, 3, 1, 5, 46],
+                ),
+                "yes",
+                "smokes",
+            ),
+        ],
+        draw=1,
+    ),
     "twelve questions of which one is asked": study(
         "twelve",
         [attribute(f"q{i:02}", "no", "yes", question=f"Question {i}?") for i in range(12)],
@@ -472,15 +511,17 @@ def broken_studies() -> list[Json]:
         "a block with an entry of its own": put("blocks", 1, "note", value=1),
         "a channel that does not fit": put("blocks", 1, "channel", value=kary(5, 3, 1)),
         "a channel without noise": put("blocks", 1, "channel", "other", value=0),
-        "a matrix for two attributes": changed(
+        "a matrix for one of two attributes": changed(
             lambda s: s.update(
                 attributes=[YES, attribute("no", "a", "b")],
-                blocks=[
-                    block(
-                        matrix([4, 1, 1, 1], [1, 4, 1, 1], [1, 1, 4, 1], [1, 1, 1, 4]), "yes", "no"
-                    )
-                ],
+                blocks=[block(matrix([4, 1], [1, 4]), "yes", "no")],
             )
+        ),
+        "a kind of channel that nobody has": put(
+            "blocks", 1, "channel", value={"kind": "dice", "size": 4}
+        ),
+        "a kind of channel that every object has": put(
+            "blocks", 1, "channel", value={"kind": "constructor"}
         ),
         "a weight with a point": text.replace("1073741824", "1073741824.0", 1),
         "half a character": text.replace("How are you?", "How are you\\ud83d"),

@@ -44,6 +44,14 @@ def studies(each: float = 2.0) -> dict[str, Study]:
     }
 
 
+def own_cluster() -> Study:
+    """One asymmetric matrix for two attributes, in another order than the schema's."""
+    weights = np.random.default_rng(5).integers(1, 9, (8, 8))
+    weights[np.arange(8), np.arange(8)] += 100 - weights.sum(axis=1)
+    channels = {("c", "a"): MatrixResponse(weights.tolist())}
+    return Study(schema((2, 3, 4)), None, [["c", "a"]], shares={"b": 2.0}, channels=channels)
+
+
 def rectangular(each: float = 2.0) -> Study:
     """The same attributes, and reports of the first that are no answers."""
     shares = {"b": each, "c": each}
@@ -225,9 +233,9 @@ def observed_exactly(study: Study, table: Floats) -> Observed:
 
     For channels with as many reports as answers. n is 1: variances are those of one report.
     """
-    sizes = [size for block in study.design.blocks for size in block.sizes]
-    chances = report_distribution(study, table).reshape(sizes)
     parts = parts_of(study, study.names)
+    sizes = [axis.size for part in parts for axis in part.axes]
+    chances = report_distribution(study, table).reshape(sizes)
     return Observed(study, study.schema.attributes, parts, chances, 1)
 
 

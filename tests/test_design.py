@@ -107,9 +107,14 @@ def test_a_lens_looks_at_part_of_a_block() -> None:
     (block,) = design.blocks
     assert lens_on(block, ["a", "b", "c"]) is block.channel
     assert lens_on(block, ["c", "a"]).forward.rows == 8  # in the block's own order
-    eye = MatrixResponse((np.eye(4, dtype=int) * 6 + 1).tolist())
+
+    class Whole(MatrixResponse):
+        def project(self, sizes: Any, keep: Any) -> Any:  # noqa: ARG002
+            return None
+
+    whole = Whole((np.eye(4, dtype=int) * 6 + 1).tolist())
     with pytest.raises(StudyError, match="cannot be looked at in part"):
-        lens_on(Block(("a", "b"), (2, 2), eye), ["b"])
+        lens_on(Block(("a", "b"), (2, 2), whole), ["b"])
 
 
 # -- how much ------------------------------------------------------------------------------------
@@ -229,10 +234,10 @@ def test_the_callers_decimal_context_changes_nothing(digits: int) -> None:
         ({"shares": {"a": 1.0, "b": 1.0, "c": 1.0}}, "less than epsilon"),
         ({"epsilon": None}, "no epsilon and no share for a, b, c"),
         ({"epsilon": None, "shares": {"a": 1.0}}, "no share for b, c"),
-        ({"channels": {"z": MATRIX}}, "matrix for 'z'"),
+        ({"channels": {"z": MATRIX}}, "channel for 'z'"),
         ({"channels": {"b": MATRIX}}, "2 rows for 3 values"),
         ({"channels": {"b": KaryResponse(4, 3, 1)}}, "4 rows for 3 values"),
-        ({"channels": {"a": MATRIX}, "shares": {"a": 1.0}}, "a share and a matrix"),
+        ({"channels": {"a": MATRIX}, "shares": {"a": 1.0}}, "a share and a channel"),
         ({"channels": {"a": MATRIX}, "design": [["a", "b"]]}, "shares a block"),
         ({"channels": {"a": MATRIX}, "design": "joint"}, "shares a block"),
         ({"channels": {"a": MATRIX}, "epsilon": 1.0}, "sum to 1.25276 of a total"),

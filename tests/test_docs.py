@@ -35,7 +35,8 @@ def _blocks(language: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("code", [pytest.param(c, id=i) for i, c in _blocks("python")])
 def test_python_blocks_run(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(code, "documented example", "exec"), {})  # noqa: S102
+    # As a reader runs it: without the __future__ of this file.
+    exec(compile(code, "documented example", "exec", dont_inherit=True), {})  # noqa: S102
 
 
 @pytest.mark.parametrize("text", [pytest.param(c, id=i) for i, c in _blocks("toml")])

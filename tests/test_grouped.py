@@ -25,6 +25,7 @@ from tests.populations import (
     collect,
     dense_inverse,
     observed_exactly,
+    own_cluster,
     pairs,
     population,
     product,
@@ -34,7 +35,7 @@ from tests.populations import (
 )
 
 PEOPLE = population((2, 3, 4), seed=4)
-STUDIES = studies()
+STUDIES = studies() | {"own cluster": own_cluster()}
 GROUPS: list[Groups] = [
     [("a",), ("b",), ("c",)],
     [("a", "b"), ("c",)],

@@ -16,6 +16,7 @@ import castell
 # public names, is for what comes after `results`: a room before it would import itself.
 ROOMS = [
     "errors",
+    "plugins",
     "linear",
     "channels",
     "study",
@@ -27,6 +28,7 @@ ROOMS = [
     "evaluation",
     "estimators",
     "results",
+    "extend",
     "castell",
     "collector",
     "cli",

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 import castell
-from castell import MatrixResponse, Study
+from castell import Study
 from castell.counting import MemoryCounts
-from castell.errors import CastellError, QueryError, ReportError, StudyError, TableTooLargeError
+from castell.errors import CastellError, QueryError, ReportError, TableTooLargeError
 from castell.inference.inversion import Observed, observe, parts_of
 from castell.inference.products import product_variance
 from castell.linear.operators import Floats
-from castell.study.design import Block, Design
 from tests.populations import (
     by_schema,
     collect,
     dense_inverse,
     flat_codes,
     observed_exactly,
+    own_cluster,
     population,
     rectangular,
     report_distribution,
@@ -33,7 +33,9 @@ from tests.populations import (
 )
 
 PEOPLE = population((2, 3, 4), seed=4)
-SQUARE = studies()
+
+
+SQUARE = studies() | {"own cluster": own_cluster()}
 ALL = SQUARE | {"rectangular": rectangular()}
 SUBSETS = [names for width in (1, 2, 3) for names in permutations("abc", width)]
 
@@ -295,22 +297,6 @@ def test_questions_that_cannot_be_answered() -> None:
 
 
 # -- blocks that are matrices, and what cannot be ------------------------------------------------
-
-
-def _block_matrix() -> Study:
-    """A design that no study file can say: one asymmetric matrix for two attributes."""
-    generator = np.random.default_rng(5)
-    weights = generator.integers(1, 9, (6, 6))
-    weights[np.arange(6), np.arange(6)] += 100 - weights.sum(axis=1)
-    pair = Block(("c", "a"), (3, 2), MatrixResponse(weights.tolist()))
-    alone = Block(("b",), (2,), MatrixResponse([[8, 2], [3, 7]]))
-    return Study(schema((2, 2, 3)), design=Design((pair, alone)))
-
-
-def test_a_matrix_over_a_whole_block_is_refused() -> None:
-    # Its attributes could only ever be looked at together.
-    with pytest.raises(StudyError, match="several attributes at once take k-ary response"):
-        _block_matrix()
 
 
 def test_observed_keeps_what_it_is_asked() -> None:

@@ -69,5 +69,9 @@ class MethodError(OptionError):
     """A method that cannot read the reports it is given."""
 
 
+class PluginError(OptionError):
+    """Something that an installed package adds does not work, or has a name that is taken."""
+
+
 class MissingExtraError(CastellError, ImportError):
     """A feature whose optional dependency is not installed."""

@@ -107,7 +107,7 @@ def test_types_hold(tmp_path: Path) -> None:
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
     pages = ROOT / "src" / "castell" / "collector" / "pages" / "survey"
-    files = [*(ROOT / "client").glob("*.js"), *pages.rglob("*.js"), *pages.glob("*.html")]
+    files = [*(ROOT / "client").rglob("*.js"), *pages.rglob("*.js"), *pages.glob("*.html")]
     files += pages.glob("*.css")
     assert len(files) > 15
     for path in files:

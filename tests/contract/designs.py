@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from castell import Study
+from math import prod
+
+import numpy as np
+
+from castell import MatrixResponse, Study
 from castell.channels import CyclicResponse
 from castell.channels.differences import singer
 from castell.study.design import Block, Design
@@ -18,11 +22,44 @@ def _one_block() -> Study:
     return Study(schema((2, 3, 2)), design=Design((block,)))
 
 
+def _own(sizes: tuple[int, ...], seed: int, more: int = 0) -> MatrixResponse:
+    """A matrix that is not symmetric, over the combinations of some values."""
+    cells = prod(sizes)
+    weights = np.random.default_rng(seed).integers(1, 9, (cells, cells + more))
+    weights[np.arange(cells), np.arange(cells)] += 40
+    weights[:, -1] += weights.sum(axis=1).max() - weights.sum(axis=1)
+    return MatrixResponse(weights.tolist())
+
+
+def _own_matrices() -> dict[str, Study]:
+    """Matrices of one's own over several attributes: of all, beside others, in drawn blocks."""
+    pair, wide, every = _own((4, 2), 1), _own((2, 3), 2, more=3), _own((2, 3, 2), 3)
+    clusters = [["c", "a"], ["b"]]
+    drawn = [["c", "a"], ["b"], ["b", "c"]]
+    return {
+        "own joint": Study(schema((2, 3, 2)), None, "joint", channels={("a", "b", "c"): every}),
+        "own cluster": Study(
+            ASKED, shares={"b": 2.0}, design=clusters, channels={("c", "a"): pair}
+        ),
+        "own and digits": Study(
+            schema((2, 3, 2, 2)),
+            design=[["a", "b"], ["c", "d"]],
+            shares={"c": 1.0, "d": 1.0},
+            channels={("a", "b"): wide},
+        ),
+        "own drawn": Study(ASKED, 5.0, drawn, draw=True, channels={("c", "a"): pair, "b": OWN_B}),
+        "own pairs": Study(ASKED, 5.0, "pairs", channels={("a", "b"): wide}),
+    }
+
+
+OWN_B = [[0.7, 0.2, 0.1], [0.15, 0.8, 0.05], [0.3, 0.1, 0.6]]
+
 STUDIES: dict[str, Study] = {
     **studies(),
     "rectangular": rectangular(),
     "sets": _one_block(),
     **{f"drawn {name}": study for name, study in drawn_studies().items()},
     "sample": Study(ASKED, 2.0, sample=2),
+    **_own_matrices(),
     "bloom": Study(ASKED, 6.0, "bloom"),
 }

@@ -16,12 +16,23 @@ import castell
 from castell import Reports, Study, estimators
 from castell.errors import MethodError, OptionError, ReportError
 from castell.estimators import methods_across, options_of, reads
-from castell.inference.capabilities import BLOOM, DRAWN, EVERYBODY, KINDS, SETS, Reads, kinds_of
+from castell.inference.capabilities import (
+    BLOOM,
+    DRAWN,
+    EVERYBODY,
+    KINDS,
+    SETS,
+    WHOLE,
+    Reads,
+    kinds_of,
+)
+from castell.study.design import Design
 from tests.contract.designs import ASKED, STUDIES
 from tests.populations import collect, population
 
 # Some blocks as codes, one as Bloom filters: there is no method for both.
-BESIDE = Study(ASKED, 6.0, "bloom", channels={"a": [[0.8, 0.2], [0.3, 0.7]]})
+_FILTERS = Study(ASKED, 6.0, "bloom").design.blocks[1:]
+BESIDE = Study(ASKED, design=Design((Study(ASKED, 6.0).design.blocks[0], *_FILTERS)))
 
 each_method = pytest.mark.parametrize("method", castell.methods())
 each_design = pytest.mark.parametrize("design", STUDIES)
@@ -94,6 +105,8 @@ def test_what_no_method_reads_is_said_to_be_so(method: str) -> None:
 def test_the_kinds_of_reports() -> None:
     found = {design: kinds_of(study) for design, study in STUDIES.items()}
     assert (found.pop("sets"), found.pop("bloom")) == ((SETS,), (BLOOM,))
+    assert found.pop("own joint") == (SETS,)
+    assert found.pop("own cluster") == found.pop("own and digits") == (EVERYBODY, WHOLE)
     assert all(
         k == ((DRAWN,) if STUDIES[d].design.draw else (EVERYBODY,)) for d, k in found.items()
     )
@@ -174,7 +187,11 @@ def fit(counts, *, loud=False):
 
     return Fitted(counts, joint, shares)
 '''
-SAYING = 'READS = Reads(drawn=True, sets=True, bloom=True, options={"loud": ("drawn", "bloom")})\n'
+SAYING = """
+READS = Reads(
+    drawn=True, sets=True, whole=True, bloom=True, options={"loud": ("drawn", "bloom")}
+)
+"""
 
 
 @pytest.fixture

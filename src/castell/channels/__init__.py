@@ -11,17 +11,17 @@ True
 
 from __future__ import annotations
 
-from typing import Any
-
 from castell.channels.bloom import BloomResponse, bloom_filters
 from castell.channels.choice import best_channel
 from castell.channels.cyclic import CyclicMargin, CyclicResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
-from castell.errors import ChannelError
+from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
+from castell.channels.weighted import WeightedChannel
 
 __all__ = [
+    "BUILT_IN",
     "MAX_TOTAL",
     "BloomResponse",
     "Channel",
@@ -29,31 +29,13 @@ __all__ = [
     "CyclicMargin",
     "CyclicResponse",
     "KaryResponse",
+    "Kinds",
     "Lens",
     "MatrixResponse",
+    "WeightedChannel",
     "Words",
     "best_channel",
     "bloom_filters",
     "channel_of",
+    "checked",
 ]
-
-
-def channel_of(document: Any) -> Channel:
-    """The channel a published study describes."""
-    kind = document.get("kind") if isinstance(document, dict) else None
-    keys = set(document) - {"kind"} if isinstance(document, dict) else set()
-    if kind == "kary" and keys == {"size", "same", "other"}:
-        return KaryResponse(document["size"], document["same"], document["other"])
-    if kind == "matrix" and keys == {"weights"}:
-        return MatrixResponse(document["weights"])
-    if kind == "cyclic" and keys == {"size", "outputs", "set", "same", "other"}:
-        if not isinstance(document["set"], list):
-            raise ChannelError(f"the set of reports is {document['set']!r}", "list its numbers")
-        sizes, shifts = (document["size"], document["outputs"]), tuple(document["set"])
-        return CyclicResponse(*sizes, shifts, document["same"], document["other"])
-    if kind == "bloom" and keys == {"filters", "same", "other"}:
-        return BloomResponse(document["filters"], document["same"], document["other"])
-    raise ChannelError(
-        f"a channel of kind {kind!r} is unknown here",
-        "use a newer castell, or a kary, cyclic, matrix or bloom channel",
-    )

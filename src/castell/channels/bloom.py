@@ -15,13 +15,14 @@ from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, count
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.published import entries
 from castell.errors import ChannelError
 from castell.linear.operators import Floats, Operator
 
@@ -46,6 +47,13 @@ class BloomResponse:
     >>> channel.distance, round(channel.epsilon, 6), round(2 * math.log(3), 6)
     (2, 2.197225, 2.197225)
     """
+
+    kind: ClassVar[str] = "bloom"
+    draws: ClassVar[int] = BITS  # a number for each bit
+    reports_answers: ClassVar[bool] = False
+    has_digits: ClassVar[bool] = False
+    has_matrix: ClassVar[bool] = False
+    has_forward: ClassVar[bool] = False
 
     filters: tuple[tuple[int, ...], ...]
     same: int
@@ -85,11 +93,6 @@ class BloomResponse:
     @property
     def outputs(self) -> int:
         return 1 << BITS
-
-    @property
-    def draws(self) -> int:
-        """How many numbers below `total` one answer takes: one for each bit."""
-        return BITS
 
     @property
     def total(self) -> int:
@@ -185,7 +188,11 @@ class BloomResponse:
 
     def document(self) -> dict[str, Any]:
         filters = [list(bits) for bits in self.filters]
-        return {"kind": "bloom", "filters": filters, "same": self.same, "other": self.other}
+        return {"kind": self.kind, "filters": filters, "same": self.same, "other": self.other}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> BloomResponse:
+        return cls(*entries(document, "filters", "same", "other"))
 
 
 def bloom_filters(attribute: str, values: Sequence[str]) -> tuple[tuple[int, ...], ...]:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import prod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,10 @@ from numpy.typing import NDArray
 from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
 from castell.channels.differences import MOST_POINTS, overlap
 from castell.channels.kary import power_of_two_for
+from castell.channels.margins import answers_behind, no_forward
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
-from castell.errors import ChannelError, QueryError
+from castell.channels.published import entries
+from castell.errors import ChannelError
 from castell.linear.operators import Circulant, Dense, Floats, Operator
 
 
@@ -38,6 +39,14 @@ class CyclicResponse:
     >>> CyclicResponse(5, 7, (0, 1, 3), 3, 1).weights()[2]
     [1, 1, 3, 3, 1, 3, 1]
     """
+
+    kind: ClassVar[str] = "cyclic"
+    draws: ClassVar[int] = 1
+    # A report is none of the answers, even where there happen to be as many of both.
+    reports_answers: ClassVar[bool] = False
+    has_digits: ClassVar[bool] = False
+    has_matrix: ClassVar[bool] = True
+    has_forward: ClassVar[bool] = True
 
     size: int
     outputs: int
@@ -178,7 +187,7 @@ class CyclicResponse:
 
     def document(self) -> dict[str, Any]:
         return {
-            "kind": "cyclic",
+            "kind": self.kind,
             "size": self.size,
             "outputs": self.outputs,
             "set": list(self.shifts),
@@ -186,10 +195,21 @@ class CyclicResponse:
             "other": self.other,
         }
 
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> CyclicResponse:
+        size, outputs, shifts, same, other = entries(
+            document, "size", "outputs", "set", "same", "other"
+        )
+        if not isinstance(shifts, list):
+            raise ChannelError(f"the set of reports is {shifts!r}", "list its numbers")
+        return cls(size, outputs, tuple(shifts), same, other)
+
 
 @dataclass(frozen=True)
 class CyclicMargin:
     """The channel of a block, seen by some of its attributes. Only ever looked through."""
+
+    has_forward: ClassVar[bool] = False
 
     block: CyclicResponse
     sizes: tuple[int, ...]
@@ -197,18 +217,11 @@ class CyclicMargin:
 
     @cached_property
     def _answers(self) -> list[NDArray[np.intp]]:
-        """For each combination of the kept attributes the block's answers it stands for."""
-        codes = np.arange(self.block.size).reshape(self.sizes)
-        rest = [i for i in range(len(self.sizes)) if i not in self.keep]
-        kept = prod(self.sizes[i] for i in self.keep)
-        return list(codes.transpose([*self.keep, *rest]).reshape(kept, -1))
+        return answers_behind(self.sizes, self.keep)
 
     @property
     def forward(self) -> Operator:
-        raise QueryError(
-            "how some attributes of this block come to be reported hangs on the others",
-            "use a method that looks at whole blocks (castell.methods_for(study) names them)",
-        )
+        raise no_forward()
 
     @cached_property
     def inverse(self) -> Dense:

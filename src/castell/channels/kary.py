@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.published import entries
 from castell.errors import ChannelError
 from castell.linear.operators import Uniform
 
@@ -35,6 +36,13 @@ class KaryResponse:
     and without looking at the answer: r >> shift is the report if that is a value at all, which
     makes every value equally likely, and otherwise the report is the answer.
     """
+
+    kind: ClassVar[str] = "kary"
+    draws: ClassVar[int] = 1
+    reports_answers: ClassVar[bool] = True
+    has_digits: ClassVar[bool] = True
+    has_matrix: ClassVar[bool] = True
+    has_forward: ClassVar[bool] = True
 
     size: int
     same: int
@@ -130,7 +138,11 @@ class KaryResponse:
         return CoarseResponse(self, kept, self.size // kept)
 
     def document(self) -> dict[str, Any]:
-        return {"kind": "kary", "size": self.size, "same": self.same, "other": self.other}
+        return {"kind": self.kind, "size": self.size, "same": self.same, "other": self.other}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> KaryResponse:
+        return cls(*entries(document, "size", "same", "other"))
 
 
 @dataclass(frozen=True)
@@ -139,6 +151,8 @@ class CoarseResponse:
 
     It is only ever looked through, never sampled: the device always reports the whole block.
     """
+
+    has_forward: ClassVar[bool] = True
 
     block: KaryResponse
     size: int

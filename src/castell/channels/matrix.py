@@ -5,31 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from castell.channels.budget import MAX_EPSILON, check_range, log_ratio, rounded_up
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.budget import MAX_EPSILON, check_range
+from castell.channels.protocol import MAX_TOTAL
+from castell.channels.published import entries
+from castell.channels.weighted import WeightedChannel
 from castell.errors import ChannelError
-from castell.linear.operators import Dense, Floats, left_inverse
 
 # A matrix worse conditioned than this returns noise only.
 MAX_CONDITION = 1e8
 
 
 @dataclass(frozen=True)
-class MatrixResponse:
+class MatrixResponse(WeightedChannel):
     """Any randomisation matrix: row x holds the weights of the reports of answer x.
 
     >>> channel = MatrixResponse([[8, 2], [3, 7]])
     >>> round(channel.epsilon, 6), round(math.log(7 / 2), 6)  # report 1 tells them apart best
     (1.252763, 1.252763)
     """
+
+    kind: ClassVar[str] = "matrix"
 
     rows: tuple[tuple[int, ...], ...]
 
@@ -82,72 +82,15 @@ class MatrixResponse:
         if self.exact_epsilon > MAX_EPSILON:
             check_range(self.exact_epsilon, "the epsilon of the matrix")
 
-    def _matrix(self) -> Floats:
-        return np.array(self.rows, dtype=np.float64) / self.total
-
-    @property
-    def inputs(self) -> int:
-        return len(self.rows)
-
-    @property
-    def outputs(self) -> int:
-        return len(self.rows[0])
-
-    @property
-    def total(self) -> int:
-        return sum(self.rows[0])
-
-    @cached_property
-    def exact_epsilon(self) -> Decimal:
-        columns = zip(*self.rows, strict=True)
-        return log_ratio(max(Fraction(max(column), min(column)) for column in columns))
-
-    @property
-    def epsilon(self) -> float:
-        return rounded_up(self.exact_epsilon)
-
-    @property
-    def best_guess(self) -> float:
-        best: int = sum(max(column) for column in zip(*self.rows, strict=True))
-        return best / (self.total * self.inputs)
-
-    @property
-    def worst_guess(self) -> float:
-        columns = zip(*self.rows, strict=True)
-        return float(max(Fraction(max(column), sum(column)) for column in columns))
-
-    @property
-    def forward(self) -> Dense:
-        return Dense(self._matrix().T)
-
-    @cached_property
-    def inverse(self) -> Dense:
-        # pi = (P^T)^-1 lambda: the transpose matters as soon as the matrix is not symmetric.
-        return Dense(left_inverse(self._matrix().T))
-
     def weights(self) -> list[list[int]]:
         return [list(row) for row in self.rows]
 
-    def respond(self, codes: NDArray[Any], numbers: Words) -> NDArray[Any]:
-        # Bisection on the running sums of the answer's row, the same number of steps for all:
-        # the report is how many of the row's upper ends lie at or below the number.
-        ends = np.cumsum(np.array(self.rows, dtype=np.uint64), axis=1)
-        width = 1 << (self.outputs - 1).bit_length()
-        padded = np.full((self.inputs, width), self.total, dtype=np.uint64)
-        padded[:, : self.outputs] = ends
-        flat, base = padded.ravel(), codes.astype(np.intp) * width
-        found = np.zeros(len(codes), dtype=np.intp)
-        step = width >> 1
-        while step:
-            found += np.where(numbers >= flat[base + found + step - 1], step, 0)
-            step >>= 1
-        return found
-
-    def project(self, sizes: Sequence[int], keep: Sequence[int]) -> Lens | None:
-        return self if len(keep) == len(sizes) else None
-
     def document(self) -> dict[str, Any]:
-        return {"kind": "matrix", "weights": self.weights()}
+        return {"kind": self.kind, "weights": self.weights()}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> MatrixResponse:
+        return cls(*entries(document, "weights"))
 
 
 def _integer_rows(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:

@@ -21,6 +21,14 @@ class Lens(Protocol):
     """How answers look from the server: a linear map there, one back, and what a guess gains."""
 
     @property
+    def has_forward(self) -> bool:
+        """Whether `forward` exists.
+
+        It does not where how some attributes are reported hangs on others of their block.
+        """
+        ...
+
+    @property
     def forward(self) -> Operator:
         """From the distribution of answers to that of reports."""
         ...
@@ -42,7 +50,15 @@ class Lens(Protocol):
 
 
 class Channel(Lens, Protocol):
-    """What a block of attributes passes through on the device."""
+    """What a block of attributes passes through on the device.
+
+    `castell.extend.WeightedChannel` works all of this out from the weights alone.
+    """
+
+    @property
+    def kind(self) -> str:
+        """The name under which it is published, and its reader found."""
+        ...
 
     @property
     def inputs(self) -> int:
@@ -57,6 +73,29 @@ class Channel(Lens, Protocol):
     @property
     def total(self) -> int:
         """What the weights of one answer sum to."""
+        ...
+
+    @property
+    def draws(self) -> int:
+        """How many numbers below `total` one answer takes, whatever it is."""
+        ...
+
+    @property
+    def reports_answers(self) -> bool:
+        """Whether a report is one of the answers, and so has a label."""
+        ...
+
+    @property
+    def has_digits(self) -> bool:
+        """Whether each attribute's digit of a report can be looked at alone, as in k-ary response.
+
+        Where it cannot, only the whole report of a block says something.
+        """
+        ...
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether there are `weights`, `forward` and `inverse`; Bloom filters are read as bits."""
         ...
 
     @property

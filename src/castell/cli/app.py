@@ -103,10 +103,14 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check a study and say what it costs a respondent."""
+    from castell.collector.browser_channels import browser_warning
     from castell.study.study import Study
 
     made = Study.load(study)
     statement = made.statement()
+    warning = browser_warning(made)
+    if warning is not None:
+        _note(f"warning: {warning}")
     if publish is not None:
         publish.write_text(made.to_json(), encoding="utf-8")
     if as_json:
@@ -175,6 +179,9 @@ def estimate(
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="What opens the reports, if a package adds it.")
+    ] = None,
     method: Annotated[str, typer.Option(help=_methods_told())] = DEFAULT_METHOD,
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
@@ -217,7 +224,8 @@ def estimate(
         if path is not None and not path.parent.is_dir():
             raise OptionError(f"there is no folder {path.parent}", "make it first")
     with progress_bar("counting", quiet=as_json) as tell:
-        counts = collecting.counts(reports, made) or scan_reports(reports, made, progress=tell)
+        stored = collecting.counts(reports, made) if engine is None else None
+        counts = stored or scan_reports(reports, made, engine=engine, progress=tell)
         model = fit(counts, method, **_options_of(option or []))
         if where:
             share = model.probability(_query(where, made.schema))

@@ -65,6 +65,7 @@ def serve(
 ) -> None:
     """Collect reports: the survey at /, results at /results, reports durable once answered."""
     with needs_extra():
+        from castell.collector.browser_channels import browser_warning
         from castell.collector.security.tokens import new_token
         from castell.collector.serving import check_proxies, listen, run
         from castell.collector.settings import Settings, State
@@ -83,6 +84,9 @@ def serve(
     )
     check_proxies(proxy)
     wire_of(made)  # a study that cannot be collected leaves no store behind
+    warning = browser_warning(made)
+    if warning is not None:
+        typer.echo(f"castell: warning: {warning}", err=True)
     place = store or default_store(study)
     listening = listen(host, port)
     try:

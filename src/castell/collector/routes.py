@@ -12,6 +12,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
 from castell.collector.metrics import prometheus
 from castell.collector.openapi import openapi
@@ -23,10 +24,6 @@ from castell.collector.writer import Writer
 
 HERE = Path(__file__).parent
 PAGES = HERE / "pages"
-# In the wheel the client lies beside this file, in a clone at the top.
-CLIENT = next(
-    (p for p in (HERE / "client", HERE.parents[2] / "client") if p.is_dir()), HERE / "client"
-)
 
 
 def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> list[BaseRoute]:

@@ -5,14 +5,16 @@ codes) and for the moments of products of per-report numbers, and answers with i
 Imports reports and what it imports.
 """
 
-from castell.counting.counts import Counts
+from castell.counting.counts import ByBatches, Counts
+from castell.counting.engines import engines, scan_reports
 from castell.counting.folds import Fold, folds_of
 from castell.counting.kernels import Factor, Moments
 from castell.counting.memory import MemoryCounts
-from castell.counting.parquet import ParquetCounts, scan_reports
+from castell.counting.parquet import ParquetCounts
 from castell.counting.samples import HistogramCounts, evenly_spread, samples_of, samples_with
 
 __all__ = [
+    "ByBatches",
     "Counts",
     "Factor",
     "Fold",
@@ -20,6 +22,7 @@ __all__ = [
     "MemoryCounts",
     "Moments",
     "ParquetCounts",
+    "engines",
     "evenly_spread",
     "folds_of",
     "samples_of",

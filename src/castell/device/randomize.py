@@ -60,10 +60,9 @@ def respond(channel: Channel, codes: NDArray[Any], words: Source) -> NDArray[Any
     """The reports of a column of codes."""
     reports = np.empty(len(codes), dtype=code_type(channel.outputs))
     # A report of several bits takes a number for each of them, whatever the answer.
-    draws: int = getattr(channel, "draws", 1)
     for start in range(0, len(codes), _STEP):
         part = codes[start : start + _STEP]
-        numbers = numbers_below(channel.total, len(part) * draws, words)
+        numbers = numbers_below(channel.total, len(part) * channel.draws, words)
         reports[start : start + _STEP] = channel.respond(part, numbers)
     return reports
 

@@ -1,33 +1,48 @@
-"""Estimators, one file each: the folder is the registry.
+"""Estimators, one file each: the folder is the registry, and installed packages add to it.
 
 A file `name.py` here with a function `fit(counts, **options) -> Fitted` is the method `name`
-everywhere: in the library, on the command line, in the contract tests and the experiments. The
-first line of its docstring is what people read about it, and `READS` says which reports it reads
+everywhere: in the library, on the command line, in the contract tests and the experiments. So is
+what a package names in the group `castell.estimators` of its entry points. The first line of its
+docstring is what people read about it, and `READS` says which reports it reads
 (`inference/capabilities.py`): those that everybody sends for every block, if it says nothing.
+
+Wherever a method is named here, it may also be given as it is: a function, or what has a `fit`.
 """
 
 from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from castell.counting import Counts
-from castell.errors import MethodError, OptionError, ReportError
+from castell.errors import CastellError, MethodError, OptionError, PluginError, ReportError
 from castell.inference.capabilities import Reads, described, kinds_of, one_of
 from castell.inference.fitted import Fitted
+from castell.plugins import ESTIMATORS, Plugin, plugins
 from castell.study.schema import suggest
 from castell.study.study import Study
+
+# A name, a function `fit(counts, **options)`, or a module or object that has one.
+Method = Any
+
+
+def _files() -> set[str]:
+    return {m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_"}
+
+
+def _added() -> dict[str, Plugin]:
+    return plugins(ESTIMATORS, _files())
 
 
 @cache
 def methods() -> tuple[str, ...]:
-    """The names of all estimators."""
-    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_"))
+    """The names of all estimators, those of installed packages included if they can be loaded."""
+    added = _added()
+    return tuple(sorted(_files() - set(added) | {n for n, p in added.items() if _loads(p)}))
 
 
 def methods_for(study: Study) -> tuple[str, ...]:
@@ -47,47 +62,105 @@ def methods_across() -> tuple[str, ...]:
     return tuple(method for method, declared in found if declared.drawn and declared.across)
 
 
-def estimator(method: str) -> ModuleType:
-    """The file behind a method."""
+def estimator(method: Method) -> Any:
+    """What is behind a method: its file, what a package adds, or the method itself."""
+    if not isinstance(method, str):
+        _check(method)
+        return method
+    added = _added()
+    if method in added:
+        return _loaded(added[method])
     if method not in methods():
-        raise OptionError(f"there is no method {method!r}", suggest(str(method), methods()))
+        raise OptionError(f"there is no method {method!r}", suggest(method, methods()))
     return import_module(f"{__name__}.{method}")
 
 
-def reads(method: str) -> Reads:
+def _check(given: Any) -> None:
+    if not callable(getattr(given, "fit", given)):
+        raise OptionError(
+            f"a {type(given).__name__} is no method",
+            "give a name, a function fit(counts, **options) -> Fitted, or what has one as fit",
+        )
+    if not isinstance(getattr(given, "READS", Reads()), Reads):
+        raise OptionError(
+            f"READS of a method is a {type(given.READS).__name__}",
+            "make it a castell.extend.Reads",
+        )
+
+
+def _loaded(plugin: Plugin) -> Any:
+    found = plugin.load()
+    try:
+        _check(found)
+    except OptionError as error:
+        raise plugin.broken(error.problem) from error
+    return found
+
+
+def _loads(plugin: Plugin) -> bool:
+    try:
+        _loaded(plugin)
+    except PluginError:
+        return False  # whoever asks for it by name is told why
+    return True
+
+
+def name_of(method: Method) -> str:
+    """What a method is called; one that is given as it is never passes for another's name."""
+    if isinstance(method, str):
+        return method
+    inner = getattr(method, "func", method)  # functools.partial
+    name = str(getattr(inner, "__name__", type(inner).__name__)).rpartition(".")[2]
+    return f"{name} (own)" if name in methods() else name
+
+
+def _fit(method: Method) -> Callable[..., Any]:
+    found = estimator(method)
+    fit: Callable[..., Any] = getattr(found, "fit", found)
+    return fit
+
+
+def reads(method: Method) -> Reads:
     """What a method declares to read."""
     declared: Reads = getattr(estimator(method), "READS", Reads())
     return declared
 
 
-def options_of(method: str) -> dict[str, Any]:
+def options_of(method: Method) -> dict[str, Any]:
     """The options of a method and what they are if not given."""
-    given = inspect.signature(estimator(method).fit).parameters.values()
-    return {p.name: p.default for p in given if p.kind == p.KEYWORD_ONLY}
+    _, *given = inspect.signature(_fit(method)).parameters.values()
+    return {p.name: p.default for p in given if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
 
 
-def describe(method: str) -> str:
+def _takes_any(method: Method) -> bool:
+    given = inspect.signature(_fit(method)).parameters.values()
+    return any(p.kind == p.VAR_KEYWORD for p in given)
+
+
+def describe(method: Method) -> str:
     """What a method is, in a line."""
     return (estimator(method).__doc__ or "").strip().split("\n")[0]
 
 
-def check_reads(method: str, study: Study) -> None:
+def check_reads(method: Method, study: Study) -> None:
     """Refuse a method that does not read a study's reports, with those that do."""
     declared = reads(method)
     if declared.reports_of(study):
         return
     able = methods_for(study)
     raise MethodError(
-        f"method {method!r} reads {described(declared.kinds, 'or')}, and these reports hold "
-        f"{described(kinds_of(study), 'and')}",
+        f"method {name_of(method)!r} reads {described(declared.kinds, 'or')}, and these reports "
+        f"hold {described(kinds_of(study), 'and')}",
         f"use {one_of(able)}" if able else "no method reads that; collect with another design",
     )
 
 
-def check_options(method: str, study: Study, options: Mapping[str, Any]) -> None:
+def check_options(method: Method, study: Study, options: Mapping[str, Any]) -> None:
     """Refuse an option that a method does not have, or that means nothing for these reports."""
     known, declared = options_of(method), reads(method)
     for name, value in options.items():
+        if name not in known and _takes_any(method):
+            continue
         if name not in known:
             others = [
                 other
@@ -95,7 +168,7 @@ def check_options(method: str, study: Study, options: Mapping[str, Any]) -> None
                 if name in options_of(other) and reads(other).option(name, study)
             ]
             raise OptionError(
-                f"method {method!r} has no option {name!r}",
+                f"method {name_of(method)!r} has no option {name!r}",
                 (suggest(name, known) if known else "it has none")
                 + (f"; {name} is an option of {one_of(others)}" if others else ""),
             )
@@ -110,12 +183,25 @@ def check_options(method: str, study: Study, options: Mapping[str, Any]) -> None
             )
 
 
-def fit_counts(counts: Counts, method: str, options: dict[str, Any]) -> Fitted:
+def fit_counts(counts: Counts, method: Method, options: dict[str, Any]) -> Fitted:
     """Fit one method; what it cannot read is an error, never ignored, and comes before the work."""
-    fit = estimator(method).fit
+    fit = _fit(method)
     check_reads(method, counts.study)
     check_options(method, counts.study, options)
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
-    fitted: Fitted = fit(counts, **options)
+    plugin = _added().get(method) if isinstance(method, str) else None
+    try:
+        fitted = fit(counts, **options)
+    except CastellError:
+        raise
+    except Exception as error:
+        if plugin is None:
+            raise
+        raise plugin.broken(f"{type(error).__name__}: {error}") from error
+    if not isinstance(fitted, Fitted):
+        raise MethodError(
+            f"method {name_of(method)!r} returned a {type(fitted).__name__}",
+            "return a castell.extend.Fitted; castell.extend.table_method makes one of tables",
+        )
     return fitted

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castell.counting import Counts
-from castell.inference.capabilities import EVERYBODY, SETS, Reads
+from castell.inference.capabilities import EVERYBODY, SETS, WHOLE, Reads
 from castell.inference.fitted import Fitted
 from castell.inference.products import product_model
 
-READS = Reads(drawn=True, sets=True, options={"target": (EVERYBODY, SETS)})
+READS = Reads(drawn=True, sets=True, whole=True, options={"target": (EVERYBODY, SETS, WHOLE)})
 
 
 def fit(counts: Counts, *, target: str = "population") -> Fitted:

@@ -27,7 +27,7 @@ from castell.inference.reasons import Code, Reason, reason
 from castell.study.design import Design, build
 from castell.study.study import Study
 
-READS = Reads(sets=True)
+READS = Reads(sets=True, whole=True)
 
 
 def fit(

@@ -26,7 +26,7 @@ from castell.inference.products import check_target, solve
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 
-READS = Reads(sets=True)
+READS = Reads(sets=True, whole=True)
 RULES = ("data", "bounds", "width")
 DECIDED_BY_TABLE = 1 << 20
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from castell.counting import Counts
-from castell.inference.capabilities import EVERYBODY, SETS, Reads
+from castell.inference.capabilities import EVERYBODY, SETS, WHOLE, Reads
 from castell.inference.fitted import Fitted
 from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, reason
 
-READS = Reads(drawn=True, across=True, sets=True, options={"target": (EVERYBODY, SETS)})
+READS = Reads(
+    drawn=True, across=True, sets=True, whole=True, options={"target": (EVERYBODY, SETS, WHOLE)}
+)
 ASSUMED = reason(Code.INDEPENDENCE_ASSUMED)
 
 

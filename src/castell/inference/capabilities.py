@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from castell.channels import BloomResponse
-from castell.study.design import Block
+from castell.study.design import Block, Design
 from castell.study.study import Study
 
-EVERYBODY, DRAWN, SETS, BLOOM = "everybody", "drawn", "sets", "bloom"
+EVERYBODY, DRAWN, SETS, WHOLE, BLOOM = "everybody", "drawn", "sets", "whole", "bloom"
 # What reports of each kind hold.
 KINDS = {
     EVERYBODY: "every block from everybody",
     DRAWN: "one drawn block from each respondent",
-    SETS: "one set-valued block from everybody",
+    SETS: "one block from everybody that is read as a whole",
+    WHOLE: "blocks beside others that are read as a whole",
     BLOOM: "Bloom filters",
 }
 
@@ -27,9 +27,10 @@ class Reads:
     """The kinds of reports that a method reads, one field each.
 
     `everybody` and `drawn` are reports of channels that can be taken back out. `sets` is from
-    everybody too, but of one block of several attributes by set-valued response: such a report has
-    no digits, so the likelihood of a part of them hangs on the others. `bloom` is what the design
-    "bloom" reports. A file that declares nothing reads `everybody`, with all of its options.
+    everybody too, but of one block of several attributes by set-valued response or a matrix of its
+    own: such a report has no digits, so the likelihood of a part of them hangs on the others.
+    `whole` is the same where there are other blocks beside it. `bloom` is what the design "bloom"
+    reports. A file that declares nothing reads `everybody`, with all of its options.
 
     `across` says that the method also answers about attributes that no drawn block holds together.
     `options` names the kinds for which an option means something; one that is not named here does
@@ -42,14 +43,14 @@ class Reads:
     everybody: bool = True
     drawn: bool = False
     sets: bool = False
+    whole: bool = False
     bloom: bool = False
     across: bool = False
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        read = {EVERYBODY: self.everybody, DRAWN: self.drawn, SETS: self.sets, BLOOM: self.bloom}
-        return tuple(kind for kind in KINDS if read[kind])
+        return tuple(kind for kind in KINDS if getattr(self, kind))
 
     def reports_of(self, study: Study) -> bool:
         """Whether all that a study's reports hold is read."""
@@ -61,17 +62,19 @@ class Reads:
 
 
 def kinds_of(study: Study) -> tuple[str, ...]:
-    """What a study's reports hold: one kind, or two if some blocks only are Bloom filters."""
-    found = {_kind(block, len(study.design.samples) > 1) for block in study.design.blocks}
+    """What a study's reports hold: one kind, or several if blocks are of different ones."""
+    found = {_kind(block, study.design) for block in study.design.blocks}
     return tuple(kind for kind in KINDS if kind in found)
 
 
-def _kind(block: Block, drawn: bool) -> str:
-    if isinstance(block.channel, BloomResponse):
+def _kind(block: Block, design: Design) -> str:
+    if not block.channel.has_matrix:
         return BLOOM
-    if drawn:
+    if len(design.samples) > 1:
         return DRAWN
-    return EVERYBODY if len(block.names) == 1 or block.reports_answers else SETS
+    if len(block.names) == 1 or block.channel.has_digits:
+        return EVERYBODY
+    return SETS if len(design.blocks) == 1 else WHOLE
 
 
 def described(kinds: Iterable[str], joint: str) -> str:

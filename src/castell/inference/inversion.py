@@ -19,7 +19,7 @@ from castell.counting import Counts, Factor
 from castell.counting.kernels import Integers
 from castell.errors import QueryError, ReportError
 from castell.inference.kronecker import apply, check_cells
-from castell.linear.operators import Floats
+from castell.linear.operators import Dense, Floats, Operator
 from castell.study.design import Axis, lens_on
 from castell.study.schema import Attribute
 from castell.study.study import Study
@@ -171,20 +171,29 @@ def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...])
     at their own digits of its code through their own lens.
     """
     first, second = parts_of(observed.study, one), parts_of(observed.study, two)
-    parts = first + second
     both = observed.project(one + two)
-    if set(_axes(first)) & set(_axes(second)):
-        # Reports without digits: both groups look at the same code, in the only block there is.
-        (mine,), (theirs,) = first, second
-        weighted = mine.lens.inverse.dense() * both.frequencies().ravel()
-        shape = [observed.study.schema[name].size for name in mine.names + theirs.names]
-        held = list(mine.names + theirs.names)
-        order = [held.index(name) for name in one + two]
-        return (weighted @ theirs.lens.inverse.dense().T).reshape(shape).transpose(order)
-    order = [_axes(both.parts).index(axis) for axis in _axes(parts)]
-    table = both.table.transpose(order)
-    chosen = observed.study.schema.select(one + two)
-    return Observed(observed.study, chosen, parts, table, observed.n).invert()
+    seen = [(part.names, part.axes, part.lens.inverse) for part in first]
+    for names, axes, inverse in [(part.names, part.axes, part.lens.inverse) for part in second]:
+        shared = next((i for i, (_, mine, _) in enumerate(seen) if mine == axes), None)
+        if shared is None:
+            seen.append((names, axes, inverse))
+        else:
+            # Reports without digits: both groups look at the same code.
+            mine, _, other = seen[shared]
+            seen[shared] = (mine + names, axes, _rows_of_both(other, inverse))
+    order = [_axes(both.parts).index(axis) for _, axes, _ in seen for axis in axes]
+    shape = [prod(axis.size for axis in axes) for _, axes, _ in seen]
+    frequencies = both.table.transpose(order).reshape(shape) / observed.n
+    table = apply([inverse for _, _, inverse in seen], frequencies)
+    held = [name for names, _, _ in seen for name in names]
+    sizes = [observed.study.schema[name].size for name in held]
+    return table.reshape(sizes).transpose([held.index(name) for name in one + two])
+
+
+def _rows_of_both(one: Operator, two: Operator) -> Operator:
+    """What a report adds to every two cells, one of each table: all products of two rows."""
+    left, right = one.dense(), two.dense()
+    return Dense((left[:, None, :] * right[None, :, :]).reshape(-1, left.shape[1]))
 
 
 # -- single cells ------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from math import prod, sqrt
 
 import numpy as np
 
-from castell.channels import BloomResponse, CyclicMargin
 from castell.counting import Counts
 from castell.inference.chisquare import noncentrality, tail
 from castell.inference.inversion import Observed
@@ -79,7 +78,7 @@ def misfit(
     Every pair of attributes is tested, and the table of all, if it is not too large: an omnibus
     test of many interactions hardly sees a single strong one.
     """
-    if any(isinstance(block.channel, BloomResponse) for block in counts.study.design.blocks):
+    if not all(block.channel.has_matrix for block in counts.study.design.blocks):
         return Misfit()
     found: list[Misfit] = []
     for some in _sets(kept):
@@ -155,7 +154,7 @@ def _expected(view: Observed, table: Floats) -> Floats:
     Where how some attributes are reported hangs on others of their block, which the model's table
     does not hold, the reports themselves tell, smoothed.
     """
-    if any(isinstance(part.lens, CyclicMargin) for part in view.parts):
+    if not all(part.lens.has_forward for part in view.parts):
         return view.smoothed().frequencies().ravel()
     return np.maximum(view.expected(table).ravel(), 0.0)
 

@@ -37,6 +37,7 @@ class Code(StrEnum):
     ASSOCIATION_UNKNOWN = "association_unknown"
     ONLY_PAIRS_CHECKED = "only_pairs_checked"
     MODEL_ERROR = "model_error"  # association
+    ERRORS_UNKNOWN = "errors_unknown"
     # What stood behind it.
     REPORTS = "reports"  # together, n
 
@@ -203,6 +204,10 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     Code.MODEL_ERROR: lambda told: (
         "the intervals allow for associations that are off by "
         f"{told.numbers['association']:.2g} (as Cramer's V of two groups), by cross-validation"
+    ),
+    Code.ERRORS_UNKNOWN: lambda _: (
+        "the method states no errors, so nothing is known of how far this is off: the intervals "
+        "are all that a share can be"
     ),
     Code.REPORTS: _reports,
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from castell.counting import Counts, MemoryCounts
 from castell.errors import ReportError
-from castell.estimators import fit_counts
+from castell.estimators import Method, fit_counts, name_of
 from castell.reports.reports import Reports
 from castell.results.joint import JointEstimate
 from castell.results.model import Model
@@ -15,10 +15,12 @@ from castell.results.model import Model
 DEFAULT_METHOD = "auto"
 
 
-def fit(reports: Reports | Counts, method: str = DEFAULT_METHOD, **options: Any) -> Model:
+def fit(reports: Reports | Counts, method: Method = DEFAULT_METHOD, **options: Any) -> Model:
     """Fit a method to reports in memory, or to a file opened by `scan_reports`.
 
     `castell.methods_for(study)` names the methods that read a study's reports; others are refused.
+    A method of one's own is given as it is: a function `fit(counts, **options) -> Fitted`, or what
+    `castell.extend.table_method` makes of a function that gives tables.
 
     >>> from castell import Attribute, Schema, Study
     >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=4.0)
@@ -27,19 +29,19 @@ def fit(reports: Reports | Counts, method: str = DEFAULT_METHOD, **options: Any)
     (2,)
     """
     if isinstance(reports, Reports):
-        return Model(fit_counts(MemoryCounts(reports), method, options), method)
+        return Model(fit_counts(MemoryCounts(reports), method, options), name_of(method))
     if not hasattr(reports, "moments"):
         raise ReportError(
             f"a {type(reports).__name__} holds no reports",
             "give what study.randomize returned, or scan_reports('reports.parquet', study)",
         )
-    return Model(fit_counts(reports, method, options), method)
+    return Model(fit_counts(reports, method, options), name_of(method))
 
 
 def estimate(
     reports: Reports | Counts,
     names: Iterable[str] | str,
-    method: str = DEFAULT_METHOD,
+    method: Method = DEFAULT_METHOD,
     *,
     post: str = "raw",
     max_cells: int | None = None,

@@ -17,16 +17,15 @@ from itertools import accumulate
 from castell.channels import (
     BloomResponse,
     Channel,
-    CyclicResponse,
     KaryResponse,
     Lens,
-    MatrixResponse,
     best_channel,
     bloom_filters,
 )
 from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
 from castell.errors import StudyError
 from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
+from castell.study.own_channels import Channels, own_channels
 from castell.study.schema import Schema, suggest
 
 
@@ -55,17 +54,13 @@ class Block:
 
     @property
     def reports_answers(self) -> bool:
-        """Whether a report is one of the answers, and so has labels, and digits in a cluster.
-
-        A set-valued report is none, even where there happen to be as many reports as answers.
-        """
-        same = self.channel.outputs == self.channel.inputs
-        return same and not isinstance(self.channel, CyclicResponse)
+        """Whether a report is one of the answers, and so has labels."""
+        return self.channel.reports_answers
 
     def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
         """What some attributes contribute to a report, if this is block `index` of its design."""
-        if len(self.names) == 1 or not self.reports_answers:
-            # Reports that are no answers have no digits: only the whole code says something.
+        if len(self.names) == 1 or not self.channel.has_digits:
+            # Only the whole code says something.
             return (Axis(index, 1, self.channel.outputs, inner=False),)
         axes = []
         for i, name in enumerate(self.names):
@@ -158,33 +153,32 @@ def build(
     epsilon: object | None,
     design: str | Sequence[Sequence[str]] = "independent",
     shares: Mapping[str, object] | None = None,
-    channels: Mapping[str, object] | None = None,
+    channels: Channels | None = None,
     draw: bool = False,
     sample: int | None = None,
 ) -> Design:
-    """A design from what a person writes: a total, perhaps shares, perhaps matrices."""
+    """A design from what a person writes: a total, perhaps shares, perhaps channels."""
     if not isinstance(draw, bool):
         raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
     if draw or sample is not None or (isinstance(design, str) and design in DRAWN):
         return _drawn(schema, epsilon, design, shares, channels, draw, sample)
     groups = _groups(schema, design)
-    fixed = {name: _matrix_channel(schema, name, m) for name, m in (channels or {}).items()}
-    for name in fixed:
-        if (name,) not in groups:
-            raise StudyError(
-                f"attribute {name!r} has its own matrix but shares a block",
-                "give the matrix up or leave the attribute out of the cluster",
-            )
+    if design == "bloom" and channels:
+        raise StudyError(
+            "the design 'bloom' has channels of its own beside the Bloom filters",
+            "no method reads both; leave the channels out, or use the design 'independent'",
+        )
+    fixed = own_channels(schema, groups, channels or {})
     spent = _spend(schema, epsilon, shares or {}, fixed)
     blocks = []
     for names in groups:
         sizes = tuple(schema[name].size for name in names)
         channel: Channel
-        if names[0] in fixed:
-            channel = fixed[names[0]]
+        if names in fixed:
+            channel = fixed[names]
         else:
             what = f"the share of {' x '.join(names)}"
-            share = total_of(spent[name] for name in names)
+            share = total_of(spent[(name,)] for name in names)
             if design == "bloom":
                 filters = bloom_filters(names[0], schema[names[0]].values)
                 channel = BloomResponse.with_epsilon(filters, share, what)
@@ -199,23 +193,45 @@ def _drawn(
     epsilon: object | None,
     design: object,
     shares: Mapping[str, object] | None,
-    channels: Mapping[str, object] | None,
+    channels: Channels | None,
     draw: bool,
     sample: int | None,
 ) -> Design:
     """A design in which each respondent reports one block with the whole budget."""
-    if epsilon is None or shares or channels:
+    if shares:
         raise StudyError(
-            "a design that draws one block for each respondent has shares, matrices or no epsilon",
-            "the block drawn has the whole budget and the channel that fits it; give epsilon alone",
+            "a design that draws one block for each respondent has shares",
+            "the block drawn has the whole budget; give epsilon alone",
         )
-    total = as_decimal(epsilon)
     if sample is not None and (draw or design != "independent"):
         raise StudyError("there is a sample and a design", "leave one of them out")
+    if epsilon is None and (design == "cover" or not channels):
+        raise StudyError(
+            "a design that draws one block for each respondent has no epsilon",
+            "give epsilon, what the block drawn may spend, for example 4.0",
+        )
+    # Without an epsilon every set has a channel of its own, and only `cover` looks at the budget.
+    total = None if epsilon is None else as_decimal(epsilon)
+    sets = sets_to_draw_from(schema, design, sample, float(total or 0))
+    fixed = own_channels(schema, sets, channels or {})
     blocks = []
-    for names in sets_to_draw_from(schema, design, sample, float(total)):
+    for names in sets:
         sizes = tuple(schema[name].size for name in names)
-        channel = best_channel(math.prod(sizes), total, "epsilon")
+        if names in fixed:
+            channel = fixed[names]
+            if total is not None and channel.exact_epsilon > total:
+                raise StudyError(
+                    f"the channel of {' x '.join(names)} costs {channel.exact_epsilon:.6g}, more "
+                    f"than epsilon = {total:.6g}",
+                    "raise epsilon, or give it a channel that says less",
+                )
+        elif total is None:
+            raise StudyError(
+                f"there is no epsilon and no channel for {' x '.join(names)}",
+                "give epsilon, what the block drawn may spend, or a channel for every block",
+            )
+        else:
+            channel = best_channel(math.prod(sizes), total, "epsilon")
         blocks.append(Block(names, sizes, channel))
     return Design(tuple(blocks), draw=True)
 
@@ -239,39 +255,29 @@ def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
     return sorted(groups, key=lambda names: min(order[name] for name in names))
 
 
-def _matrix_channel(schema: Schema, name: str, matrix: object) -> Channel:
-    if name not in schema.names:
-        raise StudyError(f"there is a matrix for {name!r}", suggest(name, schema.names))
-    if isinstance(matrix, (KaryResponse, MatrixResponse)):
-        channel: Channel = matrix
-    else:
-        channel = MatrixResponse.from_probabilities(matrix, f"the matrix of {name!r}")
-    if channel.inputs != schema[name].size:
-        raise StudyError(
-            f"the matrix of {name!r} has {channel.inputs} rows for {schema[name].size} values",
-            "give one row per value, in the order of the values",
-        )
-    return channel
-
-
 def _spend(
     schema: Schema,
     epsilon: object | None,
     shares: Mapping[str, object],
-    fixed: Mapping[str, Channel],
-) -> dict[str, Decimal]:
-    """Each attribute's share of the total: as given, the rest in equal parts."""
-    spent: dict[str, Decimal] = {name: c.exact_epsilon for name, c in fixed.items()}
+    fixed: Mapping[tuple[str, ...], Channel],
+) -> dict[tuple[str, ...], Decimal]:
+    """Each attribute's share of the total: as given, the rest in equal parts.
+
+    A channel of its own has the share of its block.
+    """
+    spent = {names: channel.exact_epsilon for names, channel in fixed.items()}
+    settled = {name for names in fixed for name in names}
     for name, share in shares.items():
         if name not in schema.names:
             raise StudyError(f"there is a share for {name!r}", suggest(name, schema.names))
-        if name in fixed:
+        if name in settled:
             raise StudyError(
-                f"attribute {name!r} has a share and a matrix",
-                "the matrix says what it costs; leave the share out",
+                f"attribute {name!r} has a share and a channel",
+                "the channel says what it costs; leave the share out",
             )
-        spent[name] = as_decimal(share, f"the share of {name!r}")
-    rest = [name for name in schema.names if name not in spent]
+        spent[(name,)] = as_decimal(share, f"the share of {name!r}")
+    settled |= set(shares)
+    rest = [name for name in schema.names if name not in settled]
     given = total_of(spent.values())
     if epsilon is None:
         if rest:
@@ -286,12 +292,12 @@ def _spend(
             f"the shares sum to {given:.6g} of a total epsilon of {total:.6g}",
             "raise epsilon or lower the shares" + (f"; {rest[0]} needs one too" if rest else ""),
         )
-    # A given matrix costs what it costs, so only shares that people wrote can be expected to fit.
+    # A given channel costs what it costs, so only shares that people wrote can be expected to fit.
     if not rest and given < total and not fixed:
         raise StudyError(
             f"the shares sum to {given:.6g}, less than epsilon = {total:.6g}",
             "leave epsilon out, or leave one attribute without a share to take the rest",
         )
     for name in rest:
-        spent[name] = EXACT.divide(EXACT.subtract(total, given), Decimal(len(rest)))
+        spent[(name,)] = EXACT.divide(EXACT.subtract(total, given), Decimal(len(rest)))
     return spent

@@ -68,7 +68,7 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     """
     blocks = [design.blocks[i] for i in design.holders(attribute.name)]
     first = blocks[0].channel
-    if isinstance(first, BloomResponse):
+    if isinstance(first, BloomResponse):  # the only channel without a matrix
         return _filtered(first, attribute)
     lenses = [lens_on(block, [attribute.name]) for block in blocks]
     draws = len(design.samples)

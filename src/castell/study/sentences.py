@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from castell.channels import BloomResponse
 from castell.study.chances import factor, less_than_once_in, of_two, often, out_of, share, spread
 from castell.study.design import Block, Design
 from castell.study.exposure import Exposure, Together
@@ -123,7 +122,7 @@ def forgery(exposures: Sequence[Exposure], design: Design) -> str:
 
 def _alone(block: Block) -> bool:
     """Whether a block is one attribute that a table is inverted for."""
-    return len(block.names) == 1 and not isinstance(block.channel, BloomResponse)
+    return len(block.names) == 1 and block.channel.has_matrix
 
 
 def rows(exposures: Sequence[Exposure], drawn: bool) -> list[list[str]]:

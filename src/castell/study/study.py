@@ -23,15 +23,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from castell.channels import (
-    MAX_TOTAL,
-    CyclicResponse,
-    KaryResponse,
-    MatrixResponse,
-    channel_of,
-)
+from castell.channels import MAX_TOTAL, Kinds, MatrixResponse, channel_of, checked
 from castell.errors import CastellError, StudyError
 from castell.study.design import Block, Design, build
+from castell.study.own_channels import Channels
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import StudyText
 
@@ -49,10 +44,11 @@ TEXTS = {"title", "description", "language", "translations"}
 class Study:
     """Schema and design. `epsilon` asks for a total; `study.epsilon` is the exact one, never above.
 
-    `shares` gives attributes their own part of the total, `channels` their own matrix. In the
-    designs 'singles', 'pairs' and 'cover', with `sample` = k and with `draw` = True and clusters,
-    each respondent reports one set of attributes, drawn at random, with the whole budget. `text` is
-    a title and more for the pages that respondents see.
+    `shares` gives attributes their own part of the total; `channels` gives attributes, or blocks by
+    the tuple of their names, a matrix or any other channel. In the designs 'singles', 'pairs' and
+    'cover', with `sample` = k and with `draw` = True and clusters, each respondent reports one set
+    of attributes, drawn at random, with the whole budget. `text` is a title and more for the pages
+    that respondents see.
     """
 
     schema: Schema
@@ -67,7 +63,7 @@ class Study:
         design: str | Sequence[Sequence[str]] | Design = "independent",
         *,
         shares: Mapping[str, Any] | None = None,
-        channels: Mapping[str, Any] | None = None,
+        channels: Channels | None = None,
         draw: bool = False,
         sample: int | None = None,
         name: str = "study",
@@ -100,8 +96,12 @@ class Study:
     # -- as files ------------------------------------------------------------------------------
 
     @classmethod
-    def load(cls, path: str | Path) -> Study:
-        """A study from a TOML file, or from its published JSON."""
+    def load(cls, path: str | Path, kinds: Kinds | None = None) -> Study:
+        """A study from a TOML file, or from its published JSON.
+
+        `kinds` names channels that neither castell nor an installed package has: for each kind a
+        class with `from_document`, or a function of the document.
+        """
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -113,26 +113,28 @@ class Study:
         except UnicodeDecodeError:
             raise StudyError(f"{path} is not text in UTF-8", "save it as UTF-8") from None
         try:
-            return cls.from_json(text) if path.suffix == ".json" else cls.from_toml(text)
+            read = cls.from_json if path.suffix == ".json" else cls.from_toml
+            return read(text, kinds)
         except CastellError as error:
             error.problem = f"{path}: {error.problem}"
             raise
 
     @classmethod
-    def from_toml(cls, text: str) -> Study:
+    def from_toml(cls, text: str, kinds: Kinds | None = None) -> Study:
         try:
             # Decimals, so that what a person writes as 0.1 is 0.1.
             content = tomllib.loads(text, parse_float=Decimal)
         except tomllib.TOMLDecodeError as error:
             raise StudyError(f"not valid TOML ({error})", "correct the file") from None
-        known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute"}
+        known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute", "channel"}
         _only(content, known | TEXTS, "the study")
         tables = content.get("attribute")
         if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
             raise StudyError(
                 "the study has no attributes", "add a [[attribute]] section for each question"
             )
-        attributes, shares, channels = [], {}, {}
+        attributes, shares = [], {}
+        channels: dict[str | tuple[str, ...], Any] = {}
         for table in tables:
             known = {"name", "values", "question", "epsilon", "matrix", "weights", "translations"}
             _only(table, known, "attribute")
@@ -146,14 +148,15 @@ class Study:
                 table.get("translations"),
             )
             attributes.append(attribute)
-            if "matrix" in table and "weights" in table:
-                raise StudyError(f"{attribute.name!r} has a matrix and weights", "give one of them")
             if "epsilon" in table:
                 shares[attribute.name] = table["epsilon"]
-            if "matrix" in table:
-                channels[attribute.name] = table["matrix"]
-            if "weights" in table:
-                channels[attribute.name] = MatrixResponse(table["weights"])
+            if "matrix" in table or "weights" in table:
+                channels[attribute.name] = _written(table, repr(attribute.name), kinds)
+        for table in _channel_tables(content):
+            names = tuple(table["attributes"])
+            if names in channels or (len(names) == 1 and names[0] in channels):
+                raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
+            channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
         clusters = content.get("clusters")
         if clusters is not None and content.get("design", "clusters") != "clusters":
             raise StudyError("there are clusters and another design", "leave one of them out")
@@ -198,7 +201,7 @@ class Study:
         return _canonical({**self.content, "digest": self.digest})
 
     @classmethod
-    def from_json(cls, text: str) -> Study:
+    def from_json(cls, text: str, kinds: Kinds | None = None) -> Study:
         try:
             document = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -224,7 +227,7 @@ class Study:
         blocks = []
         for names, published in listed:
             sizes = tuple(a.size for a in schema.select(names))
-            blocks.append(Block(names, sizes, channel_of(published)))
+            blocks.append(Block(names, sizes, channel_of(published, kinds)))
         design = Design(tuple(blocks), draw="draw" in document)
         shown = StudyText.of(document)
         study = cls(schema, design=design, name=document["name"], text=shown)
@@ -264,6 +267,7 @@ class Study:
 
 def _check_fit(schema: Schema, design: Design) -> None:
     """A design for these attributes and no others, in blocks that fit their values."""
+    channels = [checked(block.channel) for block in design.blocks]
     held = [name for block in design.blocks for name in block.names]
     once = sorted(set(held)) if design.draw else sorted(held)
     if once != sorted(schema.names) or any(len(set(b.names)) < len(b.names) for b in design.blocks):
@@ -272,19 +276,42 @@ def _check_fit(schema: Schema, design: Design) -> None:
         )
     if design.draw and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
-    for block in design.blocks:
+    for block, channel in zip(design.blocks, channels, strict=True):
         sizes = tuple(schema[name].size for name in block.names)
-        channel = block.channel
-        # The reports of several attributes are combinations of their values, seen one by one,
-        # except where a respondent reports nothing but this block.
-        alone = design.draw or len(design.blocks) == 1
-        kinds = (KaryResponse, CyclicResponse) if alone else KaryResponse
-        whole = len(block.names) == 1 or isinstance(channel, kinds)
+        whole = len(block.names) == 1 or channel.has_matrix
         if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
             raise StudyError(
                 f"the channel of {' x '.join(block.names)} does not fit its values",
-                "give one row per value; several attributes at once take k-ary response",
+                "give one row for each combination of values, or Bloom filters for one attribute",
             )
+
+
+def _channel_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The [[channel]] sections: channels of blocks, or of a kind of their own."""
+    tables = content.get("channel", [])
+    if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+        raise StudyError("channel is no list of sections", "write [[channel]] above each")
+    for table in tables:
+        names = table.get("attributes")
+        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+            raise StudyError("a channel is for no attributes", 'add attributes = ["a", "b"] to it')
+    return tables
+
+
+def _written(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
+    """The channel that a section gives: a matrix, weights, or a kind with its entries."""
+    given = [key for key in ("matrix", "weights", "kind") if key in table]
+    if "kind" in table and "attributes" in table:
+        entries = {key: value for key, value in table.items() if key != "attributes"}
+        return channel_of(entries, kinds)
+    if len(given) != 1:
+        raise StudyError(
+            f"{what} has {' and '.join(given) or 'a channel without a matrix'}",
+            "give one of them: matrix, weights or kind",
+        )
+    if "attributes" in table:
+        _only(table, {"attributes", "matrix", "weights"}, "a channel")
+    return table["matrix"] if "matrix" in table else MatrixResponse(table["weights"])
 
 
 def _boolean(value: Any) -> bool:

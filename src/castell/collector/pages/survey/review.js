@@ -78,7 +78,7 @@ function sentRows({ person: { study }, answers, report }, speech) {
     const block = study.blocks[index];
     const written = study.drawn ? block.offset + code : code; // as it stands in the text below
     // Reports of k-ary response are answers; those of other channels only speak for some.
-    const sent = block.channel.kind === "kary" ? unpack(block, code) : null;
+    const sent = block.channel.reportsAnswers ? unpack(block, code) : null;
     return block.attributes.map((name, i) => {
       const attribute = attributeNamed(study, name);
       const values = speech.values(attribute);

@@ -1,0 +1,74 @@
+"""Channels that a person gives to blocks of a design, instead of a share of the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
+
+from castell.channels import Channel, MatrixResponse, checked
+from castell.errors import StudyError
+from castell.study.schema import Schema, suggest
+
+# By the name of an attribute that is a block, or by the names of a block in its order. (The type
+# of keys is left open, as mappings of tuples of some length are no mappings of tuples of any.)
+Channels = Mapping[Any, Any]
+Blocks = Sequence[tuple[str, ...]]
+
+
+def own_channels(
+    schema: Schema, blocks: Blocks, channels: Channels
+) -> dict[tuple[str, ...], Channel]:
+    """The channel of each block that has one of its own: a matrix, or any channel."""
+    found: dict[tuple[str, ...], Channel] = {}
+    for key, given in channels.items():
+        names = _block(schema, blocks, key)
+        if names in found:
+            raise StudyError(f"the block {' x '.join(names)} has two channels", "give one of them")
+        found[names] = _channel(schema, names, given)
+    return found
+
+
+def _block(schema: Schema, blocks: Blocks, key: str | tuple[str, ...]) -> tuple[str, ...]:
+    names = (key,) if isinstance(key, str) else tuple(key)
+    for name in names:
+        if name not in schema.names:
+            raise StudyError(f"there is a channel for {name!r}", suggest(str(name), schema.names))
+    if names in blocks:
+        return names
+    same = [block for block in blocks if set(block) == set(names)]
+    if same:
+        raise StudyError(
+            f"there is a channel for {' x '.join(names)}, which are a block in another order",
+            f"order its rows, and name it, as the block is: {' x '.join(same[0])}",
+        )
+    if len(names) == 1:
+        raise StudyError(
+            f"attribute {names[0]!r} has its own channel but shares a block",
+            "give the channel to the block, with a row for each combination of its values, or "
+            "leave the attribute out of the cluster",
+        )
+    listed = "; ".join(" x ".join(block) for block in blocks[:5])
+    more = f"; and {len(blocks) - 5} more" if len(blocks) > 5 else ""
+    raise StudyError(
+        f"there is a channel for {' x '.join(names)}, which are no block of the design",
+        f"make them a cluster; the blocks are {listed}{more}",
+    )
+
+
+def _channel(schema: Schema, names: tuple[str, ...], given: Any) -> Channel:
+    what = " x ".join(map(repr, names))
+    # Whatever can respond means to be a channel; all else is read as rows of probabilities.
+    if hasattr(given, "respond"):
+        channel = checked(given)
+    else:
+        channel = MatrixResponse.from_probabilities(given, f"the matrix of {what}")
+    combinations = prod(schema[name].size for name in names)
+    if channel.inputs != combinations:
+        kind = "values" if len(names) == 1 else "combinations of values"
+        raise StudyError(
+            f"the matrix of {what} has {channel.inputs} rows for {combinations} {kind}",
+            "give one row for each, in the order of the values"
+            + ("" if len(names) == 1 else ", those of the last attribute moving fastest"),
+        )
+    return channel
