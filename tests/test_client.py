@@ -16,9 +16,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from castell import Attribute, Schema, Study
-from castell.device.client import Client, Memo, Report, blocks_asked, make_report, send_report
-from castell.device.ledger import Entry, Keep, ledger, settle, spend
+from castell import Attribute, Reports, Schema, Study
+from castell.channels import BloomResponse
+from castell.device.client import Client
+from castell.device.keep import Keep
+from castell.device.ledger import Entry, ledger, settle, spend
+from castell.device.report import Report, blocks_asked, make_report
+from castell.device.respond import block_codes, respond
+from castell.device.transport import send_report
+from castell.device.words import labelled_words
 from castell.errors import (
     AnswerError,
     CastellError,
@@ -60,7 +66,7 @@ def test_every_answer_has_the_chances_of_its_channel() -> None:
     keys = np.random.default_rng(1).bytes(32 * 5_000)
     for value in ("none", "many"):
         codes = Counter(
-            make_report(STUDY, {**ANSWERS, "crashes": value}, Memo(keys[i : i + 32])).codes[1]
+            make_report(STUDY, {**ANSWERS, "crashes": value}, keys[i : i + 32]).codes[1]
             for i in range(0, len(keys), 32)
         )
         channel = STUDY.design.blocks[1].channel
@@ -73,7 +79,7 @@ def test_every_answer_has_the_chances_of_its_channel() -> None:
 def test_reports_of_other_answers_studies_and_devices_are_drawn_on_their_own() -> None:
     many = Schema([Attribute("a", range(100)), Attribute("b", range(100))])
     study, other = Study(many, 1.0), Study(many, 1.0, name="another")
-    one, two = Memo(bytes(32)), Memo(bytes(31) + b"\1")
+    one, two = bytes(32), bytes(31) + b"\1"
     answers = {"a": 3, "b": 4}
     base = make_report(study, answers, one).codes
     assert make_report(study, answers, one).codes == base
@@ -82,6 +88,45 @@ def test_reports_of_other_answers_studies_and_devices_are_drawn_on_their_own() -
     # The other block's answer plays no part.
     assert make_report(study, {"a": 3, "b": 5}, one).codes[0] == base[0]
     assert blocks_asked(study, one) == [0, 1]
+
+
+def test_one_respondent_and_a_frame_are_randomised_by_the_same_code() -> None:
+    """Given the same words, one person's report is the row of a frame of one, in every design."""
+    attributes = Schema(
+        [Attribute("a", [*"xyz"]), Attribute("b", [*"uv"]), Attribute("c", [*"pqrst"])]
+    )
+    answers, key = {"a": "y", "b": "v", "c": "t"}, bytes(range(32))
+    for design in ("independent", "joint", [["a", "c"], ["b"]], "pairs", "cover", "bloom"):
+        study = Study(attributes, 3.0, design)
+        asked = blocks_asked(study, key)
+        codes = {name: np.array([study.schema[name].code(answers[name])]) for name in study.names}
+        expected = []
+        for index in asked:
+            block = study.design.blocks[index]
+            answer = block_codes(block, codes)
+            words = labelled_words(key, "report", study.digest, index, int(answer[0]))
+            code = int(respond(block.channel, answer, words)[0])
+            expected.append(code + (study.design.starts[index] if study.design.draw else 0))
+        report = make_report(study, answers, key)
+        assert report.codes == tuple(expected)
+        # Codes that a study's reports can hold, however large (a Bloom filter has 64 bits).
+        Reports(study, [np.array([code], dtype=np.uint64) for code in report.codes], secure=True)
+
+
+def test_bloom_filters_of_one_respondent_flip_each_bit_as_stated() -> None:
+    study = Study(Schema([Attribute("a", [*"xy"])]), 4.0, "bloom")
+    channel = study.design.blocks[0].channel
+    assert isinstance(channel, BloomResponse)
+    true = sum(1 << bit for bit in channel.filters[1])
+    rng, devices = np.random.default_rng(5), 400
+    flips = [
+        (make_report(study, {"a": "y"}, rng.bytes(32)).codes[0] ^ true).bit_count()
+        for _ in range(devices)
+    ]
+    # 64 x 400 bits: five standard deviations are exceeded by chance less than once in a million.
+    bits, chance = 64 * devices, channel.other / channel.total
+    assert abs(sum(flips) - bits * chance) < 5 * (bits * chance * (1 - chance)) ** 0.5
+    assert len(set(flips)) > 3
 
 
 @pytest.mark.parametrize(
@@ -97,7 +142,7 @@ def test_answers_that_the_study_does_not_know(
     answers: dict[str, Any], kind: type[CastellError], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
-        make_report(STUDY, answers, Memo(bytes(32)))
+        make_report(STUDY, answers, bytes(32))
 
 
 # -- what is kept ----------------------------------------------------------------------------------
@@ -115,7 +160,6 @@ def test_the_key_is_for_its_owner_only(tmp_path: Path) -> None:
     assert stat.S_IMODE(keep.folder.stat().st_mode) == 0o700
     assert Keep(tmp_path / "made").key() == key
     assert len(key) == 32
-    assert repr(key) not in repr(Memo(key))
     keep.path.chmod(0o640)
     with pytest.raises(OptionError, match="open to others"):
         Keep(tmp_path / "made")

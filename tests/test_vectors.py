@@ -13,8 +13,8 @@ import pytest
 
 from castell import CastellError, Study
 from castell.channels import Channel, Words, channel_of
-from castell.device.client import Memo, Report, labelled_words, make_report
-from castell.device.randomize import numbers_below
+from castell.device.report import Report, make_report
+from castell.device.words import labelled_words, numbers_below
 from castell.study.study import _canonical
 from tests.make_vectors import text_of, vectors
 
@@ -117,6 +117,6 @@ def test_words_that_belong_to_a_label(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", named("reports"))
 def test_reports(vector: dict[str, Any]) -> None:
     study = Study.from_json(vector["study"])
-    report = make_report(study, vector["answers"], Memo(bytes.fromhex(vector["key"])))
+    report = make_report(study, vector["answers"], bytes.fromhex(vector["key"]))
     assert list(report.codes) == vector["codes"]
     assert Report(vector["id"], report.study, report.codes).body() == vector["body"]
