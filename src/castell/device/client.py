@@ -1,9 +1,9 @@
-"""A respondent without a browser: makes reports on the device and sends them, as two steps.
+"""A respondent without a browser: makes a report on the device and sends it, as two steps.
 
-The same answer to the same question is always reported the same, so a program that reports every
-day reveals no more than one that reported once. The words that randomise an answer are HMAC-SHA256
-of (study digest, block, answer) under a secret key drawn once on this device; client/memo.js does
-the same, and vectors/ holds both to it.
+A device sends one report for a study. The first that is handed over stands until the study's end:
+whatever is answered later, `make` returns that report, and once the collector has it `send` sends
+nothing. So a program that reports every day reveals no more than one that reported once, and its
+owner is counted once. client/ does the same in a browser, and vectors/ holds both to it.
 
     client = Client("https://collector.example/")
     report = client.make({"smokes": "now", "health": "good"})
@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from castell.device.keep import Keep
-from castell.device.ledger import Entry, ledger, settle, spend
-from castell.device.report import Report, blocks_asked, make_report
+from castell.device.ledger import Entry, ledger
+from castell.device.report import Report
+from castell.device.respondent import Respondent
 from castell.device.transport import base_address, fetch_study, send_report
 from castell.errors import OptionError, SendError, StudyChangedError
 
@@ -27,8 +28,8 @@ from castell.errors import OptionError, SendError, StudyChangedError
 class Client:
     """One device and one collector.
 
-    `folder` keeps the secret key and the ledger. A study that changed since this device first saw
-    it is refused unless `accept` is true. `limit` is the most this device may spend on a study.
+    `folder` keeps what stands for each study. A study that changed since this device first saw it
+    is refused unless `accept` is true. `limit` is the most this device may spend on a study.
     """
 
     def __init__(
@@ -44,8 +45,8 @@ class Client:
         if limit is not None and not limit > 0:
             raise OptionError(f"the limit is {limit:g}", "give a number above 0")
         self.keep = Keep(folder)
-        self.limit = limit
         self.study = fetch_study(f"{self.url}study.json")
+        self.respondent = Respondent(self.study, self.keep, limit)
         digest = self.study.digest
         seen = self.keep.update(f"seen:{self.url}", lambda d: digest if accept else d or digest)
         if seen != digest:
@@ -57,40 +58,36 @@ class Client:
     @property
     def asked(self) -> tuple[str, ...]:
         """The attributes this device reports, each once."""
-        blocks = self.study.design.blocks
-        names = [n for b in blocks_asked(self.study, self.keep.key()) for n in blocks[b].names]
-        return tuple(dict.fromkeys(names))
+        return self.respondent.asked
 
-    def make(self, answers: Mapping[str, object]) -> Report:
-        """A report. Nothing is sent."""
-        return make_report(self.study, answers, self.keep.key())
+    @property
+    def entry(self) -> Entry | None:
+        """The report this device has handed over for the study, if it has: it stands."""
+        return self.respondent.entry
 
-    def send(self, report: Report, *, pause: Callable[[float], None] = time.sleep) -> None:
-        """Send a report, after any earlier one that may not have arrived."""
+    def make(self, answers: Mapping[str, object], invitation: str | None = None) -> Report:
+        """A report, or the one that stands. Nothing is sent."""
+        return self.respondent.make(answers, invitation)
+
+    def send(self, report: Report, *, pause: Callable[[float], None] = time.sleep) -> bool:
+        """Hand the report over and send it until it has arrived. False if it had already."""
         if report.study != self.study.digest:
             raise StudyChangedError("the report is of another study", "make it again")
-        earlier = self.waiting()
-        if earlier is not None and earlier.id != report.id:
-            self._send(earlier, pause)
-        spend(self.keep, self.study, report.document(), self.limit)
-        self._send(report, pause)
-
-    def _send(self, report: Report, pause: Callable[[float], None]) -> None:
+        if self.respondent.hand_over(report).state == "arrived":
+            return False
         try:
             send_report(report, f"{self.url}reports", pause=pause)
         except SendError as error:
-            # Only what may still arrive is kept for another try.
             if error.final:
-                settle(self.keep, self.study)
+                self.respondent.refused(report)
             raise
-        settle(self.keep, self.study)
+        self.respondent.arrived(report)
+        return True
 
     def waiting(self) -> Report | None:
-        """A report that was handed over but never acknowledged."""
-        kept = [entry.waiting for entry in self.ledger() if entry.digest == self.study.digest]
-        if not kept or kept[0] is None:
-            return None
-        return Report(**{**kept[0], "codes": tuple(kept[0]["codes"])})
+        """The report if it was handed over but never acknowledged: it may have arrived."""
+        entry = self.entry
+        return entry.report if entry is not None and entry.state == "waiting" else None
 
     def ledger(self) -> list[Entry]:
         """What this device has spent, study by study."""

@@ -32,7 +32,7 @@ class Keep:
         self.path = self.folder / "device.sqlite"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Made with its permissions, not given them later: the key is never readable to others.
+            # Made with its permissions, not given them later: no key is ever readable to others.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         except OSError as error:
             raise OptionError(
@@ -41,8 +41,8 @@ class Keep:
             ) from None
         if os.name == "posix" and self.path.stat().st_mode & 0o077:
             raise OptionError(
-                f"{self.path} holds a secret key and is open to others",
-                f"chmod 600 {self.path}, and consider the key known",
+                f"{self.path} holds secret keys and is open to others",
+                f"chmod 600 {self.path}, and consider the keys known",
             )
 
     @contextmanager
@@ -50,14 +50,14 @@ class Keep:
         try:
             with closing(sqlite3.connect(self.path, timeout=30.0, isolation_level=None)) as link:
                 link.execute("PRAGMA synchronous=FULL")
-                # A report that has arrived is overwritten: beside the key it would tell too much.
+                # What is taken out is overwritten: a key beside its report would tell the answer.
                 link.execute("PRAGMA secure_delete=ON").fetchall()
                 yield link
         except sqlite3.Error as error:
             raise OptionError(
                 f"{self.path} cannot be used ({error})",
                 "try again; if it is damaged move it away, and know that the next report is drawn "
-                "with a new key and spends anew",
+                "anew and spends anew",
             ) from None
 
     def update(self, name: str, change: Callable[[Any], Any]) -> Any:
@@ -90,9 +90,3 @@ class Keep:
             connection.execute(_TABLE)
             rows = connection.execute("SELECT name, value FROM kept ORDER BY name").fetchall()
         return [json.loads(value) for name, value in rows if name.startswith(prefix)]
-
-    def key(self) -> bytes:
-        """The device's secret, drawn from the operating system when first asked for."""
-        drawn = os.urandom(32).hex()
-        # Another process may have been quicker: the first key stands.
-        return bytes.fromhex(self.update("memo", lambda earlier: earlier or drawn))

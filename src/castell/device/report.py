@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from castell.device.respond import block_codes, draw_blocks, report_columns
-from castell.device.words import Source, labelled_words
+from castell.device.respond import draw_blocks, report_columns
+from castell.device.words import labelled_words
 from castell.errors import AnswerError
 from castell.study.schema import suggest
 from castell.study.study import Study
@@ -46,23 +48,40 @@ def blocks_asked(study: Study, key: bytes) -> list[int]:
     return list(range(len(study.design.blocks))) if drawn is None else [int(drawn[0])]
 
 
+def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
+    """Which blocks the codes of a report are of.
+
+    >>> from castell import Attribute, Schema
+    >>> sizes = {"a": "xyz", "b": "uv"}
+    >>> schema = Schema(Attribute(name, list(values)) for name, values in sizes.items())
+    >>> blocks_reported(Study(schema, 1.0, "singles"), [3])  # codes 0 to 2 are of the other one
+    [1]
+    """
+    design = study.design
+    if not design.draw:
+        return list(range(len(design.blocks)))
+    return [bisect_right(design.starts, codes[0]) - 1]
+
+
 def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Report:
-    """A report of a value for each attribute that is asked. Nothing is sent."""
-    codes = _codes(study, answers, blocks_asked(study, key))
-    blocks, digest = study.design.blocks, study.digest
+    """A report of a value for each attribute that is asked. Nothing is sent.
 
-    def words_of(index: int) -> Source:
-        answer = int(block_codes(blocks[index], codes)[0])
-        return labelled_words(key, "report", digest, index, answer)
-
-    drawn = draw_blocks(study.design, 1, labelled_words(key, "draw", digest))
-    columns = report_columns(study.design, codes, drawn, words_of)
+    The words of a block belong to the key, the study and the block, not to the answer: nobody can
+    look for a nicer report by answering otherwise and back.
+    """
+    digest, asked = study.digest, blocks_asked(study, key)
+    columns = report_columns(
+        study.design,
+        answer_codes(study, answers, asked),
+        np.array(asked) if study.design.draw else None,
+        lambda index: labelled_words(key, "report", digest, index),
+    )
     return Report(_new_id(), digest, tuple(int(column[0]) for column in columns))
 
 
-def _codes(
-    study: Study, answers: Mapping[str, object], asked: list[int]
-) -> dict[str, np.ndarray[Any, np.dtype[np.intp]]]:
+def answer_codes(
+    study: Study, answers: Mapping[str, object], asked: Sequence[int]
+) -> dict[str, NDArray[np.intp]]:
     """The code of each answer that some blocks need, as columns of one row."""
     for name in answers:
         if name not in study.names:
