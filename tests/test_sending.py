@@ -52,10 +52,34 @@ def test_castell_send(tmp_path: Path) -> None:
             assert (told["sent"], told["first_stands"]) == (False, True)
             assert told["spent"] == told["spent_on_all_studies"] == running.study.epsilon
         said = castell(running.url, home=home, given=MAC)
-        assert "its first report stands, whatever is answered now" in said.stdout
+        assert "it stands until the study's end, whatever would be answered now" in said.stdout
         assert "nothing was sent. Spent on this study: 2\n" in said.stdout
         assert "leaves this device" not in said.stdout
         assert running.codes() == [codes]
+
+
+def test_a_report_that_was_refused_is_the_one_that_is_sent_again(tmp_path: Path) -> None:
+    refusal = (403, {"error": "each report needs an invitation"})
+    with scripted(refusal, GOOD) as collector:
+        first = castell(collector.url, home=tmp_path, given=MAC)
+        assert "each report needs an invitation" in first.stderr
+        # Nothing is asked: another answer would change nothing.
+        again = castell(collector.url, "--invitation", "a" * 20, home=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert "stored. Spent on this study: 2\n" in again.stdout
+    one, two = (json.loads(body) for body in collector.bodies)
+    assert two == {**one, "invitation": "a" * 20}
+
+
+def test_of_very_many_values_the_first_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    from castell import Attribute, Schema, Study
+    from castell.cli import answering
+
+    study = Study(Schema([Attribute("n", range(1000))]), 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.prompt", lambda *_, **__: "999")
+        assert answering.ask(study, ["n"]) == {"n": "999"}
+    assert capsys.readouterr().err.endswith("| 28 | 29 | and 970 more]\n")
 
 
 def test_what_several_studies_cost_adds_up(tmp_path: Path) -> None:

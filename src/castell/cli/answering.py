@@ -11,6 +11,8 @@ import typer
 from castell.errors import CastellError, OptionError
 from castell.study.study import Study
 
+_SHOWN = 30
+
 
 def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
     """Ask for each attribute, its values shown, until there is one of them.
@@ -20,7 +22,7 @@ def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
     given: dict[str, object] = {}
     for name in names:
         attribute = study.schema[name]
-        typer.echo(f"{attribute.question or name}  [{' | '.join(attribute.values)}]", err=True)
+        typer.echo(f"{attribute.question or name}  [{_listed(attribute.values)}]", err=True)
         while name not in given:
             text = str(typer.prompt(name, err=True)).strip()
             try:
@@ -30,6 +32,12 @@ def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
             else:
                 given[name] = text
     return given
+
+
+def _listed(values: Sequence[str]) -> str:
+    """Values as choices; of very many only the first, a wrong one is told what is near it."""
+    more = f" | and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return " | ".join(values[:_SHOWN]) + more
 
 
 def answers_from_text(text: str) -> dict[str, object]:

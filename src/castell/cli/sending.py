@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,11 +60,13 @@ def send(
 
     code = _invitation(invitation)
     client = Client(url, folder=folder, accept=accept, limit=limit, allow_http=allow_http)
-    given = ask(client.study, client.asked) if sys.stdin.isatty() else _piped(client.asked)
-    stood = client.entry is not None
-    report = client.make(given, code)
-    arrived = client.entry is not None and client.entry.state == "arrived"
-    if not as_json and not arrived:
+    stands = client.entry
+    if stands is None:
+        given = ask(client.study, client.asked) if sys.stdin.isatty() else _piped(client.asked)
+        report = client.make(given, code)
+    else:  # nothing is asked whose answer would change nothing
+        report = replace(stands.report, invitation=code or stands.invitation)
+    if not as_json and (stands is None or stands.state != "arrived"):
         typer.echo(f"{'would leave' if dry_run else 'leaves'} this device: {report.body()}")
     sent = False if dry_run else client.send(report)
     entries = client.ledger()
@@ -73,20 +76,20 @@ def send(
         document: dict[str, Any] = {
             "report": report.document(),
             "sent": sent,
-            "first_stands": stood,
+            "first_stands": stands is not None,
             "epsilon": client.study.epsilon,
             "spent": here,
             "spent_on_all_studies": total,
         }
         typer.echo(json.dumps(document, indent=2))
         return
-    if stood:
+    if stands is not None:
         typer.echo(
-            "this device has already reported for this study: its first report stands, whatever "
-            "is answered now, and nothing more is spent"
+            "this device has already handed over a report for this study: it stands until the "
+            "study's end, whatever would be answered now, and nothing more is spent"
         )
     if dry_run:
-        cost = 0.0 if stood else client.study.epsilon
+        cost = client.study.epsilon if stands is None else 0.0
         typer.echo(f"sending it would cost epsilon {cost:.6g}; nothing was sent")
         return
     others = f", on all studies of this device: {total:.6g}" if len(entries) > 1 else ""

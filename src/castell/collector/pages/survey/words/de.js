@@ -83,7 +83,8 @@ export const de = {
     "eine Zahl: welche Fragen der Zufall gewählt hat, und die veränderten Antworten darauf",
   bodyInvitation:
     "Ihre Einladung; sie wird beim Gebrauch gelöscht und nicht bei der Meldung aufbewahrt",
-  cost: "Das zu senden kostet Sie einen Verlust an Privatheit (Epsilon) von {epsilon}.",
+  cost:
+    "Das zu senden kostet Sie einen Verlust an Privatheit (Epsilon) von {epsilon}. Danach lässt es sich nicht mehr ändern.",
   stands:
     "Dieses Gerät hat für diese Studie schon eine Meldung abgegeben. Sie gilt, was immer Sie jetzt antworten; sie zählt einmal, und mehr wird nicht verraten.",
   send: "Senden",

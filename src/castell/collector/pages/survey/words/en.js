@@ -82,7 +82,8 @@ export const en = {
   bodyCodesDrawn:
     "one number: the questions that chance has picked, and the randomised answers to them",
   bodyInvitation: "your invitation; it is deleted when it is used, and not kept with the report",
-  cost: "Sending this costs you a privacy loss (epsilon) of {epsilon}.",
+  cost:
+    "Sending this costs you a privacy loss (epsilon) of {epsilon}. It cannot be changed afterwards.",
   stands:
     "This device has already handed over a report for this study. That report stands, whatever you answer now; it counts once, and nothing more is revealed.",
   send: "Send",

@@ -83,7 +83,8 @@ export const es = {
   bodyCodesDrawn:
     "un número: qué preguntas ha elegido el azar, y las respuestas cambiadas a ellas",
   bodyInvitation: "su invitación; se borra al usarla y no se guarda con el informe",
-  cost: "Enviar esto le cuesta una pérdida de privacidad (épsilon) de {epsilon}.",
+  cost:
+    "Enviar esto le cuesta una pérdida de privacidad (épsilon) de {epsilon}. Después no se puede cambiar.",
   stands:
     "Este dispositivo ya ha entregado un informe para este estudio. Ese informe vale, responda lo que responda ahora; cuenta una vez y no se revela nada más.",
   send: "Enviar",

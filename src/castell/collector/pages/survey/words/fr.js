@@ -83,7 +83,8 @@ export const fr = {
   bodyCodesDrawn:
     "un nombre : les questions choisies par le hasard et les réponses modifiées",
   bodyInvitation: "votre invitation ; elle est effacée à l’usage et n’est pas gardée avec l’envoi",
-  cost: "Envoyer ceci vous coûte une perte de confidentialité (epsilon) de {epsilon}.",
+  cost:
+    "Envoyer ceci vous coûte une perte de confidentialité (epsilon) de {epsilon}. Ensuite, on ne peut plus le changer.",
   stands:
     "Cet appareil a déjà remis un envoi pour cette étude. Cet envoi vaut, quoi que vous répondiez maintenant ; il compte une fois, et rien de plus n’est révélé.",
   send: "Envoyer",
