@@ -1,9 +1,11 @@
-// What this person has spent on this device, study by study.
+// What this device keeps of each study: first a key, then the one report that it handed over.
 //
-// The ledger counts reports, and keeps no trace of what was answered: a note by which it could tell
-// a changed answer from a repeated one would tell it to others as well. So it states two numbers:
-// what was spent if the answers were always the same, and the most that can have been spent.
+// The first report that is handed over for sending stands until the study's end, whatever is
+// answered later. So all that a device ever sends for a study is one report, and what it spends is
+// the study's epsilon, once, however often it is asked and whoever can link what it sends. Key and
+// report are never kept together (memo.js says why), and an answer is never kept at all.
 
+import { newKey } from "./memo.js";
 import { Refusal } from "./refusal.js";
 
 /** @typedef {import("./report.js").Report} Report */
@@ -11,95 +13,108 @@ import { Refusal } from "./refusal.js";
 /** @typedef {import("./study.js").Study} Study */
 
 /**
+ * The report that stands for a study, and what it cost.
+ *
  * @typedef {object} Entry
  * @property {string} digest
  * @property {string} name
- * @property {boolean} drawn
- * @property {{epsilon: number, inputs: number}[]} blocks
- * @property {number} reports how many left the device, or may have
- * @property {Report | null} waiting made and handed over, but not yet acknowledged
+ * @property {number} epsilon
+ * @property {Report} report its invitation is kept only while it may be needed again
+ * @property {"waiting" | "arrived" | "refused"} state
+ */
+
+/**
+ * @typedef {object} Kept
+ * @property {CryptoKey} [key] before anything was handed over
+ * @property {Entry} [sent] afterwards
  */
 
 /** @param {string} digest */
-const place = (digest) => `ledger:${digest}`;
+const place = (digest) => `study:${digest}`;
 
 /**
+ * The report that stands for a study or, before there is one, the key to draw it with.
+ *
  * @param {Store} store
- * @returns {Promise<Entry[]>}
+ * @param {string} digest
+ * @returns {Promise<Kept>}
  */
-export function readLedger(store) {
-  return store.all(place(""));
+export async function keptFor(store, digest) {
+  const kept = await store.get(place(digest));
+  if (kept) return kept;
+  const key = await newKey();
+  // Another tab may have been quicker: the first key stands, and so does the first report.
+  return store.update(place(digest), (earlier) => earlier ?? { key });
 }
 
 /**
- * Write a report down as spent: before it leaves, because after that nobody can take it back.
- * Writing the same report down again changes nothing.
+ * Every study this device has handed a report over for. What they cost adds up.
+ *
+ * @param {Store} store
+ * @returns {Promise<Entry[]>}
+ */
+export async function readLedger(store) {
+  const kept = /** @type {Kept[]} */ (await store.all(place("")));
+  return kept.flatMap(({ sent }) => (sent ? [sent] : []));
+}
+
+/**
+ * Write a report down as handed over: before it leaves, as nobody can take it back after that. The
+ * first stands. Writing it down again changes nothing but the invitation it goes with, and any
+ * other report is refused.
  *
  * @param {Store} store
  * @param {Study} study
  * @param {Report} report
  * @returns {Promise<Entry>}
  */
-export function spend(store, study, report) {
-  return store.update(place(study.digest), (/** @type {Entry | undefined} */ earlier) => {
-    const entry = earlier ?? newEntry(study);
-    if (entry.waiting?.id === report.id) return entry;
-    if (entry.waiting) {
-      throw new Refusal("report", "an earlier report is still waiting", "send that one first");
+export async function spend(store, study, report) {
+  const kept = await store.update(place(study.digest), (/** @type {Kept | undefined} */ earlier) => {
+    const sent = earlier?.sent;
+    if (!sent) return { sent: newEntry(study, report) };
+    if (!isSame(sent.report, report)) {
+      throw new Refusal(
+        "stands",
+        "this device has handed over another report for this study, and the first stands",
+        "make the report again: it is then the one that stands",
+      );
     }
-    return { ...entry, reports: entry.reports + 1, waiting: report };
+    return sent.state === "arrived" ? earlier : { sent: { ...sent, report, state: "waiting" } };
+  });
+  return kept.sent;
+}
+
+/**
+ * A report has arrived, or was refused for good. Any other that stands is left as it is.
+ *
+ * @param {Store} store
+ * @param {Report} report
+ * @param {"arrived" | "refused"} state
+ * @returns {Promise<void>}
+ */
+export async function settle(store, { id, study }, state) {
+  await store.update(place(study), (/** @type {Kept | undefined} */ kept) => {
+    const sent = kept?.sent;
+    // What has arrived has arrived, whatever is said of another copy of it.
+    if (!sent || sent.report.id !== id || sent.state === "arrived") return kept;
+    return { sent: { ...sent, report: { id, study, codes: sent.report.codes }, state } };
   });
 }
 
 /**
- * The report has arrived, or was refused for good: nothing waits any more.
- *
- * @param {Store} store
- * @param {Study} study
- * @returns {Promise<Entry | undefined>}
+ * @param {Report} one
+ * @param {Report} other
  */
-export function settle(store, study) {
-  return store.update(place(study.digest), (/** @type {Entry | undefined} */ entry) =>
-    entry ? { ...entry, waiting: null } : undefined,
-  );
-}
-
-/**
- * What the reports of an entry have cost: with one set of answers throughout, and at the most.
- *
- * @param {Entry} entry
- * @returns {{same: number, most: number}}
- */
-export function costOf({ blocks, drawn, reports }) {
-  // A device reports each answer of a block in one way only, so a block can cost no more than all
-  // of its answers told apart.
-  const same = blocks.map(({ epsilon }) => epsilon * Math.min(reports, 1));
-  const most = blocks.map(({ epsilon, inputs }) => epsilon * Math.min(reports, inputs));
-  return { same: whole(same, drawn), most: whole(most, drawn) };
-}
-
-/**
- * @param {number[]} losses
- * @param {boolean} drawn
- */
-function whole(losses, drawn) {
-  return drawn ? Math.max(...losses) : losses.reduce((total, loss) => total + loss, 0);
+function isSame(one, other) {
+  return one.id === other.id && JSON.stringify(one.codes) === JSON.stringify(other.codes);
 }
 
 /**
  * @param {Study} study
+ * @param {Report} report
  * @returns {Entry}
  */
-function newEntry(study) {
-  return {
-    digest: study.digest,
-    name: study.title || study.name,
-    drawn: study.drawn,
-    blocks: study.blocks.map(({ channel }) => ({
-      epsilon: channel.epsilon,
-      inputs: channel.inputs,
-    })),
-    reports: 0,
-    waiting: null,
-  };
+function newEntry(study, report) {
+  const name = study.title || study.name;
+  return { digest: study.digest, name, epsilon: study.epsilon, report, state: "waiting" };
 }

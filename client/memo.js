@@ -1,39 +1,16 @@
-// The same answer to the same question is always reported the same.
+// The random choices of this device for a study, made once, before anything is answered.
 //
-// A device that randomises anew each time it is asked gives itself away: the average of a hundred
-// reports is the answer. So the words that randomise an answer are not drawn each time. They are
-// HMAC-SHA256 of (study digest, block, answer) under a secret key that is drawn once on this device
-// and never leaves it. To the collector they are as good as random; to this device they are always
-// the same. A list of (answer, report) pairs would do that too, but such a list tells whoever opens
-// it which answer was given. The key alone tells nothing: it fixes a report for every possible
-// answer, given or not.
+// They are a secret key. The words that randomise the answer of a block are HMAC-SHA256 of (study
+// digest, block) under it: to the collector they are as good as random, and to this device they are
+// always the same. So whoever goes back and forth between questions and report sees one report for
+// one answer, and cannot look for a nicer one. The key fixes a report for every possible answer,
+// given or not, and so tells none. Beside the report it would tell which answers fit: ledger.js
+// deletes it in the step that writes the report down as handed over.
 
 import { canonical } from "./canonical.js";
 import { numberBelow } from "./sampler.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
-/** @typedef {import("./store.js").Store} Store */
-
-/**
- * @typedef {object} Memo
- * @property {boolean} persistent whether it will know the same answers after the page is closed
- * @property {CryptoKey} key
- */
-
-/**
- * The memo of this device, made when first asked for.
- *
- * @param {Store} store
- * @returns {Promise<Memo>}
- */
-export async function openMemo(store) {
-  const kept = await store.get("memo");
-  if (kept) return { persistent: store.persistent, key: kept };
-  const made = await newKey();
-  // Another tab may have been quicker: the first key stands.
-  const key = await store.update("memo", (earlier) => earlier ?? made);
-  return { persistent: store.persistent, key };
-}
 
 /** @returns {Promise<CryptoKey>} a secret key that no script can read */
 export function newKey() {
@@ -64,17 +41,17 @@ export function labelledWords(key, label) {
 }
 
 /**
- * The report of an answer, the one this device always gives.
+ * The report of an answer under this device's choices. What is drawn does not depend on the answer.
  *
- * @param {Memo} memo
+ * @param {CryptoKey} key
  * @param {string} digest
  * @param {number} block
  * @param {Channel} channel
  * @param {number} answer
  * @returns {Promise<number>}
  */
-export async function remembered(memo, digest, block, channel, answer) {
-  const words = labelledWords(memo.key, ["report", digest, block, answer]);
+export async function randomized(key, digest, block, channel, answer) {
+  const words = labelledWords(key, ["report", digest, block]);
   return channel.respond(answer, await drawn(channel.total, words));
 }
 
@@ -82,13 +59,13 @@ export async function remembered(memo, digest, block, channel, answer) {
  * Which block this device reports in a drawn design: uniform, always the same for one study, and
  * known before anything is answered.
  *
- * @param {Memo} memo
+ * @param {CryptoKey} key
  * @param {string} digest
  * @param {number} blocks
  * @returns {Promise<number>}
  */
-export function drawnBlock(memo, digest, blocks) {
-  return drawn(blocks, labelledWords(memo.key, ["draw", digest]));
+export function drawnBlock(key, digest, blocks) {
+  return drawn(blocks, labelledWords(key, ["draw", digest]));
 }
 
 /**

@@ -1,7 +1,8 @@
 // What can go wrong, each with what to do about it. `kind` is for programs and translations.
 
 /**
- * @typedef {"study" | "changed" | "answer" | "report" | "network" | "refused" | "device"} Kind
+ * @typedef {"study" | "changed" | "answer" | "report" | "stands" | "network" | "refused"
+ *   | "device"} Kind
  */
 
 export class Refusal extends Error {

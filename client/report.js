@@ -1,10 +1,9 @@
 // Making a report and sending a report are two steps, so that a person can look in between.
 
-import { drawnBlock, remembered } from "./memo.js";
+import { drawnBlock, randomized } from "./memo.js";
 import { Refusal } from "./refusal.js";
 import { blockCode } from "./study.js";
 
-/** @typedef {import("./memo.js").Memo} Memo */
 /** @typedef {import("./study.js").Study} Study */
 
 /**
@@ -18,14 +17,14 @@ import { blockCode } from "./study.js";
  */
 
 /**
- * Which blocks this device reports: all, or the one that was drawn for it.
+ * Which blocks a device with this key reports: all, or the one that was drawn for it.
  *
  * @param {Study} study
- * @param {Memo} memo
+ * @param {CryptoKey} key
  * @returns {Promise<number[]>}
  */
-export async function blocksAsked(study, memo) {
-  if (study.drawn) return [await drawnBlock(memo, study.digest, study.blocks.length)];
+export async function blocksAsked(study, key) {
+  if (study.drawn) return [await drawnBlock(key, study.digest, study.blocks.length)];
   return study.blocks.map((_, index) => index);
 }
 
@@ -34,15 +33,15 @@ export async function blocksAsked(study, memo) {
  *
  * @param {Study} study
  * @param {{[attribute: string]: string}} answers a value for each attribute that is asked
- * @param {Memo} memo
+ * @param {CryptoKey} key
  * @returns {Promise<Report>}
  */
-export async function makeReport(study, answers, memo) {
+export async function makeReport(study, answers, key) {
   const codes = [];
-  for (const index of await blocksAsked(study, memo)) {
+  for (const index of await blocksAsked(study, key)) {
     const block = study.blocks[index];
     const answer = blockCode(study, block, answers);
-    const code = await remembered(memo, study.digest, index, block.channel, answer);
+    const code = await randomized(key, study.digest, index, block.channel, answer);
     codes.push(study.drawn ? block.offset + code : code);
   }
   return { id: newId(), study: study.digest, codes };

@@ -1,13 +1,12 @@
 // One person on one device, from the study's address to an acknowledged report.
 
-import { readLedger, settle, spend } from "./ledger.js";
-import { openMemo } from "./memo.js";
+import { keptFor, settle, spend } from "./ledger.js";
 import { Refusal } from "./refusal.js";
-import { makeReport, sendReport } from "./report.js";
+import { blocksAsked, makeReport, readCodes, sendReport } from "./report.js";
 import { openStore } from "./store.js";
-import { parseStudy } from "./study.js";
+import { blockCode, parseStudy } from "./study.js";
 
-/** @typedef {import("./memo.js").Memo} Memo */
+/** @typedef {import("./ledger.js").Entry} Entry */
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./store.js").Store} Store */
 /** @typedef {import("./study.js").Study} Study */
@@ -15,13 +14,14 @@ import { parseStudy } from "./study.js";
 /**
  * @typedef {object} Respondent
  * @property {Study} study
- * @property {Memo} memo
  * @property {Store} store
  * @property {boolean} changed whether another study stood at this address when first seen
  * @property {() => Promise<void>} accept take the changed study as the one to answer
- * @property {(answers: {[attribute: string]: string}) => Promise<Report>} make
- * @property {(report: Report) => Promise<void>} send
- * @property {() => Promise<Report | null>} waiting a report that may not have arrived
+ * @property {() => Promise<number[]>} asked the blocks that this device reports
+ * @property {(answers: {[attribute: string]: string}) => Promise<Report>} make the report of some
+ *   answers or, once one was handed over, the one that stands
+ * @property {(report: Report) => Promise<void>} send hand it over, and send it until it has arrived
+ * @property {() => Promise<Entry | undefined>} entry the report that stands, if one does
  */
 
 /**
@@ -38,7 +38,6 @@ export async function meet(studyUrl, reportsUrl, given) {
   }
   const study = await parseStudy(await fetchText(studyUrl));
   const store = given ?? (await openStore());
-  const memo = await openMemo(store);
   const seen = `seen:${studyUrl}`;
   let accepted = await store.update(seen, (earlier) => earlier ?? study.digest);
 
@@ -54,7 +53,6 @@ export async function meet(studyUrl, reportsUrl, given) {
 
   return {
     study,
-    memo,
     store,
     get changed() {
       return accepted !== study.digest;
@@ -62,31 +60,64 @@ export async function meet(studyUrl, reportsUrl, given) {
     async accept() {
       accepted = await store.update(seen, () => study.digest);
     },
+    asked: () => blocksOf(store, study),
     async make(answers) {
       checkAccepted();
-      return makeReport(study, answers, memo);
+      return reportOf(store, study, answers);
     },
     async send(report) {
       checkAccepted();
       if (report.study !== study.digest) {
         throw new Refusal("changed", "the report is of another study", "make it again");
       }
-      await spend(store, study, report);
+      // Once it has arrived nothing leaves any more: it counts, and a copy would only be a mark.
+      if ((await spend(store, study, report)).state === "arrived") return;
       try {
         await sendReport(report, reportsUrl);
       } catch (error) {
-        // Only what may still arrive is kept for another try.
+        // Only what may still arrive waits for another try.
         const lost = error instanceof Refusal && error.kind === "network";
-        if (!lost) await settle(store, study);
+        if (!lost) await settle(store, report, "refused");
         throw error;
       }
-      await settle(store, study);
+      await settle(store, report, "arrived");
     },
-    async waiting() {
-      const entry = (await readLedger(store)).find(({ digest }) => digest === study.digest);
-      return entry?.waiting ?? null;
+    async entry() {
+      return (await keptFor(store, study.digest)).sent;
     },
   };
+}
+
+/**
+ * The blocks that this device reports: the same before and after it has.
+ *
+ * @param {Store} store
+ * @param {Study} study
+ * @returns {Promise<number[]>}
+ */
+async function blocksOf(store, study) {
+  const { key, sent } = await keptFor(store, study.digest);
+  if (key) return blocksAsked(study, key);
+  return readCodes(study, sent?.report.codes ?? []).map(({ block }) => block);
+}
+
+/**
+ * The report of some answers or, once one was handed over, the one that stands.
+ *
+ * @param {Store} store
+ * @param {Study} study
+ * @param {{[attribute: string]: string}} answers
+ * @returns {Promise<Report>}
+ */
+export async function reportOf(store, study, answers) {
+  const { key, sent } = await keptFor(store, study.digest);
+  if (key) return makeReport(study, answers, key);
+  const { report } = /** @type {Entry} */ (sent);
+  // Answers that are none are refused now as well.
+  for (const { block } of readCodes(study, report.codes)) {
+    blockCode(study, study.blocks[block], answers);
+  }
+  return report;
 }
 
 /**

@@ -552,7 +552,7 @@ def labelled_words(key: bytes, *label: Any) -> Iterator[int]:
         round_ += 1
 
 
-def remembered_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
+def device_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
     digest, blocks = digest_of(content), content["blocks"]
     values = {a["name"]: a["values"] for a in content["attributes"]}
     asked = list(range(len(blocks)))
@@ -564,7 +564,7 @@ def remembered_report(key: bytes, content: Json, answers: dict[str, str]) -> Jso
         for name in blocks[index]["attributes"]:
             answer = answer * len(values[name]) + values[name].index(answers[name])
         channel = blocks[index]["channel"]
-        words = labelled_words(key, "report", digest, index, answer)
+        words = labelled_words(key, "report", digest, index)
         code = respond(channel, answer, number_from(total_of(channel), words))
         if "draw" in content:
             code += sum(shape(one["channel"])[1] for one in blocks[:index])
@@ -583,7 +583,7 @@ def report_vectors() -> list[Json]:
                 a["name"]: a["values"][(number + 2 * i) % len(a["values"])]
                 for i, a in enumerate(content["attributes"])
             }
-            made = remembered_report(key, content, answers)
+            made = device_report(key, content, answers)
             identifier = "AAAAAAAAAAAAAAAAAAAAA" + "AQgw"[number]
             body = json.dumps(
                 {"id": identifier, "study": digest_of(content), "codes": made["codes"]},
@@ -603,11 +603,47 @@ def report_vectors() -> list[Json]:
     return vectors
 
 
+def standing_vectors() -> list[Json]:
+    """What a device does over time: the first report that is handed over stands."""
+    vectors = []
+    for name in ("a cluster, and a matrix", "drawn, with overlaps"):
+        content = STUDIES[name]
+        key = hashlib.sha256(name.encode()).digest()
+        every = [
+            {a["name"]: a["values"][number % len(a["values"])] for a in content["attributes"]}
+            for number in range(4)
+        ]
+        drawn = [device_report(key, content, answers)["codes"] for answers in every]
+        first, other = drawn[0], [drawn[0][0] ^ 1, *drawn[0][1:]]
+        one, two = "A" * 22, "B" * 21 + "A"
+        steps = [
+            *({"make": answers, "codes": c} for answers, c in zip(every, drawn, strict=True)),
+            {"settle": [one, "arrived"], "state": None},  # there is nothing to settle
+            {"spend": [one, first], "state": "waiting"},
+            *({"make": answers, "codes": first} for answers in every),
+            {"spend": [two, first], "state": "refused"},  # another id is another report
+            {"spend": [one, other], "state": "refused"},
+            {"settle": [two, "arrived"], "state": "waiting"},
+            {"settle": [one, "refused"], "state": "refused"},
+            {"make": every[3], "codes": first},  # the collector has seen it
+            {"spend": [one, first], "state": "waiting"},
+            {"settle": [one, "arrived"], "state": "arrived"},
+            {"settle": [one, "refused"], "state": "arrived"},
+            {"spend": [one, first], "state": "arrived"},
+            {"spend": [two, other], "state": "refused"},
+            *({"make": answers, "codes": first} for answers in every),
+        ]
+        vectors.append(
+            {"name": name, "study": published(content), "key": key.hex(), "steps": steps}
+        )
+    return vectors
+
+
 def word_vectors() -> list[Json]:
     key = bytes(range(32))
     labels: list[list[Any]] = [
-        ["report", "ab" * 32, 0, 0],
-        ["report", "ab" * 32, 1, 41],
+        ["report", "ab" * 32, 0],
+        ["report", "ab" * 32, 41],
         ["draw", "é\U0001f512"],
     ]
     return [
@@ -646,6 +682,7 @@ def vectors() -> dict[str, list[Json]]:
         "broken_studies": broken_studies(),
         "words": word_vectors(),
         "reports": report_vectors(),
+        "standing": standing_vectors(),
     }
 
 

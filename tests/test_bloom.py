@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from castell import Study
 from castell.channels import BloomResponse, bloom_filters, channel_of
 from castell.channels.bloom import BITS, HASHES
-from castell.device.randomize import seeded_words
+from castell.device.words import seeded_words
 from castell.errors import CastellError, ChannelError, StudyError
 from castell.reports.reports import Reports
 from tests.populations import schema
@@ -161,7 +161,7 @@ def test_a_forged_report_counts_as_said() -> None:
 def test_bits_come_at_their_rates() -> None:
     """Many answers: each bit's count lies within six standard errors of its own weight."""
     channel = BloomResponse(FILTERS, 5, 3)
-    from castell.device.randomize import respond
+    from castell.device.respond import respond
 
     n = 200_000
     reports = respond(channel, np.zeros(n, dtype=np.intp), seeded_words(3))
@@ -178,7 +178,7 @@ def test_bits_come_at_their_rates() -> None:
 
 
 def test_words_drawn_do_not_depend_on_the_answers() -> None:
-    from castell.device.randomize import respond
+    from castell.device.respond import respond
 
     channel = BloomResponse(FILTERS, 5, 3)
     taken = []

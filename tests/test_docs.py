@@ -22,6 +22,16 @@ from castell.population import health_survey
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
+# What a person types, or pipes, when `castell send` asks.
+ANSWERS = """
+age=60+
+region=north
+education=trade
+smokes=now
+exercise=weekly
+health=fair
+"""
+
 
 def _blocks(language: str) -> list[tuple[str, str]]:
     found = []
@@ -85,7 +95,12 @@ def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
                     servers.callback(server.terminate)
                     continue
                 ran = subprocess.run(
-                    shlex.split(line), capture_output=True, text=True, check=False, **how
+                    shlex.split(line),
+                    input=ANSWERS,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    **how,
                 )
                 assert ran.returncode == 0, f"{line}\n{ran.stderr}"
     assert (tmp_path / "joint.png").stat().st_size > 10_000

@@ -19,14 +19,8 @@ import castell.device.encode
 from castell import Reports, Study, randomize_file, scan_reports
 from castell.channels import CyclicResponse, Words
 from castell.channels.differences import singer
-from castell.device.randomize import (
-    Source,
-    _drawn,
-    block_codes,
-    numbers_below,
-    respond,
-    seeded_words,
-)
+from castell.device.respond import block_codes, draw_blocks, report_columns, respond
+from castell.device.words import Source, numbers_below, seeded_words
 from castell.errors import ReportError
 from castell.study.design import Block, Design
 from tests.populations import drawn_matrix, drawn_studies, population, schema, tiny_drawn
@@ -34,6 +28,13 @@ from tests.populations import drawn_matrix, drawn_studies, population, schema, t
 TINY = tiny_drawn()
 STUDIES = drawn_studies()
 each_study = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
+
+
+def drawn_reports(design: Design, codes: dict[str, NDArray[np.intp]], words: Source) -> Any:
+    """The one column of a drawn design, with all words from one source as for a frame."""
+    rows = len(next(iter(codes.values())))
+    (column,) = report_columns(design, codes, draw_blocks(design, rows, words), lambda _: words)
+    return column
 
 
 def every_answer(study: Study) -> NDArray[np.intp]:
@@ -61,7 +62,7 @@ def enumerated(study: Study, answers: NDArray[np.intp]) -> list[list[Fraction]]:
 
             # The first words draw the block, the next ones the number that makes the report.
             words = [np.full(total, i, dtype=np.uint64), np.arange(total, dtype=np.uint64)]
-            reports = _drawn(design, codes_of(study, np.tile(row, (total, 1))), tape(words))
+            reports = drawn_reports(design, codes_of(study, np.tile(row, (total, 1))), tape(words))
             for code, times in zip(*np.unique(reports, return_counts=True), strict=True):
                 chances[int(code)] += Fraction(int(times), total * len(design.blocks))
         table.append(chances)
@@ -97,7 +98,7 @@ def test_a_million_drawn_reports_have_the_chances(name: str) -> None:
     # A few sets of answers, some of them rare.
     answers = every_answer(study)[[0, 3, 7, -1]]
     which = np.random.default_rng(5).choice(4, 1_200_000, p=[0.4, 0.3, 0.2, 0.1])
-    reports = _drawn(study.design, codes_of(study, answers[which]), seeded_words(17))
+    reports = drawn_reports(study.design, codes_of(study, answers[which]), seeded_words(17))
     width = study.design.widths[0]
     seen = np.bincount(which * width + reports, minlength=4 * width).reshape(4, width)
     rows = [int(np.ravel_multi_index(tuple(row), study.schema.sizes)) for row in answers]
@@ -134,7 +135,7 @@ def test_the_draw_and_the_words_do_not_depend_on_the_answers(study: Study) -> No
         every[np.random.default_rng(1).integers(0, len(every), rows)],
     ):
         source = Counting(8)
-        reports = _drawn(study.design, codes_of(study, answers), source)
+        reports = drawn_reports(study.design, codes_of(study, answers), source)
         seen.append(source.calls)
         blocks.append(np.searchsorted(study.design.starts, reports, side="right"))
     assert seen[0] == seen[1] == seen[2]
@@ -146,11 +147,11 @@ def test_the_draw_and_the_words_do_not_depend_on_the_answers(study: Study) -> No
 def test_an_answer_touches_no_other_report_and_no_block_that_lacks_it(study: Study) -> None:
     every = every_answer(study)
     answers = every[np.random.default_rng(2).integers(0, len(every), 5000)]
-    reports = _drawn(study.design, codes_of(study, answers), seeded_words(3))
+    reports = drawn_reports(study.design, codes_of(study, answers), seeded_words(3))
     for column, name in enumerate(study.names):
         changed = answers.copy()
         changed[::2, column] = (changed[::2, column] + 1) % study.schema[name].size
-        other = _drawn(study.design, codes_of(study, changed), seeded_words(3))
+        other = drawn_reports(study.design, codes_of(study, changed), seeded_words(3))
         moved = np.flatnonzero(other != reports)
         assert (moved % 2 == 0).all()
         assert len(moved) > 0
@@ -305,5 +306,5 @@ def test_a_file_of_answers_gives_the_reports_of_its_batches(
     words, codes, expected = seeded_words(3), people.codes(100, 1), list[int]()
     for start in range(0, 100, 30):
         part = {name: column[start : start + 30] for name, column in codes.items()}
-        expected += _drawn(TINY.design, part, words).tolist()
+        expected += drawn_reports(TINY.design, part, words).tolist()
     assert Reports.load(tmp_path / "r.parquet", TINY).columns[0].tolist() == expected

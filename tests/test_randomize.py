@@ -16,17 +16,11 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import castell.device.encode
-import castell.device.randomize
+import castell.device.respond
 from castell import Attribute, KaryResponse, MatrixResponse, Reports, Schema, Study, randomize_file
 from castell.channels import MAX_TOTAL, Channel, Words
-from castell.device.randomize import (
-    Source,
-    block_codes,
-    numbers_below,
-    respond,
-    secure_words,
-    seeded_words,
-)
+from castell.device.respond import block_codes, respond
+from castell.device.words import Source, numbers_below, secure_words, seeded_words
 from castell.errors import AnswerError, OptionError, ReportError
 from castell.study.design import Block
 
@@ -152,7 +146,7 @@ def test_one_answer_takes_one_word_and_touches_no_other_report() -> None:
 @pytest.mark.parametrize("channel", [KaryResponse(3, 6, 1), MatrixResponse([[5, 2, 1], [1, 1, 6]])])
 def test_long_columns_are_answered_piece_by_piece(channel: Channel) -> None:
     # A total of 8 refuses no word, so word i is report i's own.
-    rows = 3 * castell.device.randomize._STEP + 7
+    rows = 3 * castell.device.respond._STEP + 7
     codes = np.random.default_rng(2).integers(0, channel.inputs, rows)
     numbers = seeded_words(2)(rows) % np.uint64(8)
     expected = channel.respond(codes, numbers)

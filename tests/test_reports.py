@@ -42,7 +42,8 @@ def forge(path: Path, columns: dict[str, Any], **metadata: str) -> Path:
     named = {"castell.digest": STUDY.digest, "castell.secure": "true"}
     named |= {f"castell.{key}": value for key, value in metadata.items()}
     table = pa.table(columns)
-    pq.write_table(table.replace_schema_metadata(named), path)
+    fields = [field.with_nullable(bool(table[field.name].null_count)) for field in table.schema]
+    pq.write_table(table.cast(pa.schema(fields, metadata=named)), path)
     return path
 
 
@@ -380,3 +381,97 @@ def test_a_writer_refuses_what_is_no_report_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ReportError, match="no folder"):
         reports(SEX, OK_AGE).save(tmp_path / "absent" / "r.parquet")
+
+
+# -- several collections as one --------------------------------------------------------------------
+
+SECURE = reports(SEX, OK_AGE)
+SEEDED = reports([1, 0], [3, 3], secure=False)
+
+
+def test_collections_are_put_together_in_order() -> None:
+    both = Reports.concat([SECURE, reports([1], [2])])
+    assert [column.tolist() for column in both.columns] == [[*SEX, 1], [*OK_AGE, 2]]
+    assert both.secure
+    assert both.columns[0].dtype == SECURE.columns[0].dtype
+    assert len(Reports.concat(part for part in [SECURE])) == 4
+    nobody = reports(np.empty(0, int), np.empty(0, int))
+    assert len(Reports.concat([nobody, nobody])) == 0
+
+
+@pytest.mark.parametrize("parts", [[SECURE, SEEDED], [SEEDED, SECURE], [SEEDED]])
+def test_one_seeded_part_makes_the_whole_insecure(parts: list[Reports]) -> None:
+    assert not Reports.concat(parts).secure
+
+
+def test_a_frame_library_is_kept_if_all_have_it() -> None:
+    pandas = Reports(STUDY, SECURE.columns, secure=True, backend="pandas")
+    assert Reports.concat([pandas, pandas]).backend == "pandas"
+    assert Reports.concat([pandas, SECURE]).backend is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([], "there are no reports"),
+        ([SECURE, reports(SEX, OK_AGE, study=OTHER)], "of two studies"),
+        ([SECURE, SECURE.columns], "a tuple is no collection"),
+    ],
+)
+def test_what_cannot_be_put_together_is_refused(parts: list[Any], message: str) -> None:
+    with pytest.raises(ReportError, match=message):
+        Reports.concat(parts)
+
+
+@pytest.mark.parametrize("made", [SECURE, SEEDED])
+def test_arrow_and_parquet_keep_codes_study_and_mark(made: Reports, tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    table = made.to_arrow()
+    pq.write_table(table, path)
+    for back in (
+        Reports.from_arrow(table, STUDY),
+        Reports.from_arrow(pq.read_table(path), STUDY),
+        Reports.from_arrow(table.slice(1), STUDY),
+        Reports.load(path, STUDY),
+    ):
+        assert back.secure == made.secure
+        assert back.columns[0].tolist()[-1] == made.columns[0][-1]
+    made.save(path)
+    assert pq.read_schema(path).equals(table.schema, check_metadata=True)
+    labels = made.to_frame().schema.metadata
+    assert labels[b"castell.secure"] == str(made.secure).lower().encode()
+
+
+@pytest.mark.parametrize("order", [[SECURE, SEEDED], [SEEDED, SECURE]])
+def test_tables_that_users_put_together_do_not_lose_the_mark(
+    order: list[Reports], tmp_path: Path
+) -> None:
+    tables = [made.to_arrow() for made in order]
+    # Arrow keeps the first table's metadata; the columns tell all the same.
+    with pytest.raises(pa.ArrowInvalid):
+        pa.concat_tables(tables)
+    both = pa.concat_tables(tables, promote_options="default")
+    assert len(Reports.from_arrow(both, STUDY)) == 6
+    assert not Reports.from_arrow(both, STUDY).secure
+    pq.write_table(both, tmp_path / "both.parquet")
+    assert not Reports.load(tmp_path / "both.parquet", STUDY).secure
+    # Other libraries drop what a table says of itself: what says nothing is refused.
+    frames: list[Any] = [pl.from_arrow(table) for table in tables]
+    pl.concat(frames).write_parquet(tmp_path / "both.parquet")
+    with pytest.raises(ReportError, match="names no study"):
+        Reports.load(tmp_path / "both.parquet", STUDY)
+    alike = pa.concat_tables([SECURE.to_arrow(), SECURE.to_arrow()])
+    assert Reports.from_arrow(alike, STUDY).secure
+
+
+def test_arrow_tables_that_are_not_this_studys_reports_are_refused() -> None:
+    table = SECURE.to_arrow()
+    with pytest.raises(ReportError, match="the table belongs to another study"):
+        Reports.from_arrow(table, OTHER)
+    with pytest.raises(ReportError, match="names no study"):
+        Reports.from_arrow(table.replace_schema_metadata(None), STUDY)
+    with pytest.raises(ReportError, match="lacks columns"):
+        Reports.from_arrow(table.select(["sex"]), STUDY)
+    missing = pa.array([0, None, 1, 1], pa.uint8())
+    with pytest.raises(ReportError, match="'sex' has missing reports"):
+        Reports.from_arrow(table.set_column(0, "sex", missing), STUDY)

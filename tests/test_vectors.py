@@ -13,8 +13,12 @@ import pytest
 
 from castell import CastellError, Study
 from castell.channels import Channel, Words, channel_of
-from castell.device.client import Memo, Report, labelled_words, make_report
-from castell.device.randomize import numbers_below
+from castell.device.keep import Keep
+from castell.device.ledger import settle
+from castell.device.report import Report, make_report
+from castell.device.respondent import Respondent
+from castell.device.words import labelled_words, numbers_below
+from castell.errors import SendError
 from castell.study.study import _canonical
 from tests.make_vectors import text_of, vectors
 
@@ -117,6 +121,32 @@ def test_words_that_belong_to_a_label(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", named("reports"))
 def test_reports(vector: dict[str, Any]) -> None:
     study = Study.from_json(vector["study"])
-    report = make_report(study, vector["answers"], Memo(bytes.fromhex(vector["key"])))
+    report = make_report(study, vector["answers"], bytes.fromhex(vector["key"]))
     assert list(report.codes) == vector["codes"]
     assert Report(vector["id"], report.study, report.codes).body() == vector["body"]
+
+
+@pytest.mark.parametrize("vector", named("standing"))
+def test_the_first_report_stands(vector: dict[str, Any], tmp_path: Path) -> None:
+    study, keep = Study.from_json(vector["study"]), Keep(tmp_path)
+    keep.update(f"study:{study.digest}", lambda _: {"key": vector["key"]})
+    person = Respondent(study, keep)
+
+    def state() -> str | None:
+        return None if person.entry is None else person.entry.state
+
+    for step in vector["steps"]:
+        if "make" in step:
+            assert list(person.make(step["make"]).codes) == step["codes"]
+        elif "settle" in step:
+            name, became = step["settle"]
+            settle(keep, study, Report(name, study.digest, ()), became)
+            assert state() == step["state"]
+        else:
+            name, codes = step["spend"]
+            report = Report(name, study.digest, tuple(codes))
+            if step["state"] == "refused":
+                with pytest.raises(SendError, match="the first stands"):
+                    person.hand_over(report)
+            else:
+                assert person.hand_over(report).state == step["state"] == state()

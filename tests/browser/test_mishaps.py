@@ -60,7 +60,7 @@ def test_a_report_that_may_not_have_arrived_is_sent_again_as_it_was(
     assert sent.value.post_data == shown
     page.wait_for_selector(".done")
     assert len(running.codes()) == 1
-    assert "Reports: 1" in page.locator("footer").inner_text()
+    assert "Privacy loss (epsilon): 4.00" in page.locator("footer").inner_text()
 
 
 def test_an_unreachable_collector_is_told_and_tried_again(

@@ -162,33 +162,30 @@ def test_a_sampler_with_a_bias_would_be_seen(page: Page) -> None:
     assert not fits(page.evaluate(DRAW, [wrong, 2, 1_000_000]), EXPECTED["kary"])
 
 
-def test_the_memo_has_the_published_chances(page: Page) -> None:
-    """One device's reports of each answer of a block with very many, drawn as the page draws them.
+def test_reports_under_a_key_have_the_published_chances(page: Page) -> None:
+    """One key's reports in very many blocks, drawn as the page draws them: each has its own words.
 
     Whether the report is the answer happens with one chance; where it is not, all are alike.
     """
-    size = 200_000
-    channel = KaryResponse.with_epsilon(size, 12.0)
+    blocks, size = 200_000, 9
+    channel = KaryResponse.with_epsilon(size, 2.0)
     counts = page.evaluate(
-        """async ([document, digest]) => {
+        """async ([document, digest, blocks]) => {
           const { channelOf } = await import("/static/client/channel.js");
-          const { newKey, remembered } = await import("/static/client/memo.js");
-          const channel = channelOf(document), memo = { persistent: false, key: await newKey() };
-          const counts = new Array(9).fill(0);  // kept, and eight ranges of other answers
-          for (let start = 0; start < channel.inputs; start += 2000) {
-            const answers = Array.from({ length: 2000 }, (_, i) => start + i);
-            const reports = await Promise.all(
-              answers.map((answer) => remembered(memo, digest, 0, channel, answer)));
-            reports.forEach((report, i) => {
-              const range = Math.floor(report / (channel.inputs / 8));
-              counts[report === answers[i] ? 0 : 1 + range] += 1;
-            });
+          const { newKey, randomized } = await import("/static/client/memo.js");
+          const channel = channelOf(document), key = await newKey();
+          const counts = new Array(channel.outputs).fill(0);
+          for (let start = 0; start < blocks; start += 2000) {
+            const reports = await Promise.all(Array.from({ length: 2000 }, (_, i) =>
+              randomized(key, digest, start + i, channel, 4)));
+            for (const report of reports) counts[report] += 1;
           }
           return counts;
         }""",
-        [channel.document(), "ab" * 32],
+        [channel.document(), "ab" * 32, blocks],
     )
-    assert fits(counts, [8 * channel.same, *[channel.total - channel.same] * 8])
+    weights = [channel.same if report == 4 else channel.other for report in range(size)]
+    assert fits(counts, weights)
 
 
 def test_the_drawn_block_is_uniform_over_devices(page: Page) -> None:
@@ -197,9 +194,9 @@ def test_the_drawn_block_is_uniform_over_devices(page: Page) -> None:
           const { drawnBlock, newKey } = await import("/static/client/memo.js");
           const counts = [0, 0, 0];
           for (let i = 0; i < 3000; i += 1) {
-            const memo = { persistent: false, key: await newKey() };
-            const block = await drawnBlock(memo, digest, 3);
-            if (block !== await drawnBlock(memo, digest, 3)) throw new Error("not the same");
+            const key = await newKey();
+            const block = await drawnBlock(key, digest, 3);
+            if (block !== await drawnBlock(key, digest, 3)) throw new Error("not the same");
             counts[block] += 1;
           }
           return counts;
@@ -209,25 +206,25 @@ def test_the_drawn_block_is_uniform_over_devices(page: Page) -> None:
     assert stats.chisquare(counts).pvalue > 1e-6
 
 
-# -- one report for one answer ---------------------------------------------------------------------
+# -- one report for one device ---------------------------------------------------------------------
 
-SUBMIT = """async ([times, value]) => {
+SUBMIT = """async ([times, values]) => {
   const { meet } = await import("/static/client/respondent.js");
   const { openStore } = await import("/static/client/store.js");
-  const ids = [];
+  const made = [];
   for (let i = 0; i < times; i += 1) {
     const person = await meet(`${location.origin}/study.json`, `${location.origin}/reports`);
-    const report = await person.make({ colour: value });
+    const report = await person.make({ colour: values[i % values.length] });
     await person.send(report);
-    ids.push(report.id);
+    made.push(JSON.stringify(report));
   }
-  const { costOf, readLedger } = await import("/static/client/ledger.js");
+  const { readLedger } = await import("/static/client/ledger.js");
   const [entry] = await readLedger(await openStore());
-  return { ids, reports: entry.reports, waiting: entry.waiting, ...costOf(entry) };
+  return { made, ...entry };
 }"""
 
 
-def test_a_hundred_submissions_of_one_answer_are_one_randomised_answer(
+def test_a_hundred_submissions_of_a_device_are_one_report(
     browser: Browser, collector: Start
 ) -> None:
     running = collector(ONE)
@@ -235,13 +232,14 @@ def test_a_hundred_submissions_of_one_answer_are_one_randomised_answer(
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.goto(f"{running.url}/")
-    told = page.evaluate(SUBMIT, [100, "green"])
-    assert len(set(told["ids"])) == 100
-    assert len(running.codes()) == 100
-    assert len(set(running.codes())) == 1
-    assert (told["reports"], told["waiting"]) == (100, None)
-    assert told["same"] == pytest.approx(running.study.epsilon)
-    assert told["most"] == pytest.approx(5 * running.study.epsilon)  # five colours
+    posts: list[str] = []
+    page.on("request", lambda r: posts.append(r.post_data or "") if r.method == "POST" else None)
+    told = page.evaluate(SUBMIT, [100, ["green", "black", "red"]])
+    assert posts == [told["made"][0]]
+    assert len(set(told["made"])) == 1
+    assert running.codes() == [tuple(told["report"]["codes"])]
+    assert told["state"] == "arrived"
+    assert told["epsilon"] == pytest.approx(running.study.epsilon)
     # Devices draw for themselves: of sixty, 40 % keep the answer and 15 % each send another.
     codes = page.evaluate(
         """async () => {
@@ -282,7 +280,9 @@ def test_the_memo_outlives_the_browser(browser: Browser, collector: Start, tmp_p
                     const answers = { age, smokes: "now", exercise: "daily", region: "west" };
                     all.push((await person.make(answers)).codes);
                   }
-                  return [person.memo.persistent, person.memo.key.extractable, all];
+                  const { keptFor } = await import("/static/client/ledger.js");
+                  const { key } = await keptFor(person.store, person.study.digest);
+                  return [person.store.persistent, key.extractable, all];
                 }"""
             )
         )
@@ -344,25 +344,56 @@ def test_two_tabs_agree_on_one_key(browser: Browser, collector: Start) -> None:
     page.goto(f"{running.url}/")
     codes = page.evaluate(
         """async () => {
-          const { openMemo, remembered } = await import("/static/client/memo.js");
+          const { randomized } = await import("/static/client/memo.js");
+          const { keptFor } = await import("/static/client/ledger.js");
           const { openStore } = await import("/static/client/store.js");
           const { channelOf } = await import("/static/client/channel.js");
           const channel = channelOf({ kind: "kary", size: 1000000, same: 3, other: 1 });
-          const memos = await Promise.all(
-            Array.from({ length: 10 }, async () => openMemo(await openStore())));
-          return Promise.all(memos.map((memo) => remembered(memo, "d", 0, channel, 7)));
+          const kept = await Promise.all(
+            Array.from({ length: 10 }, async () => keptFor(await openStore(), "d")));
+          return Promise.all(kept.map(({ key }) => randomized(key, "d", 0, channel, 7)));
         }"""
     )
     assert len(set(codes)) == 1
     context.close()
 
 
+def test_of_two_tabs_the_first_report_stands(browser: Browser, collector: Start) -> None:
+    """Ten at once, each with a report of its own on the screen: one is taken, the rest refused."""
+    running = collector(ONE)
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{running.url}/")
+    told = page.evaluate(
+        """async () => {
+          const { meet } = await import("/static/client/respondent.js");
+          const { keptFor } = await import("/static/client/ledger.js");
+          const tabs = await Promise.all(Array.from({ length: 10 }, () =>
+            meet(`${location.origin}/study.json`, `${location.origin}/reports`)));
+          const colours = tabs[0].study.attributes[0].values;
+          const reports = await Promise.all(tabs.map((tab, i) =>
+            tab.make({ colour: colours[i % colours.length] })));
+          const ended = await Promise.all(tabs.map((tab, i) =>
+            tab.send(reports[i]).then(() => "sent", (error) => error.kind)));
+          const { key, sent } = await keptFor(tabs[0].store, tabs[0].study.digest);
+          const again = await tabs[9].make({ colour: colours[0] });
+          const first = reports[ended.indexOf("sent")];
+          return { ended, gone: key === undefined, sent, again, first };
+        }"""
+    )
+    assert sorted(told["ended"]) == ["sent"] + ["stands"] * 9
+    assert told["gone"]
+    assert told["sent"]["report"] == told["again"] == told["first"]
+    assert running.codes() == [tuple(told["first"]["codes"])]
+    context.close()
+
+
 def test_the_key_cannot_be_read_by_scripts(page: Page) -> None:
     refused = page.evaluate(
         """async () => {
-          const { openMemo } = await import("/static/client/memo.js");
+          const { keptFor } = await import("/static/client/ledger.js");
           const { openStore } = await import("/static/client/store.js");
-          const { key } = await openMemo(await openStore());
+          const { key } = await keptFor(await openStore(), "d");
           try { await crypto.subtle.exportKey("raw", key); } catch (error) { return error.name; }
           return "exported";
         }"""
@@ -371,13 +402,14 @@ def test_the_key_cannot_be_read_by_scripts(page: Page) -> None:
 
 
 def test_nothing_kept_in_the_browser_tells_the_answer(browser: Browser, collector: Start) -> None:
+    """What is kept is what was sent, and the same for whoever sent it."""
     running = collector(ONE)
     kept = []
     for value in ("green", "black"):
         context = browser.new_context()
         page = context.new_page()
         page.goto(f"{running.url}/")
-        page.evaluate(SUBMIT, [2, value])
+        sent = page.evaluate(SUBMIT, [2, [value]])["report"]
         kept.append(
             page.evaluate(
                 """async () => {
@@ -387,9 +419,10 @@ def test_nothing_kept_in_the_browser_tells_the_answer(browser: Browser, collecto
                   const other = [localStorage.length, sessionStorage.length, document.cookie];
                   return JSON.stringify([all, databases, other]);
                 }"""
-            )
+            ).replace(json.dumps(sent, separators=(",", ":")), "REPORT")
         )
         context.close()
     assert kept[0] == kept[1]
-    assert "ledger" not in kept[0]
-    assert json.loads(kept[0])[1:] == [["castell"], [0, 0, ""]]
+    assert kept[0].count("REPORT") == 1
+    assert '"key"' not in kept[0]
+    assert json.loads(kept[0].replace("REPORT", "0"))[1:] == [["castell"], [0, 0, ""]]

@@ -127,29 +127,70 @@ def test_inline_code_is_blocked(context: BrowserContext, surveyed: Collector) ->
     assert "unsafe" not in headers["content-security-policy"]
 
 
-def test_answering_again_says_the_same_and_the_ledger_says_what_it_cost(
+def test_who_has_taken_part_is_told_that_the_report_stands(
     context: BrowserContext, collector: Start
 ) -> None:
     running = collector(SURVEY)
-    bodies = []
-    for turn in range(4):
-        page = opened(context, running.url, "main button")
-        if turn:
-            assert "already taken part" in page.locator("main").inner_text()
-            page.get_by_role("button", name="Answer again").click()
-        answer(page, ANSWERS)
-        bodies.append(json.loads(review(page)))
-        told = page.locator(".review").inner_text()
-        assert ("costs nothing more" if turn else "privacy loss (epsilon) of 4.00") in told
-        send(page)
+    page = opened(context, running.url)
+    answer(page, ANSWERS)
+    shown = json.loads(review(page))
+    assert "privacy loss (epsilon) of 4.00" in page.locator(".review").inner_text()
+    send(page)
+    page.close()
+    for _ in range(2):
+        page = opened(context, running.url, "main h2")
+        told = page.locator("main").inner_text()
+        assert "already taken part" in told
+        assert "It stands until the study ends" in told
+        assert page.locator("main button, form").count() == 0
+        assert "Privacy loss (epsilon): 4.00" in page.locator("footer").inner_text()
         page.close()
-    assert len({body["id"] for body in bodies}) == 4
-    assert running.codes() == [tuple(bodies[0]["codes"])] * 4
-    page = opened(context, running.url, "main button")
-    spent = page.locator("footer").inner_text()
-    assert "Reports: 4" in spent
-    # Four reports: at most 4 of 4 ages, 3 of 3 smokers, 3 of 3 exercises, 4 of 9 regions.
-    assert "4.00 if the answers were the same, at most 14.00" in spent
+    assert running.codes() == [tuple(shown["codes"])]
+
+
+def test_of_two_tabs_the_first_report_stands_and_the_other_says_so(
+    context: BrowserContext, collector: Start
+) -> None:
+    running = collector(SURVEY)
+    first, second = (opened(context, running.url) for _ in range(2))
+    answer(first, ANSWERS)
+    answer(second, OTHERS)
+    shown = json.loads(review(first))
+    assert json.loads(review(second))["id"] != shown["id"]
+    send(first)
+    second.locator("#send").click()
+    assert "That report stands" in second.get_by_role("alert").inner_text()
+    # What is shown now is the report that stands.
+    assert json.loads(second.locator("#body").inner_text()) == shown
+    second.get_by_role("button", name="Back to my answers").click()
+    answer(second, OTHERS)
+    assert json.loads(review(second)) == shown
+    assert "whatever you answer now" in second.locator(".review").inner_text()
+    assert running.codes() == [tuple(shown["codes"])]
+
+
+def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: Start) -> None:
+    from castell import Study
+
+    running = collector(SURVEY)
+    page = opened(context, running.url)
+    answer(page, ANSWERS)
+    review(page)
+    send(page)
+    page.close()
+    changed = Study.from_toml(SURVEY.replace("epsilon = 4.0", "epsilon = 7.5")).to_json()
+    page = context.new_page()
+    page.route("**/study.json", lambda r: r.fulfill(body=changed, content_type="application/json"))
+    page.route("**/reports", lambda r: r.fulfill(status=201, json={"status": "stored"}))
+    page.goto(running.url)
+    page.get_by_role("button", name="I have understood").click()
+    page.wait_for_selector("form#questions")
+    answer(page, ANSWERS)
+    review(page)
+    send(page)
+    rows = page.locator("footer li").all_inner_texts()
+    assert {row.rpartition(" ")[2] for row in rows} == {"4.00", "7.50", "11.50"}
+    assert rows[-1].startswith("In all")
 
 
 # -- other ways to take part -----------------------------------------------------------------------
@@ -200,11 +241,21 @@ def test_invitations(context: BrowserContext, collector: Start) -> None:
     assert list(report) == ["id", "study", "codes", "invitation"]
     assert report["invitation"] == code
     send(page)
-    # Used up: a second report with the same code is refused, and the page says why.
-    page = opened(context, f"{running.url}/#invitation={code}", "main button")
-    page.get_by_role("button", name="Answer again").click()
+    # Used up: on another device the same code is refused, and the page says why.
+    browser = context.browser
+    assert browser is not None
+    other = browser.new_context(locale="en-US")
+    page = opened(other, f"{running.url}/#invitation={code}")
     answer(page, OTHERS)
-    review(page)
+    refused = json.loads(review(page))
     page.locator("#send").click()
     assert "used already" in page.get_by_role("alert").inner_text()
     assert len(running.codes()) == 1
+    # The collector has seen that report, so with a good code it is the same one that goes.
+    page = opened(other, running.url)
+    answer(page, ANSWERS)
+    page.locator("#invitation").fill("b" * 20)
+    again = json.loads(review(page))
+    assert again == {**refused, "invitation": "b" * 20}
+    assert "That report stands" in page.locator(".review").inner_text()
+    other.close()

@@ -15,6 +15,9 @@ export async function checkVectors(client, vectors) {
   const { blocksAsked, bodyOf, makeReport, readCodes } = await load("report");
   const { statementOf } = await load("exposure");
   const { Refusal } = await load("refusal");
+  const { keptFor, settle, spend } = await load("ledger");
+  const { reportOf } = await load("respondent");
+  const { memoryStore } = await load("store");
 
   let checked = 0;
   const failures = [];
@@ -120,9 +123,9 @@ export async function checkVectors(client, vectors) {
   }
   for (const vector of vectors.reports) {
     const study = await parseStudy(vector.study);
-    const memo = { persistent: false, key: await keyOf(vector.key) };
-    same(`${vector.name}: asked`, await blocksAsked(study, memo), vector.asked);
-    const report = await makeReport(study, vector.answers, memo);
+    const key = await keyOf(vector.key);
+    same(`${vector.name}: asked`, await blocksAsked(study, key), vector.asked);
+    const report = await makeReport(study, vector.answers, key);
     same(vector.name, [report.study, report.codes], [study.digest, vector.codes]);
     same(`${vector.name}: body`, bodyOf({ ...report, id: vector.id }), vector.body);
     same(
@@ -130,9 +133,32 @@ export async function checkVectors(client, vectors) {
       readCodes(study, report.codes).map(({ block }) => block),
       vector.asked,
     );
-    await refused(`${vector.name}: an answer missing`, () => makeReport(study, {}, memo));
+    await refused(`${vector.name}: an answer missing`, () => makeReport(study, {}, key));
     await refused(`${vector.name}: codes too large`, () => readCodes(study, study.widths));
     await refused(`${vector.name}: a code too many`, () => readCodes(study, [...report.codes, 0]));
+  }
+  for (const { name, study: text, key, steps } of vectors.standing) {
+    const study = await parseStudy(text);
+    const store = memoryStore();
+    const kept = { key: await keyOf(key) };
+    await store.update(`study:${study.digest}`, () => kept);
+    const state = async () => (await keptFor(store, study.digest)).sent?.state ?? null;
+    for (const [at, step] of steps.entries()) {
+      const what = `${name}: step ${at}`;
+      if (step.make) {
+        same(what, (await reportOf(store, study, step.make)).codes, step.codes);
+      } else if (step.settle) {
+        const [id, became] = step.settle;
+        await settle(store, { id, study: study.digest, codes: [] }, became);
+        same(what, await state(), step.state);
+      } else {
+        const [id, codes] = step.spend;
+        const report = { id, study: study.digest, codes };
+        if (step.state === "refused") await refused(what, () => spend(store, study, report));
+        else same(what, (await spend(store, study, report)).state, step.state);
+      }
+    }
+    await refused(`${name}: no answers`, () => reportOf(store, study, {}));
   }
   return { checked, failures };
 }

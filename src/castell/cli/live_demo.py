@@ -25,7 +25,8 @@ import httpx
 from castell.cli.progress import progress_bar
 from castell.cli.study_file import to_toml
 from castell.collector.store.store import StoreError
-from castell.device.client import Memo, Report, make_report, send_report
+from castell.device.report import Report, make_report
+from castell.device.transport import send_report
 from castell.population import SCHEMA, health_survey
 from castell.study.study import Study
 
@@ -108,7 +109,7 @@ def fill(demo: LiveDemo, people: int, progress: Progress, seed: int = 1) -> int:
 
 def _device(study: Study, answers: dict[str, object]) -> Report:
     """What a person's device does, with a secret key of its own."""
-    return make_report(study, answers, Memo(secrets.token_bytes(32)))
+    return make_report(study, answers, secrets.token_bytes(32))
 
 
 def run_live(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from castell.cli.answering import answers_from_text, ask
 from castell.errors import OptionError
 
-EXAMPLE = "castell send https://collector.example/ smokes=now health=good"
+EXAMPLE = "castell send https://collector.example/   (asks; or pipe name=value lines, or JSON)"
 
 
 def register(app: typer.Typer) -> None:
@@ -22,9 +25,7 @@ def register(app: typer.Typer) -> None:
 
 def send(
     url: Annotated[str, typer.Argument(help="The collector's address, or its study.json.")],
-    answers: Annotated[
-        list[str] | None, typer.Argument(help="name=value for each question.")
-    ] = None,
+    answers: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would leave and send nothing.")
     ] = False,
@@ -37,62 +38,81 @@ def send(
     invitation: Annotated[
         str | None, typer.Option(help="A code, where the collector asks for one.")
     ] = None,
-    folder: Annotated[
-        Path | None, typer.Option(help="Where the key and the ledger are kept.")
-    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where keys and the ledger are kept.")] = None,
     allow_http: Annotated[
         bool, typer.Option("--allow-http", help="In a network that you trust.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """Randomise answers here and send the report; the same answers always give the same report."""
-    from castell.device.client import Client
+    """Ask for answers, randomise them here and send the report.
 
-    if invitation is not None:
-        invitation = invitation.strip().lower()
-        if not re.fullmatch("[a-z2-7]{20}", invitation):
-            raise OptionError(
-                f"{invitation!r} is no invitation",
-                "give the 20 letters and digits after #invitation= in the link you got",
-            )
+    The first report stands until the study's end. Answers are asked for, or read from standard
+    input: lines of name=value, or one JSON object.
+    """
+    if answers:
+        # Not repeated here: what is printed may be kept as well.
+        raise OptionError(
+            "answers on the command line can be read in the list of processes and in the shell's "
+            "history",
+            "give the address alone and answer when asked, or pipe lines of name=value to it",
+        )
+    from castell.device.client import Client  # late: only this verb needs the network
+
+    code = _invitation(invitation)
     client = Client(url, folder=folder, accept=accept, limit=limit, allow_http=allow_http)
-    given = _given(answers or [])
-    if not given:
-        names = ", ".join(f"{name}=..." for name in client.asked)
-        raise OptionError("there are no answers", f"this device is asked for {names}")
-    report = replace(client.make(given), invitation=invitation)
-    if not as_json:
+    stands = client.entry
+    if stands is None:
+        given = ask(client.study, client.asked) if sys.stdin.isatty() else _piped(client.asked)
+        report = client.make(given, code)
+    else:  # nothing is asked whose answer would change nothing
+        report = replace(stands.report, invitation=code or stands.invitation)
+    if not as_json and (stands is None or stands.state != "arrived"):
         typer.echo(f"{'would leave' if dry_run else 'leaves'} this device: {report.body()}")
-    if not dry_run:
-        client.send(report)
-    entry = next((e for e in client.ledger() if e.digest == client.study.digest), None)
-    same, most = (entry.spent_if_same, entry.spent_at_most) if entry else (0.0, 0.0)
+    sent = False if dry_run else client.send(report)
+    entries = client.ledger()
+    here = sum(e.epsilon for e in entries if e.digest == client.study.digest)
+    total = sum(e.epsilon for e in entries)
     if as_json:
         document: dict[str, Any] = {
             "report": report.document(),
-            "sent": not dry_run,
+            "sent": sent,
+            "first_stands": stands is not None,
             "epsilon": client.study.epsilon,
-            "spent_if_same": same,
-            "spent_at_most": most,
+            "spent": here,
+            "spent_on_all_studies": total,
         }
         typer.echo(json.dumps(document, indent=2))
         return
+    if stands is not None:
+        typer.echo(
+            "this device has already handed over a report for this study: it stands until the "
+            "study's end, whatever would be answered now, and nothing more is spent"
+        )
     if dry_run:
-        typer.echo(f"sending it would cost epsilon {client.study.epsilon:.6g}; nothing was sent")
+        cost = client.study.epsilon if stands is None else 0.0
+        typer.echo(f"sending it would cost epsilon {cost:.6g}; nothing was sent")
         return
+    others = f", on all studies of this device: {total:.6g}" if len(entries) > 1 else ""
     typer.echo(
-        f"stored. Spent on this study: {same:.6g}"
-        + ("" if same == most else f" if the answers were always the same, at most {most:.6g}")
+        f"{'stored' if sent else 'nothing was sent'}. Spent on this study: {here:.6g}{others}"
     )
 
 
-def _given(texts: list[str]) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for text in texts:
-        name, mark, value = text.partition("=")
-        if not mark or not name or not value:
-            raise OptionError(f"{text!r} is not name=value", "write name=value, as in smokes=now")
-        if name in given:
-            raise OptionError(f"{name!r} is answered twice", "answer it once")
-        given[name] = value
+def _piped(asked: Sequence[str]) -> dict[str, object]:
+    given = answers_from_text(sys.stdin.read())
+    if not given:
+        names = ", ".join(f"{name}=..." for name in asked)
+        raise OptionError("there are no answers", f"this device is asked for {names}, a line each")
     return given
+
+
+def _invitation(code: str | None) -> str | None:
+    if code is None:
+        return None
+    code = code.strip().lower()
+    if not re.fullmatch("[a-z2-7]{20}", code):
+        raise OptionError(
+            f"{code!r} is no invitation",
+            "give the 20 letters and digits after #invitation= in the link you got",
+        )
+    return code

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import ReportError
+from castell.reports.marks import check_study, is_secure, marked_schema, metadata_of
 from castell.study.study import Study
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ def code_type(outputs: int) -> np.dtype[Any]:
 def column_names(study: Study) -> list[str]:
     """A name for each column."""
     return list(study.design.columns)
+
+
+def column_types(study: Study) -> dict[str, np.dtype[Any]]:
+    """The columns of a study's reports and the integers in them."""
+    widths = zip(column_names(study), study.design.widths, strict=True)
+    return {name: code_type(width) for name, width in widths}
 
 
 def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
@@ -122,7 +129,55 @@ class Reports:
             for name, digit in zip(block.names, digits, strict=True):
                 columns[name] = np.array(self.study.schema[name].values, dtype=object)[digit]
         ordered = {name: columns[name] for name in self.study.names}
-        return frame_of(ordered, backend or self.backend)
+        frame = frame_of(ordered, backend or self.backend)
+        if hasattr(frame, "replace_schema_metadata"):
+            return frame.replace_schema_metadata(metadata_of(self.study.digest, secure=self.secure))
+        return frame
+
+    @classmethod
+    def concat(cls, parts: Iterable[Reports]) -> Reports:
+        """The reports of several collections of one study, in order; secure only if all are."""
+        every = list(parts)
+        if not every:
+            raise ReportError("there are no reports to put together", "give at least one part")
+        first = every[0]
+        for part in every:
+            if not isinstance(part, Reports):
+                raise ReportError(
+                    f"a {type(part).__name__} is no collection of reports", "give castell.Reports"
+                )
+            if part.study != first.study:
+                raise ReportError(
+                    f"reports of {part.study.name!r} ({part.study.digest[:12]}) and of "
+                    f"{first.study.name!r} ({first.study.digest[:12]}) are of two studies",
+                    "put reports of one study together",
+                )
+        same = all(part.backend == first.backend for part in every)
+        return cls(
+            first.study,
+            joined(first.study, [part.columns for part in every]),
+            secure=all(part.secure for part in every),
+            backend=first.backend if same else None,
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """The codes as an Arrow table that says of which study they are, and if they are secure."""
+        import pyarrow as pa
+
+        types = column_types(self.study)
+        schema = marked_schema(types, self.study.digest, secure=self.secure)
+        return pa.Table.from_arrays([pa.array(column) for column in self.columns], schema=schema)
+
+    @classmethod
+    def from_arrow(cls, table: pa.Table, study: Study) -> Reports:
+        """Reports from an Arrow table of codes, as `to_arrow` makes it."""
+        names = column_names(study)
+        check_study("the table", table.schema, study.digest, names)
+        for name in names:
+            if table.column(name).null_count:
+                raise ReportError(f"{name!r} has missing reports", "take the table again")
+        columns = [table.column(name).to_numpy() for name in names]
+        return cls(study, columns, secure=is_secure(table.schema))
 
     def sorted(self) -> Reports:
         """The same reports in the order of their codes, which says nothing of when they came.
@@ -150,7 +205,6 @@ class ReportWriter:
     """Writes a Parquet file of reports, which appears under its name only when it is whole."""
 
     def __init__(self, study: Study, path: str | Path, *, secure: bool) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
         self.study, self.path = study, Path(path)
@@ -159,12 +213,7 @@ class ReportWriter:
         if self.path.is_dir():
             raise ReportError(f"{self.path} is a folder", "give the name of a file in it")
         self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
-        fields = [
-            (name, pa.from_numpy_dtype(code_type(width)))
-            for name, width in zip(column_names(study), study.design.widths, strict=True)
-        ]
-        metadata = {"castell.digest": study.digest, "castell.secure": str(secure).lower()}
-        self._schema = pa.schema(fields, metadata=metadata)
+        self._schema = marked_schema(column_types(study), study.digest, secure=secure)
         self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
         self._waiting: list[pa.Table] = []
 
@@ -224,24 +273,14 @@ class ReportFile:
             raise ReportError(
                 f"{path} is not Parquet ({error})", "reports are written by castell randomize"
             ) from None
-        metadata = self._file.schema_arrow.metadata or {}
-        digest = metadata.get(b"castell.digest", b"").decode()
-        wanted = column_names(study)
+        schema = self._file.schema_arrow
         try:
-            if not digest:
-                raise ReportError(f"{path} names no study", "castell randomize writes reports")
-            if digest != study.digest:
-                raise ReportError(
-                    f"{path} belongs to another study ({digest[:12]}, this is {study.digest[:12]})",
-                    "use the study file they were made with; any change to it is another study",
-                )
-            if self._file.schema_arrow.names != wanted:
-                raise ReportError(f"{path} lacks columns of the study", "the file is damaged")
+            check_study(str(path), schema, study.digest, column_names(study))
         except ReportError:
             self.close()
             raise
         # Reports count as secure only when their file says so.
-        self.secure = metadata.get(b"castell.secure") == b"true"
+        self.secure = is_secure(schema)
         self.rows: int = self._file.metadata.num_rows
 
     def batches(self, wanted: Sequence[int]) -> Iterator[list[NDArray[Any]]]:

@@ -17,7 +17,7 @@ from pyarrow import csv
 
 from castell import Attribute, Schema, Study
 from castell.cli.study_file import to_toml
-from castell.device.client import Memo, make_report
+from castell.device.report import make_report
 from castell.population import health_survey
 from tests.browser.results.analyst import (
     PEOPLE,
@@ -183,9 +183,9 @@ def test_a_refusal_is_shown_with_its_remedy_and_the_last_answer_stays(
 
 def send(collector: Collector, people: int, seed: int) -> None:
     answers = health_survey(people, seed)
-    memo = Memo(seed.to_bytes(32, "big"))
+    keys = np.random.default_rng(seed)  # a device each
     rows = [dict(zip(answers, one, strict=True)) for one in zip(*answers.values(), strict=True)]
-    reports = [make_report(collector.study, row, memo) for row in rows]
+    reports = [make_report(collector.study, row, keys.bytes(32)) for row in rows]
     body = {
         "study": collector.study.digest,
         "reports": [{"id": r.id, "codes": r.codes} for r in reports],

@@ -1,6 +1,5 @@
 // What this device has told this site so far, as a person reads it.
 
-import { costOf } from "../client/ledger.js";
 import { make } from "./parts.js";
 
 /** @typedef {import("./survey.js").State} State */
@@ -12,32 +11,28 @@ import { make } from "./parts.js";
  * @param {import("../client/ledger.js").Entry[]} entries
  */
 export function ledger(state, speech, entries) {
-  const { say, number, atMost } = speech;
+  const { say, atMost } = speech;
   const { study, store } = state.person;
   const forget = async () => {
     if (!window.confirm(say("forgetSure"))) return;
     await store.forget();
     location.reload();
   };
-  const rows = entries.map((entry) => {
-    const { same, most } = costOf(entry);
-    const [low, high] = [atMost(same, 2), atMost(most, 2)];
-    return make(
+  const spent = (/** @type {number} */ epsilon) => `${say("ledgerSpent")}: ${atMost(epsilon, 2)}`;
+  const rows = entries.map(({ digest, name, epsilon }) =>
+    make(
       "li",
       {},
-      make(
-        "strong",
-        { dir: "auto" },
-        entry.digest === study.digest ? speech.title(study) : entry.name,
-      ),
-      make("span", {}, `${say("ledgerReports")}: ${number(entry.reports)}`),
-      make(
-        "span",
-        {},
-        `${say("ledgerSpent")}: ${low === high ? low : say("ledgerAtMost", { same: low, most: high })}`,
-      ),
+      make("strong", { dir: "auto" }, digest === study.digest ? speech.title(study) : name),
+      make("span", {}, spent(epsilon)),
+    ),
+  );
+  if (rows.length > 1) {
+    const total = entries.reduce((sum, { epsilon }) => sum + epsilon, 0);
+    rows.push(
+      make("li", {}, make("strong", {}, say("ledgerTotal")), make("span", {}, spent(total))),
     );
-  });
+  }
   return make(
     "footer",
     {},

@@ -19,7 +19,7 @@ const WEAK = 0.9;
  * @param {State} state
  * @param {Speech} speech
  */
-export function introduction({ person: { study, memo }, asked }, speech) {
+export function introduction({ person: { study, store }, asked }, speech) {
   const { say } = speech;
   const { each, chance, right } = riskOf(study, asked);
   const likeliest = each.reduce((a, b) => (b.guess.right > a.guess.right ? b : a));
@@ -35,7 +35,7 @@ export function introduction({ person: { study, memo }, asked }, speech) {
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
     drawn &&
       make("p", {}, say("drawnNote", { asked: each.length, count: study.attributes.length })),
-    !memo.persistent && make("p", { class: "alert" }, say("noMemory")),
+    !store.persistent && make("p", { class: "alert" }, say("noMemory")),
     details(
       say("more"),
       [
@@ -47,7 +47,7 @@ export function introduction({ person: { study, memo }, asked }, speech) {
       ],
       () => (drawn ? draw(study, speech) : []),
       [
-        memo.persistent && make("p", {}, say("again")),
+        store.persistent && make("p", {}, say("again")),
         make("h3", {}, say("notProtected")),
         make(
           "ul",

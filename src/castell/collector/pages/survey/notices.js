@@ -6,13 +6,13 @@ import { make } from "./parts.js";
 /** @typedef {import("./words.js").Speech} Speech */
 
 /**
- * Something to know before going on, and the button that goes on.
+ * Something to know before going on, and the button that goes on, if there is a way on.
  *
  * @param {Speech} speech
  * @param {Parameters<Speech["say"]>[0]} title
  * @param {Parameters<Speech["say"]>[0]} lead
- * @param {Parameters<Speech["say"]>[0]} action
- * @param {() => void} act
+ * @param {Parameters<Speech["say"]>[0]} [action]
+ * @param {() => void} [act]
  */
 export function notice({ say }, title, lead, action, act) {
   return make(
@@ -20,11 +20,12 @@ export function notice({ say }, title, lead, action, act) {
     { class: "card" },
     make("h2", { tabindex: -1 }, say(title)),
     make("p", {}, say(lead)),
-    make(
-      "div",
-      { class: "actions" },
-      make("button", { type: "button", class: "main", click: act }, say(action)),
-    ),
+    action &&
+      make(
+        "div",
+        { class: "actions" },
+        make("button", { type: "button", class: "main", click: act }, say(action)),
+      ),
   );
 }
 
@@ -37,9 +38,10 @@ export function failure({ failure: refusal }, { say }) {
   const words = {
     network: say("failedNetwork"),
     changed: say("failedChanged"),
+    stands: say("stands"),
   };
   const text =
-    refusal.kind === "network" || refusal.kind === "changed"
+    refusal.kind === "network" || refusal.kind === "changed" || refusal.kind === "stands"
       ? words[refusal.kind]
       : say("failedRefused", { problem: refusal.problem });
   return make(

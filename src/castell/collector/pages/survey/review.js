@@ -21,7 +21,7 @@ export function reviewScreen(state, speech, url, entries, act) {
   const { say, atMost } = speech;
   const { study } = state.person;
   const report = /** @type {Report} */ (state.report);
-  const earlier = entries.find(({ digest }) => digest === study.digest);
+  const stands = entries.some(({ digest }) => digest === study.digest);
   const cost = atMost(study.epsilon, 2);
   const explained = [
     ["id", "bodyId"],
@@ -54,7 +54,7 @@ export function reviewScreen(state, speech, url, entries, act) {
         make("dd", {}, say(/** @type {"bodyId"} */ (words))),
       ]),
     ),
-    make("p", {}, say(earlier?.reports ? "costAgain" : "cost", { epsilon: cost })),
+    make("p", {}, stands ? say("stands") : say("cost", { epsilon: cost })),
     make(
       "div",
       { class: "actions" },

@@ -3,7 +3,6 @@
 
 import { readLedger } from "../client/ledger.js";
 import { Refusal } from "../client/refusal.js";
-import { blocksAsked } from "../client/report.js";
 import { meet } from "../client/respondent.js";
 import { ledger } from "./account.js";
 import { introduction } from "./introduction.js";
@@ -44,23 +43,17 @@ start().catch((error) => {
 async function start() {
   const person = await meet(new URL("study.json", document.baseURI).href, reportsUrl);
   const { study } = person;
-  const entry = (await readLedger(person.store)).find(({ digest }) => digest === study.digest);
+  const entry = await person.entry();
   /** @type {State} */
   const state = {
     person,
-    asked: await blocksAsked(study, person.memo),
+    asked: await person.asked(),
     invited: await asksForInvitations(),
     invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
     language: bestLanguage(languagesOf(study), navigator.languages),
     answers: {},
-    screen: person.changed
-      ? "changed"
-      : entry?.waiting
-        ? "waiting"
-        : entry?.reports
-          ? "already"
-          : "ask",
-    report: entry?.waiting ?? null,
+    screen: person.changed ? "changed" : firstScreen(entry),
+    report: entry?.state === "waiting" ? entry.report : null,
     sending: false,
     failure: null,
   };
@@ -69,6 +62,17 @@ async function start() {
     if (state.screen === "review" && !handedOver(state)) go(state, "ask");
   });
   await show(state);
+}
+
+/**
+ * Where a person starts who has handed over a report before, or none.
+ *
+ * @param {import("../client/ledger.js").Entry} [entry]
+ * @returns {State["screen"]}
+ */
+function firstScreen(entry) {
+  if (entry?.state === "waiting") return "waiting";
+  return entry?.state === "arrived" ? "already" : "ask";
 }
 
 /**
@@ -112,8 +116,7 @@ async function show(state, focus) {
       notice(speech, "waitingTitle", "waitingLead", "waitingSend", () => send(state)),
       failure(state, speech),
     ],
-    already: () =>
-      notice(speech, "alreadyTitle", "alreadyLead", "alreadyAgain", () => go(state, "ask")),
+    already: () => notice(speech, "alreadyTitle", "alreadyLead"),
     ask: () => askScreen(state, speech, (answers) => review(state, answers)),
     review: () => [
       reviewScreen(state, speech, String(reportsUrl), entries, {
@@ -154,7 +157,7 @@ async function go(state, screen) {
 /** @param {State} state */
 async function accept(state) {
   await state.person.accept();
-  await go(state, "ask");
+  await go(state, firstScreen(await state.person.entry()));
 }
 
 /**
@@ -190,6 +193,9 @@ async function send(state) {
     state.failure =
       error instanceof Refusal ? error : new Refusal("refused", String(error), "reload the page");
     status.textContent = "";
+    state.sending = false;
+    // Another tab was quicker: what is shown now is the report that stands.
+    if (state.failure.kind === "stands") state.report = await state.person.make(state.answers);
     await show(state, "[role=alert]");
   } finally {
     state.sending = false;

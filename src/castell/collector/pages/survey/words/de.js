@@ -54,7 +54,7 @@ export const de = {
     "Was andere auf diesem Gerät oder über Ihre Schulter sehen.",
   ],
   again:
-    "Dieses Gerät merkt sich seine zufälligen Entscheidungen; gleiche Antworten ergeben immer die gleiche Meldung. Hundertmal gefragt zu werden verrät nicht mehr als einmal. Geänderte Antworten verraten mehr: ihre eigenen Meldungen, und dass sie sich geändert haben, wenn jemand weiß, dass beide von diesem Gerät kamen.",
+    "Dieses Gerät sendet für diese Studie eine einzige Meldung. Was Sie auch später antworten, diese Meldung gilt: Hundertmal gefragt zu werden verrät nicht mehr als einmal.",
   noMemory:
     "Dieser Browser lässt die Seite nichts merken. Ihre Antworten werden trotzdem zufällig verändert, aber wenn Sie die Seite schließen und noch einmal antworten, entscheidet der Zufall neu und es wird mehr verraten. Bitte antworten Sie nur einmal.",
   questionsTitle: "Fragen",
@@ -83,9 +83,10 @@ export const de = {
     "eine Zahl: welche Fragen der Zufall gewählt hat, und die veränderten Antworten darauf",
   bodyInvitation:
     "Ihre Einladung; sie wird beim Gebrauch gelöscht und nicht bei der Meldung aufbewahrt",
-  cost: "Das zu senden kostet Sie einen Verlust an Privatheit (Epsilon) von {epsilon}.",
-  costAgain:
-    "Haben Sie schon einmal dieselben Antworten gegeben, kostet es nichts weiter; mit geänderten Antworten bis zu {epsilon}.",
+  cost:
+    "Das zu senden kostet Sie einen Verlust an Privatheit (Epsilon) von {epsilon}. Danach lässt es sich nicht mehr ändern.",
+  stands:
+    "Dieses Gerät hat für diese Studie schon eine Meldung abgegeben. Sie gilt, was immer Sie jetzt antworten; sie zählt einmal, und mehr wird nicht verraten.",
   send: "Senden",
   back: "Zurück zu meinen Antworten",
   sending: "Wird gesendet …",
@@ -108,21 +109,19 @@ export const de = {
   waitingSend: "Noch einmal senden",
   alreadyTitle: "Sie haben schon teilgenommen",
   alreadyLead:
-    "Dieses Gerät hat für diese Studie eine Meldung gesendet. Dieselben Antworten würden nichts Neues verraten, aber als zweite Person zählen. Bitte antworten Sie nur noch einmal, wenn Ihre Antworten falsch waren. Jemand anderes sollte ein eigenes Gerät oder ein privates Fenster benutzen.",
-  alreadyAgain: "Noch einmal antworten",
+    "Dieses Gerät hat seine Meldung für diese Studie gesendet. Sie gilt bis zum Ende der Studie: Andere Antworten würden jetzt nichts ändern und nichts weiter verraten. Jemand anderes sollte ein eigenes Gerät oder ein privates Fenster benutzen.",
   invitation: "Einladungscode",
   invitationHelp: "20 Buchstaben und Ziffern, von der Person, die Sie eingeladen hat.",
   invitationMissing: "Bitte geben Sie den Code ein, 20 Buchstaben und Ziffern.",
   ledgerTitle: "Was dieses Gerät dieser Website bisher mitgeteilt hat",
   ledgerNone: "Nichts.",
-  ledgerReports: "Meldungen",
   ledgerSpent: "Verlust an Privatheit (Epsilon)",
-  ledgerAtMost: "{same} bei gleichen Antworten, höchstens {most}",
+  ledgerTotal: "Insgesamt",
   ledgerNote: "Das steht nur auf diesem Gerät, ohne Ihre Antworten.",
   ledgerLost: "Dieser Browser bewahrt nichts auf: Beim Schließen der Seite ist die Liste weg.",
   forget: "Auf diesem Gerät vergessen",
   forgetSure:
-    "Die Liste und die zufälligen Entscheidungen vergessen? Wenn Sie danach noch einmal antworten, wird mehr verraten.",
+    "Die Liste und das Gesendete vergessen? Wenn Sie danach noch einmal antworten, wird eine neue Meldung gezogen und mehr verraten.",
   brokenTitle: "Diese Studie kann nicht beantwortet werden",
   brokenLead:
     "Die Fragen, die der Server geschickt hat, sind beschädigt oder geben keinen Schutz; darum wird nichts gefragt und nichts gesendet. Bitte sagen Sie es den Leuten hinter der Umfrage.",

@@ -54,7 +54,7 @@ export const en = {
     "What others can see on this device, or over your shoulder.",
   ],
   again:
-    "This device remembers its random choices, so the same answers always give the same report. Being asked a hundred times reveals no more than being asked once. Changed answers reveal more: their own reports, and that they changed, to whoever knows that both came from this device.",
+    "This device sends one report for this study. Whatever you answer later, that report stands: being asked a hundred times reveals no more than being asked once.",
   noMemory:
     "This browser does not let the page remember anything. Your answers are randomised all the same, but if you close the page and answer again, chance decides anew and more is revealed. Please answer only once.",
   questionsTitle: "Questions",
@@ -82,9 +82,10 @@ export const en = {
   bodyCodesDrawn:
     "one number: the questions that chance has picked, and the randomised answers to them",
   bodyInvitation: "your invitation; it is deleted when it is used, and not kept with the report",
-  cost: "Sending this costs you a privacy loss (epsilon) of {epsilon}.",
-  costAgain:
-    "If you gave the same answers before, it costs nothing more; with changed answers up to {epsilon}.",
+  cost:
+    "Sending this costs you a privacy loss (epsilon) of {epsilon}. It cannot be changed afterwards.",
+  stands:
+    "This device has already handed over a report for this study. That report stands, whatever you answer now; it counts once, and nothing more is revealed.",
   send: "Send",
   back: "Back to my answers",
   sending: "Sending …",
@@ -106,21 +107,19 @@ export const en = {
   waitingSend: "Send it again",
   alreadyTitle: "You have already taken part",
   alreadyLead:
-    "This device has sent a report for this study. The same answers again would reveal nothing new, but they would count as a second person. Please answer again only if your answers were wrong. Somebody else should use a device of their own, or a private window.",
-  alreadyAgain: "Answer again",
+    "This device has sent its report for this study. It stands until the study ends: other answers now would change nothing and reveal nothing more. Somebody else should use a device of their own, or a private window.",
   invitation: "Invitation code",
   invitationHelp: "20 letters and digits, from whoever invited you.",
   invitationMissing: "Please enter the code, 20 letters and digits.",
   ledgerTitle: "What this device has told this site so far",
   ledgerNone: "Nothing.",
-  ledgerReports: "Reports",
   ledgerSpent: "Privacy loss (epsilon)",
-  ledgerAtMost: "{same} if the answers were the same, at most {most}",
+  ledgerTotal: "In all",
   ledgerNote: "It is written down on this device only, without your answers.",
   ledgerLost: "This browser keeps no record: the list is gone when you close the page.",
   forget: "Forget this on this device",
   forgetSure:
-    "Forget the list and the random choices? If you answer again after that, more is revealed.",
+    "Forget the list and what was sent? If you answer again after that, a new report is drawn and more is revealed.",
   brokenTitle: "This study cannot be answered",
   brokenLead:
     "The questions as the server gave them are damaged or give no protection, so nothing is asked and nothing is sent. Please tell whoever runs the survey.",

@@ -55,7 +55,7 @@ export const es = {
     "Lo que otros vean en este dispositivo o por encima de su hombro.",
   ],
   again:
-    "Este dispositivo recuerda sus decisiones al azar, así que las mismas respuestas dan siempre el mismo informe. Que le pregunten cien veces no revela más que una. Cambiar las respuestas revela más: sus propios informes, y que han cambiado, a quien sepa que ambos vienen de este dispositivo.",
+    "Este dispositivo envía un solo informe para este estudio. Responda lo que responda después, ese informe vale: que le pregunten cien veces no revela más que una.",
   noMemory:
     "Este navegador no deja que la página recuerde nada. Sus respuestas se alteran al azar igualmente, pero si cierra la página y vuelve a responder, el azar decide de nuevo y se revela más. Por favor, responda una sola vez.",
   questionsTitle: "Preguntas",
@@ -83,9 +83,10 @@ export const es = {
   bodyCodesDrawn:
     "un número: qué preguntas ha elegido el azar, y las respuestas cambiadas a ellas",
   bodyInvitation: "su invitación; se borra al usarla y no se guarda con el informe",
-  cost: "Enviar esto le cuesta una pérdida de privacidad (épsilon) de {epsilon}.",
-  costAgain:
-    "Si ya dio las mismas respuestas, no cuesta nada más; con respuestas distintas, hasta {epsilon}.",
+  cost:
+    "Enviar esto le cuesta una pérdida de privacidad (épsilon) de {epsilon}. Después no se puede cambiar.",
+  stands:
+    "Este dispositivo ya ha entregado un informe para este estudio. Ese informe vale, responda lo que responda ahora; cuenta una vez y no se revela nada más.",
   send: "Enviar",
   back: "Volver a mis respuestas",
   sending: "Enviando …",
@@ -108,21 +109,19 @@ export const es = {
   waitingSend: "Enviarlo otra vez",
   alreadyTitle: "Ya ha participado",
   alreadyLead:
-    "Este dispositivo ya ha enviado un informe para este estudio. Las mismas respuestas no revelarían nada nuevo, pero contarían como otra persona. Responda otra vez solo si sus respuestas eran erróneas. Otra persona debería usar su propio dispositivo o una ventana privada.",
-  alreadyAgain: "Responder otra vez",
+    "Este dispositivo ya ha enviado su informe para este estudio. Vale hasta que el estudio termine: otras respuestas ahora no cambiarían nada ni revelarían nada más. Otra persona debería usar su propio dispositivo o una ventana privada.",
   invitation: "Código de invitación",
   invitationHelp: "20 letras y cifras, de quien le ha invitado.",
   invitationMissing: "Por favor, escriba el código: 20 letras y cifras.",
   ledgerTitle: "Lo que este dispositivo ha dicho hasta ahora a este sitio",
   ledgerNone: "Nada.",
-  ledgerReports: "Informes",
   ledgerSpent: "Pérdida de privacidad (épsilon)",
-  ledgerAtMost: "{same} si las respuestas fueron las mismas, {most} como mucho",
+  ledgerTotal: "En total",
   ledgerNote: "Está anotado solo en este dispositivo, sin sus respuestas.",
   ledgerLost: "Este navegador no guarda nada: la lista desaparece al cerrar la página.",
   forget: "Olvidarlo en este dispositivo",
   forgetSure:
-    "¿Olvidar la lista y las decisiones al azar? Si después vuelve a responder, se revela más.",
+    "¿Olvidar la lista y lo enviado? Si después vuelve a responder, se sortea un informe nuevo y se revela más.",
   brokenTitle: "No se puede responder a este estudio",
   brokenLead:
     "Las preguntas que ha dado el servidor están dañadas o no protegen, así que no se pregunta ni se envía nada. Por favor, avise a quien hace la encuesta.",

@@ -55,7 +55,7 @@ export const fr = {
     "Ce que d’autres voient sur cet appareil ou par-dessus votre épaule.",
   ],
   again:
-    "Cet appareil se souvient de ses choix au hasard : les mêmes réponses donnent toujours le même envoi. Être interrogé cent fois n’en révèle pas plus qu’une. Des réponses changées en révèlent davantage : leurs propres envois, et le fait qu’elles ont changé, à qui sait que les deux viennent de cet appareil.",
+    "Cet appareil fait un seul envoi pour cette étude. Quoi que vous répondiez plus tard, cet envoi vaut : être interrogé cent fois n’en révèle pas plus qu’une.",
   noMemory:
     "Ce navigateur ne laisse pas la page se souvenir. Vos réponses sont modifiées au hasard quand même, mais si vous fermez la page et répondez de nouveau, le hasard décide à nouveau et davantage est révélé. Merci de ne répondre qu’une fois.",
   questionsTitle: "Questions",
@@ -83,9 +83,10 @@ export const fr = {
   bodyCodesDrawn:
     "un nombre : les questions choisies par le hasard et les réponses modifiées",
   bodyInvitation: "votre invitation ; elle est effacée à l’usage et n’est pas gardée avec l’envoi",
-  cost: "Envoyer ceci vous coûte une perte de confidentialité (epsilon) de {epsilon}.",
-  costAgain:
-    "Si vous avez déjà donné les mêmes réponses, cela ne coûte rien de plus ; avec d’autres réponses, jusqu’à {epsilon}.",
+  cost:
+    "Envoyer ceci vous coûte une perte de confidentialité (epsilon) de {epsilon}. Ensuite, on ne peut plus le changer.",
+  stands:
+    "Cet appareil a déjà remis un envoi pour cette étude. Cet envoi vaut, quoi que vous répondiez maintenant ; il compte une fois, et rien de plus n’est révélé.",
   send: "Envoyer",
   back: "Revenir à mes réponses",
   sending: "Envoi en cours …",
@@ -107,21 +108,19 @@ export const fr = {
   waitingSend: "Le renvoyer",
   alreadyTitle: "Vous avez déjà participé",
   alreadyLead:
-    "Cet appareil a déjà fait un envoi pour cette étude. Les mêmes réponses ne révéleraient rien de neuf, mais compteraient comme une autre personne. Ne répondez de nouveau que si vos réponses étaient fausses. Une autre personne devrait utiliser son propre appareil ou une fenêtre privée.",
-  alreadyAgain: "Répondre de nouveau",
+    "Cet appareil a fait son envoi pour cette étude. Il vaut jusqu’à la fin de l’étude : d’autres réponses ne changeraient rien maintenant et ne révéleraient rien de plus. Une autre personne devrait utiliser son propre appareil ou une fenêtre privée.",
   invitation: "Code d’invitation",
   invitationHelp: "20 lettres et chiffres, de la personne qui vous a invité.",
   invitationMissing: "Saisissez le code : 20 lettres et chiffres.",
   ledgerTitle: "Ce que cet appareil a dit à ce site jusqu’ici",
   ledgerNone: "Rien.",
-  ledgerReports: "Envois",
   ledgerSpent: "Perte de confidentialité (epsilon)",
-  ledgerAtMost: "{same} si les réponses étaient les mêmes, {most} au plus",
+  ledgerTotal: "En tout",
   ledgerNote: "C’est noté sur cet appareil seulement, sans vos réponses.",
   ledgerLost: "Ce navigateur ne garde rien : la liste disparaît quand vous fermez la page.",
   forget: "L’oublier sur cet appareil",
   forgetSure:
-    "Oublier la liste et les choix au hasard ? Si vous répondez ensuite de nouveau, davantage est révélé.",
+    "Oublier la liste et ce qui a été envoyé ? Si vous répondez ensuite de nouveau, un nouvel envoi est tiré au sort et davantage est révélé.",
   brokenTitle: "On ne peut pas répondre à cette étude",
   brokenLead:
     "Les questions données par le serveur sont abîmées ou ne protègent pas ; rien n’est donc demandé ni envoyé. Merci de prévenir les responsables de l’enquête.",

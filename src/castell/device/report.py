@@ -1,0 +1,99 @@
+"""One respondent's report: made on the device, nothing sent."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.device.respond import draw_blocks, report_columns
+from castell.device.words import labelled_words
+from castell.errors import AnswerError
+from castell.study.schema import suggest
+from castell.study.study import Study
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that leaves the device. A second copy with the same id is not counted again."""
+
+    id: str
+    study: str
+    codes: tuple[int, ...]
+    invitation: str | None = None
+
+    def document(self) -> dict[str, Any]:
+        plain = {"id": self.id, "study": self.study, "codes": list(self.codes)}
+        return plain if self.invitation is None else {**plain, "invitation": self.invitation}
+
+    def body(self) -> str:
+        """The bytes that leave, as text.
+
+        >>> Report("AAAAAAAAAAAAAAAAAAAAAA", "ab", (1, 2)).body()
+        '{"id":"AAAAAAAAAAAAAAAAAAAAAA","study":"ab","codes":[1,2]}'
+        """
+        return json.dumps(self.document(), separators=(",", ":"))
+
+
+def blocks_asked(study: Study, key: bytes) -> list[int]:
+    """Which blocks a device with this key reports: all, or the one that was drawn for it."""
+    drawn = draw_blocks(study.design, 1, labelled_words(key, "draw", study.digest))
+    return list(range(len(study.design.blocks))) if drawn is None else [int(drawn[0])]
+
+
+def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
+    """Which blocks the codes of a report are of.
+
+    >>> from castell import Attribute, Schema
+    >>> sizes = {"a": "xyz", "b": "uv"}
+    >>> schema = Schema(Attribute(name, list(values)) for name, values in sizes.items())
+    >>> blocks_reported(Study(schema, 1.0, "singles"), [3])  # codes 0 to 2 are of the other one
+    [1]
+    """
+    design = study.design
+    if not design.draw:
+        return list(range(len(design.blocks)))
+    return [bisect_right(design.starts, codes[0]) - 1]
+
+
+def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Report:
+    """A report of a value for each attribute that is asked. Nothing is sent.
+
+    The words of a block belong to the key, the study and the block, not to the answer: nobody can
+    look for a nicer report by answering otherwise and back.
+    """
+    digest, asked = study.digest, blocks_asked(study, key)
+    columns = report_columns(
+        study.design,
+        answer_codes(study, answers, asked),
+        np.array(asked) if study.design.draw else None,
+        lambda index: labelled_words(key, "report", digest, index),
+    )
+    return Report(_new_id(), digest, tuple(int(column[0]) for column in columns))
+
+
+def answer_codes(
+    study: Study, answers: Mapping[str, object], asked: Sequence[int]
+) -> dict[str, NDArray[np.intp]]:
+    """The code of each answer that some blocks need, as columns of one row."""
+    for name in answers:
+        if name not in study.names:
+            raise AnswerError(
+                f"{name!r} is no attribute of the study", suggest(str(name), study.names)
+            )
+    names = dict.fromkeys(name for index in asked for name in study.design.blocks[index].names)
+    for name in names:
+        if name not in answers:
+            raise AnswerError(f"there is no answer for {name!r}", "give a value for it")
+    return {name: np.array([study.schema[name].code(answers[name])]) for name in names}
+
+
+def _new_id() -> str:
+    return base64.urlsafe_b64encode(os.urandom(16)).rstrip(b"=").decode()
