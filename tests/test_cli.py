@@ -16,6 +16,7 @@ from pyarrow import csv
 
 from castell import Attribute, Schema, Study, methods
 from castell.cli import app as cli
+from castell.cli.estimating import _query
 from castell.cli.study_file import to_toml
 from castell.estimators import reads
 from castell.inference.capabilities import KINDS
@@ -233,8 +234,9 @@ def test_a_method_that_does_not_read_the_reports_is_refused(folder: Path, castel
 def test_values_with_commas_can_be_asked_for() -> None:
     schema = Schema([Attribute("job", ["clerk, senior", "cook", "none"])])
     asked = {"job": ["clerk, senior", "cook"]}
-    assert cli._query([r"job=clerk\, senior,cook"], schema) == asked
-    assert cli._query(["job=clerk, senior"], schema) == {"job": ["clerk, senior"]}
+    for option in ("--where", "--given"):
+        assert _query([r"job=clerk\, senior,cook"], schema, option) == asked
+        assert _query(["job=clerk, senior"], schema, option) == {"job": ["clerk, senior"]}
 
 
 def test_the_installed_script_runs() -> None:

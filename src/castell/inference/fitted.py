@@ -9,6 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
 from castell.counting import Counts, HistogramCounts, drawn_blocks
 from castell.inference.intervals import SpreadOf
 from castell.inference.inversion import Query
@@ -39,6 +43,9 @@ class Fitted:
     shares: Callable[[Sequence[Query]], Shares]
     # Whether its tables are the unbiased ones, so that there is no model to be wrong.
     unbiased: bool = False
+    # Codes of so many synthetic people, a column for each attribute asked for, where the method
+    # has a model to draw them from; without one they are drawn from its table.
+    sample: Callable[[tuple[str, ...], int, Generator], Sequence[NDArray[np.intp]]] | None = None
 
     @cached_property
     def blocks(self) -> tuple[HistogramCounts, ...] | None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from castell.inference.misfit import Misfit, Verdict
 from castell.linear.operators import Floats
+from castell.results.source import Source
 from castell.study.schema import Attribute
 
 
@@ -39,6 +40,8 @@ class LabelledTable(Protocol):
     def epsilon(self) -> float: ...
     @property
     def spent(self) -> float: ...
+    @property
+    def source(self) -> Source: ...
     @property
     def notes(self) -> tuple[str, ...]: ...
     @property

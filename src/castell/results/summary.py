@@ -1,8 +1,11 @@
-"""An estimate as text: what a statistician would paste into a report."""
+"""An estimate in words: what a statistician would paste into a report."""
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.inference.chisquare import p_text
 from castell.inference.misfit import Verdict
@@ -33,10 +36,15 @@ def summarize(joint: LabelledTable, level: float, most: int) -> str:
     return "\n".join([*head, "", *_table(joint, level, most), "", *remarks(joint, level)])
 
 
+def largest(joint: LabelledTable, most: int) -> NDArray[np.intp]:
+    """The cells to show: all, or the largest where there are too many; in the table's order."""
+    if joint.probabilities.size <= most:
+        return np.arange(joint.probabilities.size)
+    return np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
+
+
 def _table(joint: LabelledTable, level: float, most: int) -> list[str]:
-    rows = np.arange(joint.probabilities.size)
-    if len(rows) > most:
-        rows = np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
+    rows = largest(joint, most)
     columns = joint.columns(level, rows)
     labels = list(columns)[: len(joint.names)]
     titles = [*labels, "estimate", "std. err.", f"{percent(level)} interval"]
@@ -94,3 +102,17 @@ def doubt(joint: LabelledTable) -> str:
         f"noise in {' x '.join(found.names)} (chi-square {found.statistic:.1f}, {found.freedom} "
         f"degrees of freedom, p {p_text(found.p)}); use another method"
     )
+
+
+def warned(secure: bool, notes: tuple[str, ...]) -> tuple[str, ...]:
+    """The notes of a result, after the warning that its reports protect nobody."""
+    return notes if secure else (INSECURE, *notes)
+
+
+def number(value: float) -> str:
+    """A share to four digits, or that it is not known.
+
+    >>> number(0.25), number(float("nan"))
+    ('0.2500', 'not known')
+    """
+    return f"{value:.4f}" if isfinite(value) else "not known"

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
+from castell.display.notebook import heading, html_table
+from castell.display.one_line import one_line
 from castell.study import sentences
 from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
@@ -30,9 +32,10 @@ class Stated(Protocol):
     def design(self) -> Design: ...
     @property
     def schema(self) -> Schema: ...
+    def facts(self) -> list[str]: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Statement:
     """The exposure of every attribute and of all of them together.
 
@@ -72,10 +75,11 @@ class Statement:
             sentences.forgery(self.exposures, self.study.design),
         ]
 
-    def document(self) -> dict[str, Any]:
-        """The statement for programs."""
+    def to_dict(self) -> dict[str, Any]:
+        """The statement for programs, as plain JSON values; docs/results.md has the layout."""
         return {
-            "name": self.study.name,
+            "kind": "statement",
+            "study": self.study.name,
             "digest": self.study.digest,
             "epsilon": self.study.epsilon,
             "drawn": self.study.design.draw,
@@ -89,6 +93,15 @@ class Statement:
             "attributes": [_entry(e) for e in self.exposures],
             "statement": self.words(),
         }
+
+    def __repr__(self) -> str:
+        return one_line("Statement", f"of {self.study.name!r}", self.study.facts())
+
+    def _repr_html_(self) -> str:
+        titles, *rows = sentences.rows(self.exposures, self._drawn)
+        cost = f"epsilon {self.study.epsilon:.6g} in all, for one respondent"
+        caption = heading(f"What taking part in {self.study.name!r} costs", cost)
+        return html_table(caption, titles, rows, notes=self.words())
 
     def __str__(self) -> str:
         study = self.study
