@@ -19,7 +19,10 @@ from castell.display.plain import plain
 from castell.errors import OptionError
 
 
-@given(st.text(max_size=400), st.lists(st.text("abc 1", max_size=20), max_size=5))
+@given(
+    st.builds(str.__mul__, st.text(max_size=40), st.integers(0, 30)),
+    st.lists(st.text("abc 1", max_size=20), max_size=5),
+)
 def test_a_line_is_one_and_short_whatever_people_call_things(what: str, facts: list[str]) -> None:
     line = one_line("JointEstimate", what, facts)
     assert len(line) <= MOST
