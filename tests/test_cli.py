@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from castell import Attribute, Schema, Study, methods
+from castell import Attribute, Schema, Study, fit, methods, scan_reports
 from castell.cli import app as cli
+from castell.cli.estimating import _query
 from castell.cli.study_file import to_toml
 from castell.estimators import reads
 from castell.inference.capabilities import KINDS
@@ -99,6 +100,37 @@ def test_estimate_for_people(folder: Path, castell: Shell) -> None:
     del folder
 
 
+def test_conditional_shares(folder: Path, castell: Shell) -> None:
+    castell("randomize", "study.toml", "answers.csv", "r.parquet")
+    asked = ("estimate", "study.toml", "r.parquet", "--method", "castell")
+    model = fit(scan_reports(folder / "r.parquet", Study.load(folder / "study.toml")), "castell")
+    among = {"smokes": ["now", "before"], "age": ["60+"]}
+    given = ("--given", "smokes=now,before", "--given", "age=60+")
+    found = model.conditional("health", given=among)
+    shown = castell(*asked, "health", *given, "--level", "0.9", "--output", "c.csv")
+    assert shown.out == f"{found.summary(0.9)}\nwrote c.csv\n"
+    assert shown.out.startswith("health given smokes = now or before and age = 60+ (castell)\n")
+    assert castell(*asked, "health", *given, "--json").json == found.to_dict()
+    assert csv.read_csv(folder / "c.csv")["upper"].to_pylist() == found.conf_int(0.9)[1].tolist()
+    # One share of several values, and of several attributes.
+    one = model.conditional({"health": ["poor", "fair"], "region": "north"}, given=among)
+    where = ("--where", "health=poor,fair", "--where", "region=north")
+    told = castell(*asked, *where, *given, "--json").json
+    assert told == one.to_dict()
+    assert told["where"] == {"health": ["poor", "fair"], "region": ["north"]}
+    assert told["given"] == {"smokes": ["now", "before"], "age": ["60+"]}
+
+
+def test_json_is_what_python_says_to_the_digit(folder: Path, castell: Shell) -> None:
+    castell("randomize", "study.toml", "answers.csv", "r.parquet")
+    asked = ("estimate", "study.toml", "r.parquet", "--json", "--level", "0.9", "--method", "em")
+    model = fit(scan_reports(folder / "r.parquet", Study.load(folder / "study.toml")), "em")
+    table = castell(*asked, "smokes", "age", "--post", "simplex").json
+    assert table == model.estimate(["smokes", "age"], post="simplex").to_dict(0.9)
+    share = castell(*asked, "--where", "smokes=now,before").json
+    assert share == model.probability(smokes=["now", "before"]).to_dict(0.9)
+
+
 def test_check_says_what_it_costs(folder: Path, castell: Shell) -> None:
     shown = castell("check", "study.toml")
     assert "epsilon   12 in all" in shown.out
@@ -156,6 +188,24 @@ WRONG = [
     (["estimate", "study.toml", "r.parquet", "--where", "age=60+", "--plot", "x.png"], "one share"),
     (["estimate", "study.toml", "r.parquet", "age", "--plot", "no/x.png"], "there is no folder"),
     (["estimate", "study.toml", "r.parquet"], "name attributes"),
+    (["estimate", "study.toml", "r.parquet", "--given", "age=60+"], "name attributes"),
+    (
+        ["estimate", "study.toml", "r.parquet", "age", "smokes", "--given", "health=poor"],
+        "name one",
+    ),
+    (["estimate", "study.toml", "r.parquet", "age", "--given", "age=60+"], "asked for and given"),
+    (["estimate", "study.toml", "r.parquet", "smokes", "--given", "age=7"], "is not a value"),
+    (["estimate", "study.toml", "r.parquet", "smokes", "--given", "agee=7"], "did you mean 'age'"),
+    (["estimate", "study.toml", "r.parquet", "smokes", "--given", "age"], "--given 'age' is not"),
+    (
+        ["estimate", "study.toml", "r.parquet", "smokes", "--given", "age=60+", "--plot", "x.png"],
+        "for joint tables",
+    ),
+    (
+        ["estimate", "study.toml", "r.parquet", "smokes", "--given", "age=60+", "--post", "clip"],
+        "for joint tables",
+    ),
+    (["check", "study.toml", "--publish", "study.txt"], "end its name in .json"),
     (["estimate", "study.toml", "r.parquet", "age", "--where", "age=60+"], "both were asked"),
     (["estimate", "study.toml", "r.parquet", "agee"], "did you mean 'age'"),
     (["estimate", "study.toml", "r.parquet", "age", "age"], "twice"),
@@ -233,8 +283,9 @@ def test_a_method_that_does_not_read_the_reports_is_refused(folder: Path, castel
 def test_values_with_commas_can_be_asked_for() -> None:
     schema = Schema([Attribute("job", ["clerk, senior", "cook", "none"])])
     asked = {"job": ["clerk, senior", "cook"]}
-    assert cli._query([r"job=clerk\, senior,cook"], schema) == asked
-    assert cli._query(["job=clerk, senior"], schema) == {"job": ["clerk, senior"]}
+    for option in ("--where", "--given"):
+        assert _query([r"job=clerk\, senior,cook"], schema, option) == asked
+        assert _query(["job=clerk, senior"], schema, option) == {"job": ["clerk, senior"]}
 
 
 def test_the_installed_script_runs() -> None:

@@ -200,9 +200,9 @@ def test_xarray() -> None:
     assert (data.attrs["n"], data.attrs["secure"]) == (300, 1)
 
 
-def test_a_document_for_programs() -> None:
+def test_an_estimate_for_programs() -> None:
     joint = _joint(post="clip")
-    document = json.loads(json.dumps(joint.document(0.9)))
+    document = json.loads(json.dumps(joint.to_dict(0.9)))
     low, high = joint.conf_int(0.9)
     tables = {
         "probabilities": joint.probabilities,
@@ -212,8 +212,8 @@ def test_a_document_for_programs() -> None:
     }
     for name, table in tables.items():
         np.testing.assert_array_equal(np.array(document[name]), table)
-    assert list(document["attributes"]) == ["c", "a"]
-    assert document["attributes"]["a"] == ["a0", "a1"]
+    assert document["attributes"] == ["c", "a"]
+    assert document["values"][1] == ["a0", "a1"]
     facts = {"method": "castell", "post": "clip", "n": 300, "secure": True, "level": 0.9}
     assert {name: document[name] for name in facts} == facts
     assert document["epsilon"] == joint.epsilon

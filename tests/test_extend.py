@@ -161,7 +161,7 @@ def test_an_error_that_nobody_stated_does_not_look_like_certainty() -> None:
     assert (joint.standard_errors > 0.25).all()
     assert Code.ERRORS_UNKNOWN in [each.code for each in joint.reasons]
     assert "states no errors" in joint.summary()
-    json.dumps(joint.document(), allow_nan=False)
+    json.dumps(joint.to_dict(), allow_nan=False)
     share = model.probability(a="a0", c="c1")
     assert share.conf_int() == (0.0, 1.0)
     assert share.complement().conf_int() == (0.0, 1.0)

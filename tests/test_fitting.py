@@ -54,7 +54,7 @@ def test_the_default_is_auto() -> None:
 
 def test_a_model_says_what_it_is() -> None:
     model = castell.fit(_reports(), "independent")
-    assert repr(model) == "<Model 'independent' of 'study', n = 500>"
+    assert repr(model) == "<Model of 'study': method 'independent', n = 500, epsilon 6.485>"
     assert model.study is STUDIES["mixed"]
 
 

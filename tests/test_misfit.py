@@ -61,7 +61,7 @@ def test_independence_that_does_not_hold_is_doubtful_and_so_is_said(design: str)
     assert joint.verdict is Verdict.DOUBTFUL
     assert joint.misfit.names == ("b", "c")
     assert joint.summary().count("DOUBTFUL") == 1
-    assert joint.document()["verdict"] == "doubtful"
+    assert joint.to_dict()["verdict"] == "doubtful"
     signal = {s.key: s for s in trust.signals(counts, joint)}["misfit"]
     assert (signal.state, signal.value) == ("look", "doubtful")
     assert "such as auto or castell" in signal.text

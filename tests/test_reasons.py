@@ -30,7 +30,7 @@ def test_every_reason_has_words() -> None:
         told = Reason(code, EXAMPLES.get(code, {}), ("smokes", "health"), "some text")
         assert len(words(told)) > 5
         assert words(told)[-1] != "."
-        document = told.document()
+        document = told.to_dict()
         assert document["code"] == code.value
         json.dumps(document)
         with pytest.raises(TypeError):
@@ -81,8 +81,8 @@ def test_what_would_have_shown_falls_as_reports_come_in() -> None:
 def test_reasons_stand_in_the_document() -> None:
     people = population((2, 3), seed=4)
     reports = collect(Study(people.schema, 4.0), people.table, 500, np.random.default_rng(0))
-    document = castell.estimate(reports, ["a", "b"]).document()
+    document = castell.estimate(reports, ["a", "b"]).to_dict()
     assert [each["text"] for each in document["reasons"]] == document["notes"]
     assert document["checked"] == "whole"
-    share = castell.fit(reports).probability(a="a0").document()
+    share = castell.fit(reports).probability(a="a0").to_dict()
     assert share["reasons"][-1]["numbers"] == {"together": 500, "n": 500}

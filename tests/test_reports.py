@@ -136,8 +136,9 @@ def test_the_callers_array_does_not_reach_into_checked_reports() -> None:
 
 
 def test_a_seed_shows() -> None:
-    assert repr(reports(SEX, OK_AGE)) == "<Reports of 'study': 4>"
-    assert repr(reports(SEX, OK_AGE, secure=False)) == "<Reports of 'study': 4, INSECURE (seeded)>"
+    assert repr(reports(SEX, OK_AGE)) == "<Reports of 'study': n = 4, epsilon 4>"
+    seeded = repr(reports(SEX, OK_AGE, secure=False))
+    assert seeded == "<Reports of 'study': n = 4, epsilon 4, INSECURE (seeded)>"
 
 
 # -- as labels -------------------------------------------------------------------------------------

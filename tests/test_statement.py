@@ -178,7 +178,7 @@ def test_the_statement_of_a_draw_is_printed() -> None:
     # Every attribute is in several blocks: none is randomised with another throughout.
     assert "randomised with" not in shown
     assert "epsilon   2.5 in all" in str(DRAWN["cover"].statement())
-    document = DRAWN["pairs"].statement().document()
+    document = DRAWN["pairs"].statement().to_dict()
     assert [a["block"] for a in document["attributes"]] == [["a"], ["b"], ["c"]]
     assert document["epsilon"] == DRAWN["pairs"].epsilon
 
@@ -209,10 +209,8 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
     assert told == f"{statement}\n"
     assert told.endswith("\n".join(statement.words()) + "\n")
     as_json = subprocess.run([*program, "--json"], capture_output=True, text=True, check=True)
-    assert json.loads(as_json.stdout) == statement.document()
-    for entry, exposure in zip(
-        statement.document()["attributes"], statement.exposures, strict=True
-    ):
+    assert json.loads(as_json.stdout) == statement.to_dict()
+    for entry, exposure in zip(statement.to_dict()["attributes"], statement.exposures, strict=True):
         assert entry["best_guess"] == entry["best_guess_if_drawn"] == exposure.best_guess
         assert entry["best_guess_over_draw"] == exposure.best_guess_over_draw
         assert entry["chance_drawn"] == exposure.chance_drawn

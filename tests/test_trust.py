@@ -315,6 +315,6 @@ def test_errors_and_noise_of_a_good_table_and_of_a_hopeless_one() -> None:
 
 def test_a_signal_is_a_plain_document() -> None:
     raw = estimate(Study(SMALL, epsilon=4.0).randomize(_answers(500), seed=1), "a", "castell")
-    document = standard_errors(raw).document()
+    document = standard_errors(raw).to_dict()
     assert set(document) == {"key", "title", "state", "value", "text", "method", "numbers"}
     assert points(0.0001) == "0.010 points"

@@ -92,7 +92,7 @@ def test_studies(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("vector", named("statements"))
 def test_statements(vector: dict[str, Any]) -> None:
-    stated = Study.from_json(vector["study"]).statement().document()
+    stated = Study.from_json(vector["study"]).statement().to_dict()
     wanted = vector["statement"]
     for key in ("all_guessed_if_drawn", "all_by_chance_if_drawn", "all_guessed", "all_by_chance"):
         assert stated[key] == pytest.approx(wanted[key], rel=1e-14), key

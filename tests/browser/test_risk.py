@@ -61,7 +61,7 @@ def test_python_and_the_browser_compute_the_same_bits(module_page: Page, name: s
         }""",
         study.to_json(),
     )
-    stated = study.statement().document()
+    stated = study.statement().to_dict()
     for here, there in {
         "tellingBlock": "telling_block",
         "allGuessedIfDrawn": "all_guessed_if_drawn",

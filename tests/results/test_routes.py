@@ -110,6 +110,11 @@ def test_every_method_answers_with_the_librarys_numbers(state: State, method: st
     got = np.array([cell[2:] for cell in told["cells"]])
     assert got == pytest.approx(np.stack([t.ravel() for t in known], axis=1), abs=1e-12)
     assert [cell[:2] for cell in told["cells"]][:2] == [["never", "poor"], ["never", "fair"]]
+    # And it is the library's own document, but for the tables, which are rows here.
+    document = joint.to_dict(0.9)
+    for table in ("probabilities", "standard_errors", "lower", "upper"):
+        del document[table]
+    assert {key: told[key] for key in document} == document
     assert told["method"] == method
     assert told["epsilon_of_these"] == joint.spent
 

@@ -10,13 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from castell import __version__
-from castell.cli import sending
+from castell.cli import estimating, sending
 from castell.collector import commands as collecting
 from castell.errors import CastellError, OptionError
-from castell.estimators import methods, reads
-from castell.inference.capabilities import KINDS
-from castell.results.fitting import DEFAULT_METHOD
-from castell.study.schema import Schema
 
 app = typer.Typer(
     name="castell",
@@ -27,8 +23,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Learn how a whole population answers, without ever holding a person's answer.",
 )
-
-PICTURES = (".png", ".svg", ".html")
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -112,9 +106,9 @@ def check(
     if warning is not None:
         _note(f"warning: {warning}")
     if publish is not None:
-        publish.write_text(made.to_json(), encoding="utf-8")
+        made.save(publish, overwrite=True)
     if as_json:
-        _print_json(statement.document())
+        _print_json(statement.to_dict())
         return
     typer.echo(statement)
     if publish is not None:
@@ -160,134 +154,6 @@ def randomize(
         _note(f"warning: {INSECURE}")
 
 
-def _methods_told() -> str:
-    """The methods by what they read."""
-    found = {kind: [m for m in methods() if kind in reads(m).kinds] for kind in KINDS}
-    told = (f"of {KINDS[kind]}: {', '.join(able)}" for kind, able in found.items())
-    return f"Estimator. Reports {'; '.join(told)}."
-
-
-@app.command(
-    epilog="Examples: castell estimate study.toml reports.parquet smokes health --plot joint.png"
-    " | castell estimate study.toml reports.parquet --where smokes=now --where health=poor,fair"
-)
-def estimate(
-    study: StudyPath,
-    reports: Annotated[
-        str, typer.Argument(help="Parquet file of reports, or a store: a file or postgresql://...")
-    ],
-    attributes: Annotated[
-        list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
-    ] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="What opens the reports, if a package adds it.")
-    ] = None,
-    method: Annotated[str, typer.Option(help=_methods_told())] = DEFAULT_METHOD,
-    post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
-    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(help="One share instead of a table: name=value,value. Repeat for more."),
-    ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option(help="An option of the method: name=value.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Write the table as .csv or .parquet.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")] = None,
-    most: Annotated[int, typer.Option(help="Rows to print.")] = 30,
-    max_cells: Annotated[int | None, typer.Option(help="Largest table to build.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Estimate a joint table, or one share, from reports."""
-    from castell.cli.printing import TABLES, print_probability, write_table
-    from castell.cli.progress import progress_bar, working
-    from castell.counting import scan_reports
-    from castell.results.fitting import fit
-    from castell.study.study import Study
-
-    made = Study.load(study)
-    if bool(attributes) == bool(where):
-        raise OptionError(
-            "neither a table nor a share was asked for" if not attributes else "both were asked",
-            f"name attributes ({', '.join(made.names)}) or give --where name=value",
-        )
-    if where and (output or plot or post != "raw"):
-        raise OptionError(
-            "--where asks for one share",
-            "leave out --output, --plot and --post: those are for tables",
-        )
-    for path, endings in ((output, TABLES), (plot, PICTURES)):
-        if path is not None and path.suffix not in endings:
-            raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
-        if path is not None and not path.parent.is_dir():
-            raise OptionError(f"there is no folder {path.parent}", "make it first")
-    with progress_bar("counting", quiet=as_json) as tell:
-        stored = collecting.counts(reports, made) if engine is None else None
-        counts = stored or scan_reports(reports, made, engine=engine, progress=tell)
-        model = fit(counts, method, **_options_of(option or []))
-        if where:
-            share = model.probability(_query(where, made.schema))
-            print_probability(share, where, method, level, as_json)
-            return
-        joint = model.estimate(attributes or [], post=post, max_cells=max_cells)
-    with working("working out errors", quiet=as_json):
-        joint.conf_int(level)
-    if output is not None:
-        write_table(joint, output, level)
-    if plot is not None:
-        _save_plot(joint, plot, level)
-    if as_json:
-        _print_json(joint.document(level))
-    else:
-        typer.echo(joint.summary(level, most))
-        for path in (output, plot):
-            if path is not None:
-                typer.echo(f"wrote {path}")
-
-
-def _save_plot(joint: Any, path: Path, level: float) -> None:
-    sharp = {"scale_factor": 2} if path.suffix == ".png" else {}
-    joint.plot(level=level).save(str(path), **sharp)
-
-
-def _pairs(texts: list[str], what: str) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for text in texts:
-        name, mark, value = text.partition("=")
-        if not mark or not name or not value:
-            raise OptionError(
-                f"{what} {text!r} is not name=value", "write name=value, as in smokes=now"
-            )
-        if name in pairs:
-            raise OptionError(f"{what} names {name!r} twice", "give it once")
-        pairs[name] = value
-    return pairs
-
-
-def _query(where: list[str], schema: Schema) -> dict[str, list[str]]:
-    """Values by attribute: one as it stands, or several with commas between them.
-
-    In a list, a comma inside a value is written with a backslash before it.
-    """
-    query, mark = {}, "\x00"
-    for name, text in _pairs(where, "--where").items():
-        parts = [part.replace(mark, ",") for part in text.replace("\\,", mark).split(",")]
-        query[name] = [text] if text in schema[name].values else parts
-    return query
-
-
-def _options_of(texts: list[str]) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    for name, text in _pairs(texts, "--option").items():
-        try:
-            options[name] = json.loads(text)
-        except json.JSONDecodeError:
-            options[name] = text
-    return options
-
-
 @app.command(epilog="Examples: castell demo --people 100000 --epsilon 6 | castell demo --serve")
 def demo(
     folder: Annotated[Path, typer.Option(help="Where to put the files.")] = Path("castell-demo"),
@@ -319,6 +185,7 @@ def demo(
         print_demo(made)
 
 
+estimating.register(app)
 collecting.register(app)
 sending.register(app)
 

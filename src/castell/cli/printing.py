@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
+from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
-from castell.results.probability import Probability
-from castell.results.summary import INSECURE, percent
 
 if TYPE_CHECKING:
     from castell.cli.demo import Demo
@@ -33,28 +31,13 @@ def _table(*titles: str, left: int = 1) -> Table:
     return table
 
 
-def print_probability(
-    share: Probability, where: list[str], method: str, level: float, as_json: bool
-) -> None:
-    low, high = share.conf_int(level)
-    if as_json:
-        document = {"where": where, "method": method, **share.document(level)}
-        print(json.dumps(document, indent=2, ensure_ascii=False))
-        return
-    print(f"share of respondents with {' and '.join(where)}")
-    print(f"{share.value:.4f}, std. err. {share.standard_error:.4f} ({method})")
-    print(f"{percent(level)} interval [{low:.4f}, {high:.4f}]")
-    for note in share.notes if share.secure else (INSECURE, *share.notes):
-        print(note)
-
-
-def write_table(joint: JointEstimate, path: Path, level: float) -> None:
+def write_table(found: JointEstimate | Conditional, path: Path, level: float) -> None:
     """An estimate as a file that other programs read."""
     import pyarrow.parquet as pq
     from pyarrow import csv
 
-    frame = joint.to_frame("pyarrow", level=level)
-    about = {"method": joint.method, "n": str(joint.n), "secure": str(joint.secure).lower()}
+    frame, source = found.to_frame("pyarrow", level=level), found.source
+    about = {"method": source.method, "n": str(source.n), "secure": str(source.secure).lower()}
     frame = frame.replace_schema_metadata({f"castell.{k}": v for k, v in about.items()})
     if path.suffix == ".csv":
         csv.write_csv(frame, path)
@@ -64,7 +47,7 @@ def write_table(joint: JointEstimate, path: Path, level: float) -> None:
 
 def demo_document(demo: Demo) -> dict[str, Any]:
     return {
-        **demo.joint.document(0.95),
+        **demo.joint.to_dict(0.95),
         "truth": demo.truth.tolist(),
         "cells_covered": demo.covered(),
         "files": [str(path) for path in demo.files],

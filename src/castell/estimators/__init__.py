@@ -7,6 +7,9 @@ docstring is what people read about it, and `READS` says which reports it reads
 (`inference/capabilities.py`): those that everybody sends for every block, if it says nothing.
 
 Wherever a method is named here, it may also be given as it is: a function, or what has a `fit`.
+
+Imports inference, evaluation and what they import. A method imports no other method; what methods
+share is in files that begin with _.
 """
 
 from __future__ import annotations

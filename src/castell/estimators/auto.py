@@ -15,6 +15,8 @@ from functools import lru_cache, partial
 from math import prod
 
 import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
 from castell.estimators._cross_fit import Combined, CrossFit, by_model
@@ -43,7 +45,19 @@ MOST_CELLS = 1 << 20
 def fit(counts: Counts) -> Fitted:
     cross_fit = CrossFit(counts)
     solve = lru_cache(maxsize=4)(partial(_solve, cross_fit))
-    return Fitted(counts, partial(_joint, cross_fit, solve), partial(_shares, cross_fit, solve))
+    return Fitted(
+        counts,
+        partial(_joint, cross_fit, solve),
+        partial(_shares, cross_fit, solve),
+        sample=partial(_sample, cross_fit),
+    )
+
+
+def _sample(
+    cross_fit: CrossFit, names: tuple[str, ...], people: int, generator: Generator
+) -> list[NDArray[np.intp]]:
+    """From the one model of all attributes that its tables are shrunk to: those have no joint."""
+    return cross_fit.latent.sample(names, people, generator)
 
 
 def _joint(

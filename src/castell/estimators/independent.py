@@ -7,10 +7,17 @@ the noise, not that error. Paper: Algorithm 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.inference.capabilities import EVERYBODY, SETS, WHOLE, Reads
 from castell.inference.fitted import Fitted
+from castell.inference.postprocess import simplex
 from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, reason
 
@@ -26,4 +33,13 @@ def assumed(names: Sequence[str]) -> tuple[Reason, ...]:
 
 
 def fit(counts: Counts, *, target: str = "population") -> Fitted:
-    return product_model(counts, [(name,) for name in counts.study.names], target, assumed)
+    fitted = product_model(counts, [(name,) for name in counts.study.names], target, assumed)
+    return replace(fitted, sample=partial(_sample, fitted))
+
+
+def _sample(
+    fitted: Fitted, names: Sequence[str], people: int, generator: Generator
+) -> list[NDArray[np.intp]]:
+    """Each attribute by itself, from its margin made a distribution."""
+    margins = [simplex(fitted.joint((name,), None).probabilities) for name in names]
+    return [generator.choice(len(margin), size=people, p=margin) for margin in margins]

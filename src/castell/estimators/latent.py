@@ -40,7 +40,7 @@ def fit(
         if value is not None and not whole:
             raise OptionError(f"{name} is {value!r}", "give a whole number from 1 up")
     fitted = learn(counts, classes, steps, starts)
-    return Fitted(counts, partial(_joint, fitted), partial(_shares, fitted))
+    return Fitted(counts, partial(_joint, fitted), partial(_shares, fitted), sample=fitted.sample)
 
 
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:

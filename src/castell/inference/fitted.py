@@ -8,6 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
 from castell.counting import Counts
 from castell.inference.intervals import SpreadOf
 from castell.inference.inversion import Query
@@ -38,6 +42,9 @@ class Fitted:
     shares: Callable[[Sequence[Query]], Shares]
     # Whether its tables are the unbiased ones, so that there is no model to be wrong.
     unbiased: bool = False
+    # Codes of so many synthetic people, a column for each attribute asked for, where the method
+    # has a model to draw them from; without one they are drawn from its table.
+    sample: Callable[[tuple[str, ...], int, Generator], Sequence[NDArray[np.intp]]] | None = None
 
     def support(self, names: Sequence[str]) -> Support:
         """How many reports stand behind a question about some attributes."""

@@ -10,6 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from castell.display.plain import plain
+
 
 class Code(StrEnum):
     """What a reason says."""
@@ -57,11 +59,11 @@ class Reason:
     def __str__(self) -> str:
         return words(self)
 
-    def document(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The reason for programs."""
         return {
             "code": self.code.value,
-            "numbers": dict(self.numbers),
+            "numbers": {name: plain(number) for name, number in self.numbers.items()},
             "attributes": list(self.names),
             "text": words(self),
         }

@@ -133,7 +133,8 @@ def _fieller(values: Floats, covariance: Floats, z: float, report: float = 0.0) 
     two -= report * 2.0 * whole
     square, middle, constant = b * b - z * z * two, a * b - z * z * both, a * a - z * z * one
     inside = middle * middle - square * constant
-    if square <= 0.0:
+    # A group estimated as empty, or below: noise alone made it so, and no ratio is told.
+    if square <= 0.0 or b <= 0.0:
         return -inf, inf
     reach = sqrt(max(inside, 0.0))
     return (middle - reach) / square, (middle + reach) / square

@@ -86,6 +86,14 @@ class Sampled:
         found = np.array([[_share(rows, query) for query in queries] for rows in self._again])
         return Shares.from_draws(values, found, (reason(Code.SYNTHETIC_ROWS),))
 
+    def sample(
+        self, names: tuple[str, ...], people: int, generator: np.random.Generator
+    ) -> list[NDArray[np.intp]]:
+        """Rows drawn again, whole, from those at hand."""
+        held = len(next(iter(self.rows.values())))
+        chosen = generator.integers(0, held, people)
+        return [self.rows[name][chosen] for name in names]
+
 
 def table_of_rows(study: Study, rows: Rows, names: Sequence[str]) -> Floats:
     """The table of some attributes over rows."""
@@ -102,4 +110,4 @@ def _share(rows: Rows, query: Query) -> float:
 def model(counts: Counts, learn: Learn, rows: Rows | None = None) -> Fitted:
     """A model that answers every question from rows: those given, or those learned now."""
     sampled = Sampled(counts, learn(counts, 0) if rows is None else rows, learn)
-    return Fitted(counts, sampled.joint, sampled.shares)
+    return Fitted(counts, sampled.joint, sampled.shares, sample=sampled.sample)

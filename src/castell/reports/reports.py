@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.display.notebook import heading, html_table
+from castell.display.one_line import one_line
 from castell.errors import ReportError
 from castell.reports.marks import check_study, is_secure, marked_schema, metadata_of
 from castell.study.study import Study
@@ -105,9 +107,42 @@ class Reports:
     def __len__(self) -> int:
         return len(self.columns[0])
 
+    def _facts(self) -> list[str]:
+        found = [f"n = {len(self):,}", f"epsilon {self.study.epsilon:.4g}"]
+        return found if self.secure else [*found, "INSECURE (seeded)"]
+
     def __repr__(self) -> str:
-        mark = "" if self.secure else ", INSECURE (seeded)"
-        return f"<Reports of {self.study.name!r}: {len(self):,}{mark}>"
+        return one_line("Reports", f"of {self.study.name!r}", self._facts())
+
+    def _repr_html_(self) -> str:
+        design = self.study.design
+        each = [len(self)] * len(design.blocks)
+        if design.draw:
+            ends = (*design.starts, *design.widths)
+            each = np.histogram(self.columns[0], bins=ends)[0].tolist()
+        rows = []
+        for block, n in zip(design.blocks, each, strict=True):
+            channel = block.channel
+            numbers = [f"{channel.outputs:,}", f"{channel.exact_epsilon:.4g}", f"{n:,}"]
+            rows.append([" x ".join(block.names), *numbers])
+        caption = heading(f"Reports of {self.study.name!r}", *self._facts())
+        return html_table(caption, ["reported", "codes", "epsilon", "reports"], rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reports for programs, as plain JSON values: the codes of every column.
+
+        docs/results.md has the layout. Many reports are better kept as Parquet: `save`.
+        """
+        columns = zip(column_names(self.study), self.columns, strict=True)
+        return {
+            "kind": "reports",
+            "study": self.study.name,
+            "digest": self.study.digest,
+            "n": len(self),
+            "epsilon": self.study.epsilon,
+            "secure": self.secure,
+            "columns": [{"name": name, "codes": codes.tolist()} for name, codes in columns],
+        }
 
     def to_frame(self, backend: str | None = None) -> Any:
         """The randomised labels as a frame of the kind the answers came in, or Arrow."""

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
+from castell.display.arrays import array_of
+from castell.display.one_line import one_line
+from castell.display.plain import plain
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
+from castell.results.html import shares_html
+from castell.results.source import Labels, Source, described, listed
+from castell.results.summary import number, percent, warned
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Conditional:
     """P(value | given) for some values, with Fieller's intervals.
 
@@ -28,12 +34,26 @@ class Conditional:
 
     asked: str
     values: tuple[str, ...]
-    shares: tuple[Shares, ...] = field(repr=False)  # of both, and of those given, for each value
-    given: Mapping[str, Any]
-    method: str
-    secure: bool
+    where: Labels | None  # what the single value means; None where they are an attribute's
+    given: Labels
+    shares: tuple[Shares, ...]  # of both, and of those given, for each value
+    source: Source
     checked: Checked
     reasons: tuple[Reason, ...] = ()
+    backend: str | None = None
+
+    @property
+    def method(self) -> str:
+        return self.source.method
+
+    @property
+    def secure(self) -> bool:
+        """Whether the reports were made with secure randomness."""
+        return self.source.secure
+
+    @property
+    def title(self) -> str:
+        return f"{self.asked} given {described(self.given)}"
 
     @cached_property
     def probabilities(self) -> Floats:
@@ -42,6 +62,7 @@ class Conditional:
             float(s.values[0] / s.values[1]) if s.values[1] > 0.0 else np.nan for s in self.shares
         ]
         shares: Floats = np.clip(np.array(found), 0.0, 1.0)
+        shares.flags.writeable = False
         return shares
 
     @cached_property
@@ -76,35 +97,61 @@ class Conditional:
         }
 
     def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
-        """A frame: 'pandas', 'polars' or 'pyarrow'."""
-        return frame_of(self.columns(level), backend)
+        """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
+        return frame_of(self.columns(level), backend or self.backend)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The shares for programs, as plain JSON values; docs/results.md has the layout."""
+        low, high = self.conf_int(level)
+        return {
+            "kind": "conditional",
+            **self.source.to_dict(),
+            "asked": self.asked,
+            "values": list(self.values),
+            "where": None if self.where is None else listed(self.where),
+            "given": listed(self.given),
+            "probabilities": plain(self.probabilities),
+            "standard_errors": plain(self.standard_errors),
+            "lower": plain(low),
+            "upper": plain(high),
+            "level": level,
+            "checked": self.checked.value,
+            "reasons": [each.to_dict() for each in self.reasons],
+            "notes": list(self.notes),
+        }
 
     def summary(self, level: float = 0.95) -> str:
         """The shares as a text for a report."""
-        given = described(self.given, ", ")
         low, high = self.conf_int(level)
         rows = zip(self.values, self.probabilities, self.standard_errors, low, high, strict=True)
         wide = max(len(value) for value in self.values)
-        lines = [f"{self.asked} given {given} ({self.method})"]
+        lines = [f"{self.title} ({self.method})"]
         lines += [
-            f"{value:<{wide}}  {share:.4f}  std. err. {error:.4f}  [{least:.4f}, {most:.4f}]"
+            f"{value:<{wide}}  {number(share)}  std. err. {number(error)}  "
+            f"{percent(level)} interval [{least:.4f}, {most:.4f}]"
             for value, share, error, least, most in rows
         ]
-        return "\n".join([*lines, *self.notes])
+        return "\n".join([*lines, *warned(self.secure, self.notes)])
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> NDArray[Any]:
+        return array_of(self.probabilities, dtype, copy)
+
+    def __repr__(self) -> str:
+        many = f"{len(self.values)} share{'s' * (len(self.values) != 1)}"
+        return one_line("Conditional", self.title, [many, *self.source.facts()])
 
     def __str__(self) -> str:
         return self.summary()
 
-
-def values_of(asked: Any) -> list[Any]:
-    """The values that count: one, or a collection of them."""
-    return list(asked) if isinstance(asked, (list, tuple, set, frozenset)) else [asked]
-
-
-def described(asked: Mapping[str, Any], between: str) -> str:
-    """Attributes and the values of them that count, in words.
-
-    >>> described({"smokes": "now", "health": ["poor", "fair"]}, ", ")
-    'smokes = now, health = poor or fair'
-    """
-    return between.join(f"{n} = {' or '.join(map(str, values_of(v)))}" for n, v in asked.items())
+    def _repr_html_(self) -> str:
+        numbers = np.column_stack([self.probabilities, self.standard_errors, *self.conf_int()])
+        return shares_html(
+            self.title,
+            self.source.facts(),
+            [self.asked],
+            [[value] for value in self.values],
+            numbers,
+            warned(self.secure, self.notes),
+        )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from castell.display.arrays import array_of
+from castell.display.one_line import one_line
+from castell.display.plain import plain
 from castell.errors import MissingExtraError, QueryError
 from castell.inference.intervals import Spread, SpreadOf
 from castell.inference.misfit import Misfit, Verdict
@@ -17,13 +20,16 @@ from castell.inference.reasons import Reason
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
+from castell.results.html import joint_html
+from castell.results.source import Source
+from castell.results.summary import summarize
 from castell.study.schema import Attribute, suggest
 from castell.study.study import Study
 
 NUMBERS = ("probability", "standard_error", "lower", "upper")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JointEstimate:
     """An estimated joint distribution: one axis for each attribute, in the order asked.
 
@@ -33,16 +39,16 @@ class JointEstimate:
 
     attributes: tuple[Attribute, ...]
     probabilities: Floats
-    unprocessed: Floats = field(repr=False)
-    spread: SpreadOf = field(repr=False)
+    unprocessed: Floats
+    spread: SpreadOf
     method: str
     post: str
-    study: Study = field(repr=False)
+    study: Study
     n: int
     secure: bool
     checked: Checked = Checked.WHOLE
     # Tests the table, as far as it concerns some attributes; None where there is no model to test.
-    test: Callable[[tuple[str, ...]], Misfit | None] = field(repr=False, default=lambda _: None)
+    test: Callable[[tuple[str, ...]], Misfit | None] = lambda _: None
     reasons: tuple[Reason, ...] = ()
     backend: str | None = None
 
@@ -55,6 +61,10 @@ class JointEstimate:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def source(self) -> Source:
+        return Source(self.study, self.method, self.n, self.secure)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -173,26 +183,28 @@ class JointEstimate:
         """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
         return frame_of(self.columns(level), backend or self.backend)
 
-    def document(self, level: float = 0.95) -> dict[str, Any]:
-        """The estimate for programs: plain lists, nested like the table."""
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The estimate for programs: plain JSON values, lists nested like the table.
+
+        docs/results.md has the layout.
+        """
         low, high = self.conf_int(level)
         return {
-            "attributes": {a.name: list(a.values) for a in self.attributes},
-            "method": self.method,
+            "kind": "joint_estimate",
+            **self.source.to_dict(),
             "post": self.post,
-            "n": self.n,
-            "epsilon": self.epsilon,
             "epsilon_of_these": self.spent,
-            "secure": self.secure,
+            "attributes": list(self.names),
+            "values": [list(attribute.values) for attribute in self.attributes],
+            "probabilities": plain(self.probabilities),
+            "standard_errors": plain(self.standard_errors),
+            "lower": plain(low),
+            "upper": plain(high),
             "level": level,
             "checked": self.checked.value,
             "verdict": self.verdict.value,
-            "reasons": [each.document() for each in self.reasons],
+            "reasons": [each.to_dict() for each in self.reasons],
             "notes": list(self.notes),
-            "probabilities": self.probabilities.tolist(),
-            "standard_errors": self.standard_errors.tolist(),
-            "lower": low.tolist(),
-            "upper": high.tolist(),
         }
 
     def to_xarray(self, *, level: float = 0.95) -> Any:
@@ -224,12 +236,22 @@ class JointEstimate:
 
     def summary(self, level: float = 0.95, most: int = 30) -> str:
         """The estimate as a text for a report."""
-        from castell.results.summary import summarize
-
         return summarize(self, level, most)
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> NDArray[Any]:
+        return array_of(self.probabilities, dtype, copy)
+
+    def __repr__(self) -> str:
+        facts = [f"{self.probabilities.size:,} cells", f"post {self.post!r}", *self.source.facts()]
+        return one_line("JointEstimate", " x ".join(self.names), facts)
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _repr_html_(self) -> str:
+        return joint_html(self)
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
         """A picture (extra `plot`): bars for one attribute, a heat map for two, panels for three.

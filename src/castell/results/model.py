@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from castell.counting import Counts
+from castell.display.notebook import heading
+from castell.display.one_line import one_line
 from castell.errors import QueryError
 from castell.inference.fitted import Fitted
 from castell.inference.inversion import Query, names_of
@@ -18,9 +20,13 @@ from castell.inference.postprocess import step
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.support import Support
 from castell.linear.operators import Floats
-from castell.results.conditional import Conditional, described, values_of
+from castell.reports.frames import frame_of
+from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
 from castell.results.probability import Difference, Probability
+from castell.results.sampling import sample_codes
+from castell.results.source import Labels, Source, described
+from castell.study.html import attribute_table
 from castell.study.study import Study
 
 Values = Mapping[str, Any]
@@ -41,8 +47,25 @@ class Model:
     def study(self) -> Study:
         return self.counts.study
 
+    @property
+    def source(self) -> Source:
+        return Source(self.study, self.method, self.counts.n, self.counts.secure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was fitted to what, as plain JSON values; what it says is in its answers."""
+        return {
+            "kind": "model",
+            **self.source.to_dict(),
+            "attributes": list(self.study.names),
+            "values": [list(attribute.values) for attribute in self.study.schema],
+        }
+
     def __repr__(self) -> str:
-        return f"<Model {self.method!r} of {self.study.name!r}, n = {self.counts.n:,}>"
+        return one_line("Model", f"of {self.study.name!r}", self.source.facts())
+
+    def _repr_html_(self) -> str:
+        caption = heading(f"Model of {self.study.name!r}", *self.source.facts())
+        return attribute_table(caption, self.study.schema)
 
     def support(self, names: Iterable[str] | str) -> Support:
         """How many reports stand behind a question about some attributes."""
@@ -84,28 +107,32 @@ class Model:
         A value, or a collection of values that all count: `probability(sex="Male", age=["20",
         "30"])`. Names that are no identifiers go in a mapping.
         """
-        asked = self._query(query, values)
+        if query and set(query) & set(values):
+            raise QueryError("an attribute was asked for twice", "name each once")
+        where = self._labels({**(query or {}), **values})
+        asked = self._query(where)
         if self._is_everybody(asked):
-            return Probability.certain(self.counts.secure)
+            return Probability.certain(where, self.source)
         found = self.fitted.shares([asked])
         behind = self.support(tuple(asked))
         return Probability(
-            float(found.values[0]),
-            float(found.spread.errors[0]),
-            self.counts.secure,
-            behind.checked,
-            found.spread,
-            (*found.reasons, _behind(behind)),
+            value=float(found.values[0]),
+            standard_error=float(found.spread.errors[0]),
+            where=where,
+            source=self.source,
+            checked=behind.checked,
+            spread=found.spread,
+            reasons=(*found.reasons, _behind(behind)),
         )
 
     def difference(self, one: Values, other: Values) -> Difference:
         """How much larger one share is than another: `difference({"a": "yes"}, {"b": "yes"})`."""
-        queries = [self._query(one, {}), self._query(other, {})]
+        labels = self._labels(one), self._labels(other)
+        queries = [self._query(each) for each in labels]
         found = self.fitted.shares(queries)
         behind = self.support(names_of(queries))
-        return Difference(
-            found, self.counts.secure, behind.checked, (*found.reasons, _behind(behind))
-        )
+        told = found.because(*found.reasons, _behind(behind))
+        return Difference.of(told, *labels, self.source, behind.checked)
 
     def conditional(self, asked: Values | str, *, given: Values) -> Conditional:
         """The shares of some values among those with others.
@@ -113,43 +140,80 @@ class Model:
         `conditional("health", given={"smokes": "now"})` is the distribution of an attribute,
         `conditional({"health": ["poor", "fair"]}, given=...)` a single share.
         """
-        among = self._query(given, {})
-        if isinstance(asked, str):
-            (attribute,) = self.study.schema.select(asked)
-            wanted: list[Values] = [{attribute.name: value} for value in attribute.values]
-            labels = tuple(attribute.values)
+        group = self._labels(given)
+        among = self._query(group)
+        where = None if isinstance(asked, str) else self._labels(asked)
+        if where is None:
+            (attribute,) = self.study.schema.select(cast(str, asked))
+            labels = attribute.values
+            queries = [self._query({attribute.name: (value,)}) for value in labels]
         else:
-            wanted, labels = [asked], (described(asked, " and "),)
-        queries = [self._query(each, {}) for each in wanted]
+            labels = (described(where),)
+            queries = [self._query(where)]
         for name in queries[0]:
             if name in among:
                 raise QueryError(f"{name!r} is asked for and given", "leave it out of one of them")
         found = [self.fitted.shares([{**query, **among}, among]) for query in queries]
         behind = self.support((*queries[0], *among))
-        what = asked if isinstance(asked, str) else " and ".join(asked)
         return Conditional(
-            what,
-            labels,
-            tuple(found),
-            dict(given),
-            self.method,
-            self.counts.secure,
-            behind.checked,
-            (*found[0].reasons, _behind(behind)),
+            asked=" and ".join(queries[0]),
+            values=labels,
+            where=where,
+            given=group,
+            shares=tuple(found),
+            source=self.source,
+            checked=behind.checked,
+            reasons=(*found[0].reasons, _behind(behind)),
+            backend=self.counts.backend,
         )
 
-    def _query(self, query: Values | None, values: Values) -> Query:
-        """The codes of the values asked for."""
-        asked = {**(query or {}), **values}
-        if query and set(query) & set(values):
-            raise QueryError("an attribute was asked for twice", "name each once")
-        codes: dict[str, Any] = {}
+    def sample(
+        self,
+        n: int,
+        names: Iterable[str] | str | None = None,
+        *,
+        seed: int | None = None,
+        backend: str | None = None,
+    ) -> Any:
+        """Synthetic respondents drawn from the model: a frame with a row for each, in labels.
+
+        All attributes, or those named, in a frame of the kind the answers came in, or 'pandas',
+        'polars', 'pyarrow'. `latent` and `auto` draw from their latent-class model of all
+        attributes (a table of `auto` also heeds what its own reports say, so it may differ a
+        little), `locop` and `lopub` from their synthetic rows, `independent` from the margins;
+        any number of attributes. Other methods draw from the estimated table of the attributes
+        asked for, made a distribution by post="simplex".
+
+        The sample is made from the reports alone: it costs no respondent any more privacy. It has
+        the errors of the model it is drawn from. Its own sampling variation comes on top of them,
+        so what is counted in it has no honest interval: ask the model for that.
+        """
+        attributes = self.study.schema.select(self.study.names if names is None else names)
+        order = tuple(attribute.name for attribute in attributes)
+        codes = sample_codes(self.fitted, self.method, order, n, seed)
+        columns = {
+            a.name: np.array(a.values, dtype=object)[column]
+            for a, column in zip(attributes, codes, strict=True)
+        }
+        return frame_of(columns, backend or self.counts.backend)
+
+    def _labels(self, asked: Values) -> Labels:
+        """The values asked for, as the schema writes them."""
+        found: dict[str, tuple[str, ...]] = {}
         for attribute in self.study.schema.select(asked):
-            listed = values_of(asked[attribute.name])
-            if not listed:
+            given = _values_of(asked[attribute.name])
+            if not given:
                 raise QueryError(f"no value of {attribute.name!r} counts", "name at least one")
-            found = sorted({attribute.code(value) for value in listed})
-            codes[attribute.name] = np.array(found, dtype=np.intp)
+            texts = (attribute.values[attribute.code(value)] for value in given)
+            found[attribute.name] = tuple(dict.fromkeys(texts))
+        return found
+
+    def _query(self, labels: Labels) -> Query:
+        """The codes of values that count."""
+        codes: dict[str, Any] = {}
+        for name, texts in labels.items():
+            found = sorted(self.study.schema[name].code(text) for text in texts)
+            codes[name] = np.array(found, dtype=np.intp)
         # Attributes of which every value counts ask for nothing.
         narrow = {a: c for a, c in codes.items() if len(c) < self.study.schema[a].size}
         return narrow or codes
@@ -160,3 +224,8 @@ class Model:
 
 def _behind(found: Support) -> Reason:
     return reason(Code.REPORTS, *found.names, together=found.together, n=found.n)
+
+
+def _values_of(asked: Any) -> list[Any]:
+    """The values that count: one, or a collection of them."""
+    return list(asked) if isinstance(asked, (list, tuple, set, frozenset)) else [asked]

@@ -2,43 +2,130 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
+from castell.display.arrays import array_of
+from castell.display.one_line import one_line
+from castell.display.plain import plain
 from castell.inference.intervals import Bounds, Spread, quantile
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
+from castell.results.html import shares_html
+from castell.results.source import Labels, Source, described, listed
+from castell.results.summary import number, percent, warned
 
 
-@dataclass(frozen=True)
-class Probability:
-    """The estimated share of respondents with some values, and its standard error."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class OneNumber(ABC):
+    """What a share and a difference have in common: a number, its error, and how to show it."""
 
     value: float
     standard_error: float
-    secure: bool
+    source: Source
     checked: Checked
-    spread: Spread = field(repr=False)
     reasons: tuple[Reason, ...] = ()
 
-    @classmethod
-    def certain(cls, secure: bool) -> Probability:
-        """The share of everybody."""
-        one = np.ones(1)
-        return cls(1.0, 0.0, secure, Checked.WHOLE, Bounds(lambda _: (one, one)))
-
-    def __float__(self) -> float:
-        return self.value
+    @property
+    def secure(self) -> bool:
+        """Whether the reports were made with secure randomness."""
+        return self.source.secure
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The reasons in words."""
         return tuple(str(each) for each in self.reasons)
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the number is of, in words."""
+
+    @abstractmethod
+    def conf_int(self, level: float = 0.95) -> tuple[float, float]:
+        """A confidence interval."""
+
+    def summary(self, level: float = 0.95) -> str:
+        """The number as a text for a report."""
+        low, high = self.conf_int(level)
+        lines = [
+            self.title,
+            f"{number(self.value)}, std. err. {number(self.standard_error)} ({self.source.method})",
+            f"{percent(level)} interval [{number(low)}, {number(high)}]",
+        ]
+        return "\n".join([*lines, *warned(self.secure, self.notes)])
+
+    def _numbers(self, level: float) -> dict[str, Any]:
+        """The entries of `to_dict` that shares and differences have in common."""
+        low, high = self.conf_int(level)
+        return {
+            "standard_error": plain(self.standard_error),
+            "lower": plain(low),
+            "upper": plain(high),
+            "level": level,
+            "checked": self.checked.value,
+            "reasons": [each.to_dict() for each in self.reasons],
+            "notes": list(self.notes),
+        }
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> NDArray[Any]:
+        return array_of(np.array(self.value), dtype, copy)
+
+    def __repr__(self) -> str:
+        told = f"{number(self.value)}, std. err. {number(self.standard_error)}"
+        what = self.title.removeprefix("share ")
+        return one_line(type(self).__name__, what, [told, *self.source.facts()])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        numbers = np.array([[self.value, self.standard_error, *self.conf_int()]])
+        notes = warned(self.secure, self.notes)
+        title = self.title[0].upper() + self.title[1:]
+        return shares_html(title, self.source.facts(), [], [[]], numbers, notes)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Probability(OneNumber):
+    """The estimated share of respondents with some values, and its standard error.
+
+    `where` holds the values that count, by attribute; `negated`, that the share is of all others.
+    """
+
+    where: Labels
+    spread: Spread
+    negated: bool = False
+
+    @classmethod
+    def certain(cls, where: Labels, source: Source) -> Probability:
+        """The share of everybody."""
+        one = np.ones(1)
+        return cls(
+            value=1.0,
+            standard_error=0.0,
+            where=where,
+            source=source,
+            checked=Checked.WHOLE,
+            spread=Bounds(lambda _: (one, one)),
+        )
+
+    @property
+    def title(self) -> str:
+        whose = "all respondents but those" if self.negated else "respondents"
+        return f"share of {whose} with {described(self.where)}"
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
         """A confidence interval, inside [0, 1]."""
@@ -48,21 +135,19 @@ class Probability:
 
     def complement(self) -> Probability:
         """The share of all others."""
-        return replace(self, value=1.0 - self.value, spread=Mirrored(self.spread))
+        return replace(
+            self, value=1.0 - self.value, spread=Mirrored(self.spread), negated=not self.negated
+        )
 
-    def document(self, level: float = 0.95) -> dict[str, Any]:
-        """The share for programs."""
-        low, high = self.conf_int(level)
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The share for programs, as plain JSON values; docs/results.md has the layout."""
         return {
-            "probability": self.value,
-            "standard_error": self.standard_error,
-            "lower": low,
-            "upper": high,
-            "level": level,
-            "secure": self.secure,
-            "checked": self.checked.value,
-            "reasons": [each.document() for each in self.reasons],
-            "notes": list(self.notes),
+            "kind": "probability",
+            **self.source.to_dict(),
+            "where": listed(self.where),
+            "negated": self.negated,
+            "probability": plain(self.value),
+            **self._numbers(level),
         }
 
 
@@ -89,34 +174,50 @@ class Mirrored:
         return 1.0 - high, 1.0 - low
 
 
-@dataclass(frozen=True, eq=False)
-class Difference:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Difference(OneNumber):
     """One estimated share less another, and its standard error: the two err together."""
 
-    shares: Shares = field(repr=False)
-    secure: bool
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
+    one: Labels
+    other: Labels
+    shares: Shares
+
+    @classmethod
+    def of(
+        cls, shares: Shares, one: Labels, other: Labels, source: Source, checked: Checked
+    ) -> Difference:
+        """The first of two shares less the second."""
+        return cls(
+            value=float(shares.values[0] - shares.values[1]),
+            standard_error=sqrt(shares.variance(_LESS)),
+            source=source,
+            checked=checked,
+            reasons=shares.reasons,
+            one=one,
+            other=other,
+            shares=shares,
+        )
 
     @property
-    def value(self) -> float:
-        return float(self.shares.values[0] - self.shares.values[1])
-
-    def __float__(self) -> float:
-        return self.value
-
-    @property
-    def standard_error(self) -> float:
-        return sqrt(self.shares.variance(_LESS))
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return tuple(str(each) for each in self.reasons)
+    def title(self) -> str:
+        one, other = described(self.one), described(self.other)
+        return f"share of respondents with {one} less that with {other}"
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
         """A confidence interval, inside [-1, 1]."""
         low, high = self.shares.sum_interval(_LESS, level)
         return max(low, -1.0), min(high, 1.0)
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """The difference for programs, as plain JSON values; docs/results.md has the layout."""
+        return {
+            "kind": "difference",
+            **self.source.to_dict(),
+            "one": listed(self.one),
+            "other": listed(self.other),
+            "difference": plain(self.value),
+            **self._numbers(level),
+        }
 
 
 _LESS = np.array([1.0, -1.0])

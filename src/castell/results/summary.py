@@ -1,16 +1,15 @@
-"""An estimate as text: what a statistician would paste into a report."""
+"""An estimate in words: what a statistician would paste into a report."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import isfinite
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.inference.chisquare import p_text
 from castell.inference.misfit import Verdict
-
-if TYPE_CHECKING:
-    from castell.results.joint import JointEstimate
+from castell.results.labelled_table import LabelledTable
 
 INSECURE = "INSECURE: the reports were made with a seed; for tests only, they protect nobody"
 
@@ -24,7 +23,7 @@ def percent(level: float) -> str:
     return f"{100 * level:.6g}%"
 
 
-def summarize(joint: JointEstimate, level: float, most: int) -> str:
+def summarize(joint: LabelledTable, level: float, most: int) -> str:
     """Head, table and remarks. The largest cells come first where there are too many to show."""
     cells = joint.probabilities.size
     head = [
@@ -37,10 +36,15 @@ def summarize(joint: JointEstimate, level: float, most: int) -> str:
     return "\n".join([*head, "", *_table(joint, level, most), "", *remarks(joint, level)])
 
 
-def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
-    rows = np.arange(joint.probabilities.size)
-    if len(rows) > most:
-        rows = np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
+def largest(joint: LabelledTable, most: int) -> NDArray[np.intp]:
+    """The cells to show: all, or the largest where there are too many; in the table's order."""
+    if joint.probabilities.size <= most:
+        return np.arange(joint.probabilities.size)
+    return np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
+
+
+def _table(joint: LabelledTable, level: float, most: int) -> list[str]:
+    rows = largest(joint, most)
     columns = joint.columns(level, rows)
     labels = list(columns)[: len(joint.names)]
     titles = [*labels, "estimate", "std. err.", f"{percent(level)} interval"]
@@ -67,7 +71,7 @@ def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
     return [rule, text[0], rule, *text[1:], rule]
 
 
-def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
+def remarks(joint: LabelledTable, level: float = 0.95) -> list[str]:
     """What a careful reader wants to know besides the numbers."""
     table = joint.unprocessed
     low, high = joint.conf_int(level)
@@ -88,7 +92,7 @@ def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
     return lines
 
 
-def doubt(joint: JointEstimate) -> str:
+def doubt(joint: LabelledTable) -> str:
     """What is wrong with a table that does not fit its own reports."""
     found = joint.misfit
     if found is None:
@@ -98,3 +102,17 @@ def doubt(joint: JointEstimate) -> str:
         f"noise in {' x '.join(found.names)} (chi-square {found.statistic:.1f}, {found.freedom} "
         f"degrees of freedom, p {p_text(found.p)}); use another method"
     )
+
+
+def warned(secure: bool, notes: tuple[str, ...]) -> tuple[str, ...]:
+    """The notes of a result, after the warning that its reports protect nobody."""
+    return notes if secure else (INSECURE, *notes)
+
+
+def number(value: float) -> str:
+    """A share to four digits, or that it is not known.
+
+    >>> number(0.25), number(float("nan"))
+    ('0.2500', 'not known')
+    """
+    return f"{value:.4f}" if isfinite(value) else "not known"

@@ -9,23 +9,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from castell.display.notebook import heading, html_table
+from castell.display.one_line import one_line
 from castell.study import sentences
+from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
-
-if TYPE_CHECKING:
-    from castell.study.study import Study
+from castell.study.schema import Schema
 
 
-@dataclass(frozen=True)
+class Stated(Protocol):
+    """What a statement reads of a study, which offers `statement()` and so cannot be imported."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def design(self) -> Design: ...
+    @property
+    def schema(self) -> Schema: ...
+    def facts(self) -> list[str]: ...
+
+
+@dataclass(frozen=True, repr=False)
 class Statement:
     """The exposure of every attribute and of all of them together.
 
     Printed, it is what `castell check` says.
     """
 
-    study: Study
+    study: Stated
     exposures: tuple[Exposure, ...]
     together: Together
 
@@ -58,10 +75,11 @@ class Statement:
             sentences.forgery(self.exposures, self.study.design),
         ]
 
-    def document(self) -> dict[str, Any]:
-        """The statement for programs."""
+    def to_dict(self) -> dict[str, Any]:
+        """The statement for programs, as plain JSON values; docs/results.md has the layout."""
         return {
-            "name": self.study.name,
+            "kind": "statement",
+            "study": self.study.name,
             "digest": self.study.digest,
             "epsilon": self.study.epsilon,
             "drawn": self._drawn,
@@ -75,6 +93,15 @@ class Statement:
             "attributes": [_entry(e) for e in self.exposures],
             "statement": self.words(),
         }
+
+    def __repr__(self) -> str:
+        return one_line("Statement", f"of {self.study.name!r}", self.study.facts())
+
+    def _repr_html_(self) -> str:
+        titles, *rows = sentences.rows(self.exposures, self._drawn)
+        cost = f"epsilon {self.study.epsilon:.6g} in all, for one respondent"
+        caption = heading(f"What taking part in {self.study.name!r} costs", cost)
+        return html_table(caption, titles, rows, notes=self.words())
 
     def __str__(self) -> str:
         study = self.study
@@ -91,7 +118,7 @@ class Statement:
         return "\n".join([*lines, "", *self.words()])
 
 
-def state(study: Study) -> Statement:
+def state(study: Stated) -> Statement:
     """The statement of a study.
 
     >>> from castell import Attribute, Schema, Study

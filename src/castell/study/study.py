@@ -24,9 +24,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from castell.channels import MAX_TOTAL, Kinds, MatrixResponse, channel_of, checked
+from castell.display.notebook import heading
+from castell.display.one_line import one_line
 from castell.errors import CastellError, StudyError
 from castell.study.design import Block, Design, build
+from castell.study.html import attribute_table
 from castell.study.own_channels import Channels
+from castell.study.saving import save
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import StudyText
 
@@ -40,7 +44,7 @@ FORMAT = 1
 TEXTS = {"title", "description", "language", "translations"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
     """Schema and design. `epsilon` asks for a total; `study.epsilon` is the exact one, never above.
 
@@ -196,9 +200,21 @@ class Study:
     def digest(self) -> str:
         return hashlib.sha256(_canonical(self.content).encode()).hexdigest()
 
+    def to_dict(self) -> dict[str, Any]:
+        """The study as published, as plain JSON values: what `to_json` writes."""
+        return json.loads(self.to_json())  # type: ignore[no-any-return]
+
     def to_json(self) -> str:
         """The study as published: canonical JSON with its digest."""
         return _canonical({**self.content, "digest": self.digest})
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the published JSON to a .json file, whole or not at all.
+
+        `Study.load` gives the same study back, with the same digest. Another study or file in its
+        place is kept unless `overwrite`.
+        """
+        save(self.to_json(), Path(path), overwrite)
 
     @classmethod
     def from_json(cls, text: str, kinds: Kinds | None = None) -> Study:
@@ -239,6 +255,17 @@ class Study:
                 "the digest does not fit the study", "it was changed after it was published"
             )
         return study
+
+    def facts(self) -> list[str]:
+        """The study in a few words."""
+        many = f"{len(self.schema)} attribute{'s' * (len(self.schema) != 1)}"
+        return [many, f"epsilon {self.epsilon:.4g}", f"digest {self.digest[:12]}"]
+
+    def __repr__(self) -> str:
+        return one_line("Study", repr(self.name), self.facts())
+
+    def _repr_html_(self) -> str:
+        return attribute_table(heading(self.text.title or self.name, *self.facts()), self.schema)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Study) and self.digest == other.digest

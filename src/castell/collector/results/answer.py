@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from castell.collector.results.snapshot import Snapshot, period_tables, periods
 from castell.results import trust
 from castell.results.joint import JointEstimate
 from castell.results.trust import Signal, where_possible
+
+# The tables of an estimate, as `to_dict` names them, in the order of a row's numbers.
+TABLES = ("probabilities", "standard_errors", "lower", "upper")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,28 +48,16 @@ def _drift(moment: Snapshot, names: tuple[str, ...]) -> Signal:
 
 def document(given: Answer) -> dict[str, Any]:
     """An answer for the page."""
-    joint, level = given.joint, given.question.level
-    columns = joint.columns(level)
-    labels = list(columns)[: len(joint.names)]
-    numbers = np.stack([columns[k] for k in list(columns)[len(labels) :]], axis=1)
-    rows = zip(zip(*(columns[k] for k in labels), strict=True), numbers.tolist(), strict=True)
+    told = given.joint.to_dict(given.question.level)
+    # The page reads rows: the values of each cell and its numbers.
+    numbers = [np.ravel(np.array(told.pop(name), dtype=object)) for name in TABLES]
+    rows = zip(product(*told["values"]), zip(*numbers, strict=True), strict=True)
     kind, spec, problem = _chart(given)
     return {
-        "attributes": list(joint.names),
-        "method": joint.method,
-        "post": joint.post,
-        "level": level,
-        "n": joint.n,
-        "secure": joint.secure,
-        "epsilon": joint.epsilon,
-        "epsilon_of_these": joint.spent,
+        **told,
         "cells": [[*values, *row] for values, row in rows],
-        "checked": joint.checked.value,
-        "verdict": joint.verdict.value,
-        "reasons": [reason.document() for reason in joint.reasons],
-        "notes": list(joint.notes),
-        "signals": [signal.document() for signal in given.signals],
-        "charts": list(kinds(joint.names)),
+        "signals": [signal.to_dict() for signal in given.signals],
+        "charts": list(kinds(given.joint.names)),
         "chart": kind,
         "spec": spec,
         "chart_problem": problem,

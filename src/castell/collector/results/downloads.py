@@ -47,10 +47,8 @@ def as_csv(given: Answer) -> bytes:
 
 def as_json(given: Answer) -> bytes:
     document = {
-        "study": given.joint.study.name,
-        "digest": given.joint.study.digest,
-        **given.joint.document(given.question.level),
-        "signals": [signal.document() for signal in given.signals],
+        **given.joint.to_dict(given.question.level),
+        "signals": [signal.to_dict() for signal in given.signals],
     }
     return json.dumps(document, indent=2, ensure_ascii=False).encode()
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.inference.inversion import Query
@@ -77,6 +78,14 @@ class Latent:
     def share(self, query: Query) -> float:
         """The share of a product query."""
         return self.mixture.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
+
+    def sample(
+        self, names: Sequence[str], people: int, generator: np.random.Generator
+    ) -> list[NDArray[np.intp]]:
+        """Synthetic people: the codes of some attributes."""
+        self.intervals.require_reports(names)
+        columns = self.mixture.sample(people, generator)
+        return [columns[place] for place in self.places(names)]
 
     def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
         """What was chosen, as far as it concerns some attributes."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from castell.display.plain import plain
 from castell.errors import CastellError
 
 # A signal that is raised by chance in one table of a thousand.
@@ -26,7 +27,8 @@ class Signal:
     method: str
     numbers: Mapping[str, float] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
+        """The signal for programs."""
         return {
             "key": self.key,
             "title": self.title,
@@ -34,7 +36,7 @@ class Signal:
             "value": self.value,
             "text": self.text,
             "method": self.method,
-            "numbers": dict(self.numbers),
+            "numbers": {name: plain(number) for name, number in self.numbers.items()},
         }
 
 

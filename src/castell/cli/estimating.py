@@ -1,0 +1,207 @@
+"""The command line's verb of an analyst: estimate a table, a share, or conditional shares."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from castell.collector import commands as collecting
+from castell.errors import OptionError
+from castell.estimators import methods, reads
+from castell.inference.capabilities import KINDS
+from castell.results.conditional import Conditional
+from castell.results.fitting import DEFAULT_METHOD
+from castell.results.joint import JointEstimate
+from castell.results.model import Model
+from castell.results.probability import Probability
+from castell.study.schema import Schema
+from castell.study.study import Study
+
+EXAMPLES = (
+    "castell estimate study.toml reports.parquet smokes health --plot joint.png",
+    "castell estimate study.toml reports.parquet --where smokes=now --where health=poor,fair",
+    "castell estimate study.toml reports.parquet health --given smokes=now",
+)
+PICTURES = (".png", ".svg", ".html")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command line."""
+    app.command(epilog=f"Examples: {' | '.join(EXAMPLES)}")(estimate)
+
+
+def _methods_told() -> str:
+    """The methods by what they read."""
+    found = {kind: [m for m in methods() if kind in reads(m).kinds] for kind in KINDS}
+    told = (f"of {KINDS[kind]}: {', '.join(able)}" for kind, able in found.items())
+    return f"Estimator. Reports {'; '.join(told)}."
+
+
+def estimate(
+    study: Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")],
+    reports: Annotated[
+        str, typer.Argument(help="Parquet file of reports, or a store: a file or postgresql://...")
+    ],
+    attributes: Annotated[
+        list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="What opens the reports, if a package adds it.")
+    ] = None,
+    method: Annotated[str, typer.Option(help=_methods_told())] = DEFAULT_METHOD,
+    post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
+    level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="One share instead of a table: name=value,value. Repeat for more."),
+    ] = None,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Shares of one attribute, or of --where, among those with name=value,value."
+            " Repeat for more."
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="An option of the method: name=value.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write the table as .csv or .parquet.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")] = None,
+    most: Annotated[int, typer.Option(help="Rows to print.")] = 30,
+    max_cells: Annotated[int | None, typer.Option(help="Largest table to build.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+) -> None:
+    """Estimate a joint table, one share, or conditional shares from reports."""
+    from castell.cli.printing import TABLES, write_table
+    from castell.cli.progress import progress_bar, working
+    from castell.counting import scan_reports
+    from castell.results.fitting import fit
+
+    made, names = Study.load(study), attributes or []
+    _check_asked(made, names, where, given)
+    _check_tables_only(where, given, output, plot, post)
+    for path, endings in ((output, TABLES), (plot, PICTURES)):
+        if path is not None and path.suffix not in endings:
+            raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
+        if path is not None and not path.parent.is_dir():
+            raise OptionError(f"there is no folder {path.parent}", "make it first")
+    with progress_bar("counting", quiet=as_json) as tell:
+        stored = collecting.counts(reports, made) if engine is None else None
+        counts = stored or scan_reports(reports, made, engine=engine, progress=tell)
+        model = fit(counts, method, **_options_of(option or []))
+        found = _ask(model, names, where, given, post, max_cells)
+    with working("working out errors", quiet=as_json):
+        found.conf_int(level)
+    if output is not None and not isinstance(found, Probability):
+        write_table(found, output, level)
+    if plot is not None and isinstance(found, JointEstimate):
+        _save_plot(found, plot, level)
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(level), indent=2, ensure_ascii=False))
+        return
+    if isinstance(found, JointEstimate):
+        typer.echo(found.summary(level, most))
+    else:
+        typer.echo(found.summary(level))
+    for path in (output, plot):
+        if path is not None:
+            typer.echo(f"wrote {path}")
+
+
+def _check_asked(
+    study: Study, names: list[str], where: list[str] | None, given: list[str] | None
+) -> None:
+    """One question, and a whole one."""
+    if bool(names) == bool(where):
+        raise OptionError(
+            "both were asked" if names else "neither a table nor a share was asked for",
+            f"name attributes ({', '.join(study.names)}) or give --where name=value",
+        )
+    if given and len(names) > 1:
+        raise OptionError(
+            "--given asks for the shares of one attribute",
+            "name one, or ask for a share of several: --where name=value --given name=value",
+        )
+
+
+def _check_tables_only(
+    where: list[str] | None,
+    given: list[str] | None,
+    output: Path | None,
+    plot: Path | None,
+    post: str,
+) -> None:
+    """What is for joint tables is refused elsewhere, not ignored."""
+    if where and (output or plot or post != "raw"):
+        raise OptionError(
+            "--where asks for one share",
+            "leave out --output, --plot and --post: those are for tables",
+        )
+    if given and (plot or post != "raw"):
+        raise OptionError(
+            "--given asks for conditional shares",
+            "leave out --plot and --post: those are for joint tables",
+        )
+
+
+def _ask(
+    model: Model,
+    names: list[str],
+    where: list[str] | None,
+    given: list[str] | None,
+    post: str,
+    max_cells: int | None,
+) -> JointEstimate | Probability | Conditional:
+    schema = model.study.schema
+    if given:
+        asked = _query(where, schema, "--where") if where else names[0]
+        return model.conditional(asked, given=_query(given, schema, "--given"))
+    if where:
+        return model.probability(_query(where, schema, "--where"))
+    return model.estimate(names, post=post, max_cells=max_cells)
+
+
+def _save_plot(joint: JointEstimate, path: Path, level: float) -> None:
+    sharp = {"scale_factor": 2} if path.suffix == ".png" else {}
+    joint.plot(level=level).save(str(path), **sharp)
+
+
+def _pairs(texts: list[str], what: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, mark, value = text.partition("=")
+        if not mark or not name or not value:
+            raise OptionError(
+                f"{what} {text!r} is not name=value", "write name=value, as in smokes=now"
+            )
+        if name in pairs:
+            raise OptionError(f"{what} names {name!r} twice", "give it once")
+        pairs[name] = value
+    return pairs
+
+
+def _query(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
+    """Values by attribute: one as it stands, or several with commas between them.
+
+    In a list, a comma inside a value is written with a backslash before it.
+    """
+    query, mark = {}, "\x00"
+    for name, text in _pairs(texts, what).items():
+        parts = [part.replace(mark, ",") for part in text.replace("\\,", mark).split(",")]
+        query[name] = [text] if text in schema[name].values else parts
+    return query
+
+
+def _options_of(texts: list[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for name, text in _pairs(texts, "--option").items():
+        try:
+            options[name] = json.loads(text)
+        except json.JSONDecodeError:
+            options[name] = text
+    return options

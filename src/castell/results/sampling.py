@@ -1,0 +1,56 @@
+"""Synthetic respondents: draws from what a method fitted."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.errors import OptionError, TableTooLargeError
+from castell.inference.fitted import Fitted
+from castell.inference.postprocess import simplex
+from castell.linear.operators import Floats
+
+Codes = list[NDArray[np.intp]]
+
+# So many people at a time: a draw holds a number for each of them and each value of an attribute.
+_STEP = 1 << 16
+
+
+def sample_codes(
+    fitted: Fitted, method: str, names: tuple[str, ...], people: int, seed: int | None
+) -> Codes:
+    """A column of codes for each attribute: from the model, or from its table if it has none."""
+    if isinstance(people, bool) or not isinstance(people, (int, np.integer)) or people < 1:
+        raise OptionError(f"{people!r} people cannot be drawn", "give a whole number from 1 up")
+    generator = _generator(seed)
+    if fitted.sample is None:
+        return _from_table(_distribution(fitted, method, names), int(people), generator)
+    parts = [
+        fitted.sample(names, min(_STEP, int(people) - start), generator)
+        for start in range(0, int(people), _STEP)
+    ]
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+def _generator(seed: int | None) -> np.random.Generator:
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise OptionError(f"the seed is {seed!r}", "give a whole number from 0 up, or none")
+    return np.random.default_rng(seed)
+
+
+def _distribution(fitted: Fitted, method: str, names: tuple[str, ...]) -> Floats:
+    """The table of some attributes, made a distribution."""
+    try:
+        solution = fitted.joint(names, None)
+    except TableTooLargeError as error:
+        raise TableTooLargeError(
+            f"{method} draws from the whole table: {error.problem}",
+            "name fewer attributes, model.sample(n, ['a', 'b']), or fit method 'latent', which "
+            "draws any number of them",
+        ) from None
+    return simplex(solution.probabilities)
+
+
+def _from_table(table: Floats, people: int, generator: np.random.Generator) -> Codes:
+    cells = generator.choice(table.size, size=people, p=table.ravel())
+    return [column.astype(np.intp) for column in np.unravel_index(cells, table.shape)]

@@ -1,0 +1,62 @@
+"""Where a result comes from: the study, the method and the reports. The same in every result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from castell.display.one_line import shortened
+from castell.study.study import Study
+
+# The values of attributes that count, by the attribute's name.
+Labels = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The study whose `n` reports were read, by which method, and whether they protect anybody."""
+
+    study: Study
+    method: str
+    n: int
+    secure: bool
+
+    @property
+    def epsilon(self) -> float:
+        """What a respondent spends in all."""
+        return self.study.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entries that every result has in common."""
+        return {
+            "study": self.study.name,
+            "digest": self.study.digest,
+            "method": self.method,
+            "n": self.n,
+            "epsilon": self.epsilon,
+            "secure": self.secure,
+        }
+
+    def facts(self) -> list[str]:
+        """The same in a few words."""
+        found = [
+            f"method {shortened(self.method, 40)!r}",
+            f"n = {self.n:,}",
+            f"epsilon {self.epsilon:.4g}",
+        ]
+        return found if self.secure else [*found, "INSECURE (seeded)"]
+
+
+def described(asked: Mapping[str, Sequence[str]], between: str = " and ") -> str:
+    """Attributes and the values of them that count, in words.
+
+    >>> described({"smokes": ("now",), "health": ("poor", "fair")})
+    'smokes = now and health = poor or fair'
+    """
+    return between.join(f"{name} = {' or '.join(values)}" for name, values in asked.items())
+
+
+def listed(asked: Labels) -> dict[str, list[str]]:
+    """The same as plain lists."""
+    return {name: list(values) for name, values in asked.items()}

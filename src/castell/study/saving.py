@@ -1,0 +1,36 @@
+"""A study as a file: the published JSON, which appears under its name only when it is whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from castell.errors import StudyError
+
+
+def save(published: str, path: Path, overwrite: bool) -> None:
+    """Write a published study where there is nothing yet, or the same."""
+    if path.suffix != ".json":
+        raise StudyError(
+            f"cannot save a study as {path}",
+            "end its name in .json: that holds the exact weights; TOML is for people to write",
+        )
+    if not path.parent.is_dir():
+        raise StudyError(f"there is no folder {path.parent}", "make it first")
+    if path.is_dir():
+        raise StudyError(f"{path} is a folder", "give the name of a file in it")
+    if path.exists() and not overwrite and path.read_bytes() != published.encode():
+        raise StudyError(
+            f"{path} is there already and holds something else",
+            "give another name, or overwrite=True if nothing was collected with it",
+        )
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(published)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
