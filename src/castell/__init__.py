@@ -1,4 +1,8 @@
-"""castell: how a whole population answers, without ever holding a person's answer."""
+"""castell: how a whole population answers, without ever holding a person's answer.
+
+The public names, and nothing else. Imports the rooms up to results, which cannot import it; the
+collector and the command line may.
+"""
 
 from castell.channels import KaryResponse, MatrixResponse
 from castell.counting import scan_reports
@@ -49,3 +53,8 @@ __all__ = [
     "scan_reports",
     "tabulate",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names: what a shell offers after `castell.` is what may be used."""
+    return __all__

@@ -3,6 +3,7 @@
 A channel says with what probability an answer x is reported as y: weight(x, y) / total, all of
 them integers. The device that samples, the server that inverts and the budget that is stated all
 use the same integers, so no rounding stands between the claim and what happens.
+Imports linear.
 
 >>> channel = KaryResponse.with_epsilon(2, 1.0)
 >>> channel.epsilon <= 1.0 and 1.0 - channel.epsilon < 2**-30

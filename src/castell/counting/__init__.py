@@ -2,6 +2,7 @@
 
 An engine knows nothing of privacy. It is asked for the table of some axes (digits of the blocks'
 codes) and for the moments of products of per-report numbers, and answers with integers or sums.
+Imports reports and what they import.
 """
 
 from castell.counting.counts import Counts, Factor, Moments

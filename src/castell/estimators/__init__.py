@@ -4,6 +4,9 @@ A file `name.py` here with a function `fit(counts, **options) -> Fitted` is the 
 everywhere: in the library, on the command line, in the contract tests and the experiments. The
 first line of its docstring is what people read about it, and `READS` says which reports it reads
 (`inference/capabilities.py`): those that everybody sends for every block, if it says nothing.
+
+Imports inference, evaluation and what they import. A method imports no other method; what methods
+share is in files that begin with _.
 """
 
 from __future__ import annotations

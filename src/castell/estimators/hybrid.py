@@ -15,7 +15,6 @@ from math import prod
 
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.estimators.independent import ASSUMED
 from castell.evaluation.bounds import avd_castell, avd_independent
 from castell.inference.capabilities import Reads
 from castell.inference.fitted import Fitted, Solution
@@ -117,4 +116,4 @@ def _by_rule(
 def _reasons(whole: bool, why: str) -> tuple[Reason, ...]:
     if whole:
         return (reason(Code.CHOSE_CASTELL, text=why),)
-    return reason(Code.CHOSE_INDEPENDENT, text=why), ASSUMED
+    return reason(Code.CHOSE_INDEPENDENT, text=why), reason(Code.INDEPENDENCE_ASSUMED)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from castell.errors import MissingExtraError, QueryError
+from castell.linear.operators import Floats
+from castell.results.labelled_table import LabelledTable
 from castell.results.summary import INSECURE
-
-if TYPE_CHECKING:
-    from castell.linear.operators import Floats
-    from castell.results.joint import JointEstimate
 
 BLUE, INK, MUTED = "#3b6ea8", "#22303c", "#5d6b78"
 
@@ -28,7 +26,7 @@ def load_altair() -> Any:
     return altair
 
 
-def plot(joint: JointEstimate, level: float, title: str | None, truth: Floats | None = None) -> Any:
+def plot(joint: LabelledTable, level: float, title: str | None, truth: Floats | None = None) -> Any:
     """Bars for one attribute, a heat map for two, a heat map for each value of the first of three.
 
     `truth`, where somebody has it, is marked on bars.
@@ -46,7 +44,7 @@ def plot(joint: JointEstimate, level: float, title: str | None, truth: Floats | 
     )
 
 
-def plot_against(joint: JointEstimate, truth: Floats, *, level: float = 0.95, title: str) -> Any:
+def plot_against(joint: LabelledTable, truth: Floats, *, level: float = 0.95, title: str) -> Any:
     """Every cell's estimate and interval next to the true share: how well it went."""
     alt = load_altair()
     records = _records(joint, level, truth)
@@ -75,7 +73,7 @@ def plot_against(joint: JointEstimate, truth: Floats, *, level: float = 0.95, ti
     return styled(alt, chart, title, joint)
 
 
-def _records(joint: JointEstimate, level: float, truth: Floats | None) -> list[dict[str, Any]]:
+def _records(joint: LabelledTable, level: float, truth: Floats | None) -> list[dict[str, Any]]:
     """A record for each cell: its values v0, v1, ..., the numbers, and a label."""
     columns = joint.columns(level)
     labels = list(columns)[: len(joint.names)]
@@ -95,7 +93,7 @@ def _records(joint: JointEstimate, level: float, truth: Floats | None) -> list[d
     return records
 
 
-def _bars(alt: Any, joint: JointEstimate, level: float, truth: Floats | None) -> Any:
+def _bars(alt: Any, joint: LabelledTable, level: float, truth: Floats | None) -> Any:
     (attribute,) = joint.attributes
     base = alt.Chart(alt.Data(values=_records(joint, level, truth))).encode(
         y=alt.Y("v0:N", sort=list(attribute.values), title=attribute.name)
@@ -112,7 +110,7 @@ def _bars(alt: Any, joint: JointEstimate, level: float, truth: Floats | None) ->
     return chart.properties(width=440, height=alt.Step(26))
 
 
-def _heat_map(alt: Any, joint: JointEstimate, level: float, truth: Floats | None) -> Any:
+def _heat_map(alt: Any, joint: LabelledTable, level: float, truth: Floats | None) -> Any:
     del truth  # a heat map has no place for a second number
     data = alt.Data(values=_records(joint, level, None))
     return _cells(alt, joint, alt.Chart(data), 0, 1).properties(
@@ -120,7 +118,7 @@ def _heat_map(alt: Any, joint: JointEstimate, level: float, truth: Floats | None
     )
 
 
-def _panels(alt: Any, joint: JointEstimate, level: float, truth: Floats | None) -> Any:
+def _panels(alt: Any, joint: LabelledTable, level: float, truth: Floats | None) -> Any:
     del truth
     first = joint.attributes[0]
     data = alt.Data(values=_records(joint, level, None))
@@ -133,7 +131,7 @@ def _panels(alt: Any, joint: JointEstimate, level: float, truth: Floats | None) 
     return cells.facet(facet, data=data, columns=columns)
 
 
-def _cells(alt: Any, joint: JointEstimate, chart: Any, down: int, across: int) -> Any:
+def _cells(alt: Any, joint: LabelledTable, chart: Any, down: int, across: int) -> Any:
     rows, columns = joint.attributes[down], joint.attributes[across]
     base = chart.encode(
         y=alt.Y(f"v{down}:N", sort=list(rows.values), title=rows.name),
@@ -165,13 +163,13 @@ def _cells(alt: Any, joint: JointEstimate, chart: Any, down: int, across: int) -
     return boxes + share + half
 
 
-def _tooltip(alt: Any, joint: JointEstimate) -> list[Any]:
+def _tooltip(alt: Any, joint: LabelledTable) -> list[Any]:
     names = [alt.Tooltip(f"v{k}:N", title=a.name) for k, a in enumerate(joint.attributes)]
     numbers = ("probability", "standard_error", "lower", "upper")
     return [*names, *(alt.Tooltip(f"{n}:Q", format=".4f") for n in numbers)]
 
 
-def styled(alt: Any, chart: Any, title: str, joint: JointEstimate) -> Any:
+def styled(alt: Any, chart: Any, title: str, joint: LabelledTable) -> Any:
     below = f"{joint.method}, {joint.post}; n = {joint.n:,}; epsilon = {joint.epsilon:.3g} in all"
     subtitle = [below] if joint.secure else [below, INSECURE]
     heading = alt.TitleParams(

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from castell.inference.chisquare import p_text
 from castell.inference.misfit import Verdict
-
-if TYPE_CHECKING:
-    from castell.results.joint import JointEstimate
+from castell.results.labelled_table import LabelledTable
 
 INSECURE = "INSECURE: the reports were made with a seed; for tests only, they protect nobody"
 
@@ -24,7 +20,7 @@ def percent(level: float) -> str:
     return f"{100 * level:.6g}%"
 
 
-def summarize(joint: JointEstimate, level: float, most: int) -> str:
+def summarize(joint: LabelledTable, level: float, most: int) -> str:
     """Head, table and remarks. The largest cells come first where there are too many to show."""
     cells = joint.probabilities.size
     head = [
@@ -37,7 +33,7 @@ def summarize(joint: JointEstimate, level: float, most: int) -> str:
     return "\n".join([*head, "", *_table(joint, level, most), "", *remarks(joint, level)])
 
 
-def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
+def _table(joint: LabelledTable, level: float, most: int) -> list[str]:
     rows = np.arange(joint.probabilities.size)
     if len(rows) > most:
         rows = np.sort(np.argsort(-joint.probabilities.ravel(), kind="stable")[:most])
@@ -67,7 +63,7 @@ def _table(joint: JointEstimate, level: float, most: int) -> list[str]:
     return [rule, text[0], rule, *text[1:], rule]
 
 
-def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
+def remarks(joint: LabelledTable, level: float = 0.95) -> list[str]:
     """What a careful reader wants to know besides the numbers."""
     table = joint.unprocessed
     low, high = joint.conf_int(level)
@@ -88,7 +84,7 @@ def remarks(joint: JointEstimate, level: float = 0.95) -> list[str]:
     return lines
 
 
-def doubt(joint: JointEstimate) -> str:
+def doubt(joint: LabelledTable) -> str:
     """What is wrong with a table that does not fit its own reports."""
     found = joint.misfit
     if found is None:

@@ -9,13 +9,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from castell.study import sentences
+from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
+from castell.study.schema import Schema
 
-if TYPE_CHECKING:
-    from castell.study.study import Study
+
+class Stated(Protocol):
+    """What a statement reads of a study, which offers `statement()` and so cannot be imported."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def design(self) -> Design: ...
+    @property
+    def schema(self) -> Schema: ...
 
 
 @dataclass(frozen=True)
@@ -25,7 +39,7 @@ class Statement:
     Printed, it is what `castell check` says.
     """
 
-    study: Study
+    study: Stated
     exposures: tuple[Exposure, ...]
     together: Together
 
@@ -91,7 +105,7 @@ class Statement:
         return "\n".join([*lines, "", *self.words()])
 
 
-def state(study: Study) -> Statement:
+def state(study: Stated) -> Statement:
     """The statement of a study.
 
     >>> from castell import Attribute, Schema, Study

@@ -1,4 +1,7 @@
-"""Stores: where reports are kept. A file by default, PostgreSQL by its address."""
+"""Stores: where reports are kept. A file by default, PostgreSQL by its address.
+
+Imports counting and what it imports; nothing else of the collector.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Each is a small function of the table or of the reports, and says what it found, whether it asks for
 a look, and by which method. None of them proves anything: forged reports that look like honest ones
-cannot be told from them by anyone.
+cannot be told from them by anyone. Imports results and what they import.
 """
 
 from __future__ import annotations
