@@ -17,6 +17,7 @@ from tests.import_graph import child, graph, imports, in_circles, inside, module
 ORDER = {
     "castell": [
         "errors",
+        "numbers",
         "linear",
         "channels",
         "study",

@@ -186,7 +186,7 @@ def test_any_texts_survive_toml_and_json(
 def test_a_study_takes_a_ready_design_and_a_list_of_attributes() -> None:
     channel = KaryResponse(2, 3, 1)
     design = Design((Block(("a",), (2,), channel),))
-    study = Study([Attribute("a", ["x", "y"])], design=design)  # type: ignore[arg-type]
+    study = Study([Attribute("a", ["x", "y"])], design=design)
     assert study.design is design
     assert study.epsilon == channel.epsilon
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from castell.channels import Channel, Words
 from castell.device.encode import AnswerFile, backend_of, encode
 from castell.errors import OptionError
+from castell.numbers import is_whole
 from castell.reports.reports import Reports, ReportWriter, code_type
 from castell.study.design import Block, Design
 
@@ -37,7 +38,7 @@ def secure_words(count: int) -> Words:
 
 def seeded_words(seed: int) -> Source:
     """Words that anybody who knows the seed can repeat: for tests and simulations only."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed, 0):
         raise OptionError(f"the seed is {seed!r}", "give a whole number from 0 up, or none")
     generator = np.random.Generator(np.random.Philox(int(seed)))
     return lambda count: np.frombuffer(generator.bytes(8 * count), dtype="<u8")
