@@ -261,7 +261,7 @@ def test_no_chart_is_drawn_while_another_thread_is_half_way_through_pandas(tmp_p
     (tmp_path / "pandas.py").write_text(SLOW_PANDAS)
     told = subprocess.run(
         [sys.executable, "-c", BESIDE],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
         capture_output=True,
         text=True,
         check=True,
