@@ -91,7 +91,7 @@ class Script:
 
 
 @contextlib.contextmanager
-def scripted_collector(*answers: Answer, study: Study = TELEMETRY_STUDY) -> Iterator[Script]:
+def scripted(*answers: Answer, study: Study = TELEMETRY_STUDY) -> Iterator[Script]:
     script = Script(*answers, study=study)
 
     class Handler(BaseHTTPRequestHandler):

@@ -27,7 +27,7 @@ from castell.errors import (
     SendError,
     StudyChangedError,
 )
-from tests.collecting import GOOD, SILENCE, TELEMETRY, Answer, scripted_collector
+from tests.collecting import GOOD, SILENCE, TELEMETRY, Answer, scripted
 from tests.collecting import TELEMETRY_STUDY as STUDY
 
 ANSWERS = {"os": "mac", "crashes": "none"}
@@ -41,7 +41,7 @@ def nap(pauses: list[float]) -> Callable[[float], None]:
 
 
 def test_a_hundred_reports_of_one_answer_are_one(tmp_path: Path) -> None:
-    with scripted_collector(GOOD) as collector:
+    with scripted(GOOD) as collector:
         for _ in range(100):
             client = Client(collector.url, folder=tmp_path)
             client.send(client.make(ANSWERS))
@@ -128,7 +128,7 @@ def test_quick_processes_agree_on_one_key(tmp_path: Path) -> None:
 
 
 def test_nothing_kept_tells_the_answers(tmp_path: Path) -> None:
-    with scripted_collector(GOOD) as collector:
+    with scripted(GOOD) as collector:
         for value in ("none", "many"):
             client = Client(collector.url, folder=tmp_path / value)
             client.keep.update("memo", lambda _: "ab" * 32)  # the one thing that must differ
@@ -141,7 +141,7 @@ def test_nothing_kept_tells_the_answers(tmp_path: Path) -> None:
 
 def test_the_ledger_is_written_before_anything_leaves(tmp_path: Path) -> None:
     keep, seen = Keep(tmp_path), []
-    with scripted_collector(SILENCE) as collector:
+    with scripted(SILENCE) as collector:
         client = Client(collector.url, folder=tmp_path)
         report = client.make(ANSWERS)
         with pytest.raises(SendError):
@@ -199,7 +199,7 @@ REPORT = Report("AAAAAAAAAAAAAAAAAAAAAA", STUDY.digest, (1, 2))
 
 
 def test_what_leaves_is_the_body_and_no_more(tmp_path: Path) -> None:
-    with scripted_collector(GOOD) as collector:
+    with scripted(GOOD) as collector:
         client = Client(collector.url, folder=tmp_path)
         report = client.make(ANSWERS)
         assert collector.bodies == []
@@ -217,7 +217,7 @@ def test_what_leaves_is_the_body_and_no_more(tmp_path: Path) -> None:
 @pytest.mark.parametrize("trouble", [SILENCE, (503, {}), (500, {}), (429, {}), (200, {"x": 1})])
 def test_trouble_is_tried_again_with_the_same_report(trouble: Answer) -> None:
     pauses: list[float] = []
-    with scripted_collector(trouble, trouble, GOOD) as collector:
+    with scripted(trouble, trouble, GOOD) as collector:
         send_report(REPORT, f"{collector.url}/reports", pause=nap(pauses))
     assert collector.bodies == [REPORT.body()] * 3
     assert 0.25 <= pauses[0] <= 0.75
@@ -227,7 +227,7 @@ def test_trouble_is_tried_again_with_the_same_report(trouble: Answer) -> None:
 def test_a_collector_may_say_when_to_come_back() -> None:
     pauses: list[float] = []
     busy = [(503, {"headers": {"Retry-After": text}}) for text in ("7", "9999")]
-    with scripted_collector(*busy, GOOD) as collector:
+    with scripted(*busy, GOOD) as collector:
         send_report(REPORT, f"{collector.url}/reports", pause=nap(pauses))
     assert pauses == [7.0, 60.0]
 
@@ -243,7 +243,7 @@ def test_a_collector_may_say_when_to_come_back() -> None:
     ],
 )
 def test_a_refusal_is_final(answer: Answer, tmp_path: Path) -> None:
-    with scripted_collector(answer) as collector:
+    with scripted(answer) as collector:
         client = Client(collector.url, folder=tmp_path)
         message = answer[1].get("error", f"answers {answer[0]}")
         with pytest.raises(SendError, match=message) as caught:
@@ -256,7 +256,7 @@ def test_a_refusal_is_final(answer: Answer, tmp_path: Path) -> None:
 
 
 def test_what_may_not_have_arrived_is_sent_first_next_time(tmp_path: Path) -> None:
-    with scripted_collector(*[SILENCE] * 5, GOOD) as collector:
+    with scripted(*[SILENCE] * 5, GOOD) as collector:
         client = Client(collector.url, folder=tmp_path)
         first = client.make(ANSWERS)
         with pytest.raises(SendError, match="cannot be reached") as caught:
@@ -274,7 +274,7 @@ def test_what_may_not_have_arrived_is_sent_first_next_time(tmp_path: Path) -> No
 def test_an_unreachable_collector_is_told(tmp_path: Path) -> None:
     with pytest.raises(SendError, match="cannot be reached"):
         Client("http://127.0.0.1:1/", folder=tmp_path)
-    with scripted_collector(GOOD) as collector, pytest.raises(SendError, match="answers 404"):
+    with scripted(GOOD) as collector, pytest.raises(SendError, match="answers 404"):
         Client(f"{collector.url}/nowhere/", folder=tmp_path)
 
 
@@ -293,7 +293,7 @@ def test_addresses_that_are_none(url: str, message: str, tmp_path: Path) -> None
 
 
 def test_a_changed_study_is_refused_until_accepted(tmp_path: Path) -> None:
-    with scripted_collector(GOOD) as collector:
+    with scripted(GOOD) as collector:
         client = Client(f"{collector.url}/study.json", folder=tmp_path)
         old = client.make(ANSWERS)
         collector.study = Study.from_toml(TELEMETRY.replace("epsilon = 2.0", "epsilon = 9.0"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collecting import GOOD, TELEMETRY, collecting, scripted_collector
+from tests.collecting import GOOD, TELEMETRY, collecting, scripted
 
 
 def castell(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
@@ -58,7 +58,7 @@ def test_castell_send(tmp_path: Path) -> None:
 def test_castell_send_refuses_in_one_line(
     arguments: list[str], message: str, tmp_path: Path
 ) -> None:
-    with scripted_collector(GOOD) as collector:
+    with scripted(GOOD) as collector:
         ran = castell(collector.url, *arguments, home=tmp_path)
     assert ran.returncode == 1
     assert message in ran.stderr

@@ -11,7 +11,7 @@ ANSWERS = {"age": 1, "smokes": 2, "exercise": 0, "region": 5}
 OTHERS = {"age": 3, "smokes": 0, "exercise": 2, "region": 8}
 
 
-def open_survey(context: BrowserContext, url: str, screen: str = "form#questions") -> Page:
+def opened(context: BrowserContext, url: str, screen: str = "form#questions") -> Page:
     """The survey in a page that takes any error or breach of its policy as a failure."""
     page = context.new_page()
     page.set_default_timeout(15_000)

@@ -12,7 +12,7 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from tests.browser.conftest import ROOT
-from tests.browser.taking_part import ANSWERS, answer, open_survey, review, send
+from tests.browser.taking_part import ANSWERS, answer, opened, review, send
 from tests.collecting import Collector
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def press_until(page: Page, key: str, condition: str) -> None:
 
 def test_the_whole_survey_by_keyboard(browser: Browser, surveyed: Collector) -> None:
     context = browser.new_context(locale="en-US")
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     before = len(surveyed.codes())
     wanted = {"age": 2, "smokes": 1, "exercise": 0}
     for place, code in enumerate(wanted.values()):
@@ -92,7 +92,7 @@ def test_the_whole_survey_by_keyboard(browser: Browser, surveyed: Collector) -> 
 
 def test_what_a_screen_reader_hears(browser: Browser, surveyed: Collector) -> None:
     context = browser.new_context(locale="en-US")
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     group = page.get_by_role("group", name="Do you smoke?")
     assert group.get_by_role("radio").count() == 3
     assert group.get_by_role("radio", name="before").count() == 1
@@ -134,7 +134,7 @@ def test_accessibility_rules_hold(
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     for size in (DESKTOP, PHONE) if scheme == "light" else (PHONE,):
         context = browser.new_context(locale="en-US", viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
-        page = open_survey(context, surveyed.url)
+        page = opened(context, surveyed.url)
         SHOWN[screen](page)
         found = axe.Axe().run(page).response
         assert len(found["passes"]) > 20
@@ -148,7 +148,7 @@ def test_the_check_of_accessibility_sees_what_it_should(
 ) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     context = browser.new_context()
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     page.evaluate("document.documentElement.style.setProperty('--soft', '#bbb')")
     page.evaluate("document.querySelector('#q3 select').removeAttribute('aria-labelledby')")
     found = {rule["id"] for rule in axe.Axe().run(page).response["violations"]}
@@ -162,7 +162,7 @@ def test_a_phone_need_not_scroll_sideways(
 ) -> None:
     context = browser.new_context(locale="en-US", viewport={"width": width, "height": 700})
     for show in SHOWN.values():
-        page = open_survey(context, surveyed.url, "main button")
+        page = opened(context, surveyed.url, "main button")
         if page.get_by_role("button", name="Answer again").count():
             page.get_by_role("button", name="Answer again").click()
         show(page)
@@ -258,7 +258,7 @@ def test_pictures(
     browser: Browser, surveyed: Collector, screens: Path, name: str, size: Any
 ) -> None:
     context = browser.new_context(locale="en-US", viewport=size, device_scale_factor=1)
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     page.locator("h1").click()  # nothing has the focus or the mouse
     for screen in ("ask", "review", "sent"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, answer, open_survey, review, send
+from tests.browser.taking_part import ANSWERS, answer, opened, review, send
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -21,7 +21,7 @@ Start = Callable[..., "Collector"]
 
 def test_a_lost_acknowledgement_counts_once(context: BrowserContext, collector: Start) -> None:
     running = collector(SURVEY)
-    page = open_survey(context, running.url)
+    page = opened(context, running.url)
     bodies: list[str] = []
 
     def lose_the_first_answer(route: Any) -> None:
@@ -44,7 +44,7 @@ def test_a_report_that_may_not_have_arrived_is_sent_again_as_it_was(
     context: BrowserContext, collector: Start
 ) -> None:
     running = collector(SURVEY)
-    page = open_survey(context, running.url)
+    page = opened(context, running.url)
     page.route("**/reports", lambda route: (route.fetch(), route.abort()))
     answer(page, ANSWERS)
     shown = review(page)
@@ -53,7 +53,7 @@ def test_a_report_that_may_not_have_arrived_is_sent_again_as_it_was(
     page.wait_for_timeout(300)
     page.close()  # before anything was acknowledged
 
-    page = open_survey(context, running.url, "main button")
+    page = opened(context, running.url, "main button")
     assert "may not have arrived" in page.locator("main").inner_text()
     with page.expect_request("**/reports") as sent:
         page.get_by_role("button", name="Send it again").click()
@@ -67,7 +67,7 @@ def test_an_unreachable_collector_is_told_and_tried_again(
     context: BrowserContext, collector: Start
 ) -> None:
     running = collector(SURVEY)
-    page = open_survey(context, running.url)
+    page = opened(context, running.url)
     page.clock.install()  # the pauses between attempts pass in no time
     page.route("**/reports", lambda route: route.abort())
     answer(page, ANSWERS)
@@ -89,7 +89,7 @@ def test_there_is_no_way_back_once_a_report_may_have_arrived(
     context: BrowserContext, collector: Start
 ) -> None:
     running = collector(SURVEY)
-    page = open_survey(context, running.url)
+    page = opened(context, running.url)
     page.clock.install()
     page.route("**/reports", lambda route: (route.fetch(), route.abort()))  # it does arrive
     answer(page, ANSWERS)
@@ -113,7 +113,7 @@ def test_there_is_no_way_back_once_a_report_may_have_arrived(
 def test_the_browsers_way_back_leads_to_the_questions(
     context: BrowserContext, surveyed: Collector
 ) -> None:
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     shown = json.loads(review(page))
     page.go_back()
@@ -135,7 +135,7 @@ def test_a_changed_study_is_refused_until_accepted(
     from castell import Study
 
     running = collector(SURVEY)
-    open_survey(context, running.url).close()
+    opened(context, running.url).close()
     weaker = Study.from_toml(SURVEY.replace("epsilon = 4.0", "epsilon = 7.5")).to_json()
     page = context.new_page()
     page.route("**/study.json", lambda r: r.fulfill(body=weaker, content_type="application/json"))
@@ -181,7 +181,7 @@ def test_without_storage_the_page_says_so_and_works(browser: Browser, collector:
     running = collector(SURVEY)
     context = browser.new_context(locale="en-US")
     context.add_init_script("Object.defineProperty(window, 'indexedDB', {value: undefined})")
-    page = open_survey(context, running.url)
+    page = opened(context, running.url)
     assert "does not let the page remember" in page.locator(".protect").inner_text()
     assert "keeps no record" in page.locator("footer").inner_text()
     answer(page, ANSWERS)
@@ -192,7 +192,7 @@ def test_without_storage_the_page_says_so_and_works(browser: Browser, collector:
 
 
 def test_unanswered_questions_are_named(context: BrowserContext, surveyed: Collector) -> None:
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     page.locator("#q0 label.choice").first.click()
     page.locator("#questions button[type=submit]").click()
     missing = page.locator("#missing")
@@ -234,7 +234,7 @@ def test_a_browser_without_scripts_is_told_why(browser: Browser, surveyed: Colle
 
 
 def test_a_device_forgets_when_it_is_told_to(context: BrowserContext, surveyed: Collector) -> None:
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     review(page)
     send(page)

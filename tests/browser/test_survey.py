@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, OTHERS, answer, open_survey, review, send
+from tests.browser.taking_part import ANSWERS, OTHERS, answer, opened, review, send
 from tests.browser.wire import Request, Wiretap
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def survey_through(
                 "request",
                 lambda r: None if r.url.startswith(wire.url + "/") else elsewhere.append(r.url),
             )
-            page = open_survey(context, f"{wire.url}/")
+            page = opened(context, f"{wire.url}/")
             before = [r for r in wire.requests() if r.method != "GET"]
             answer(page, answers)
             shown = review(page)
@@ -93,7 +93,7 @@ def test_answers_change_the_codes_and_nothing_else(browser: Browser, collector: 
 
 
 def test_the_page_shows_what_the_codes_say(context: BrowserContext, surveyed: Collector) -> None:
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     codes = json.loads(review(page))["codes"]
     rows = page.locator(".review tbody tr")
@@ -110,7 +110,7 @@ def test_the_page_shows_what_the_codes_say(context: BrowserContext, surveyed: Co
 
 
 def test_inline_code_is_blocked(context: BrowserContext, surveyed: Collector) -> None:
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     ran = page.evaluate(
         """async () => {
           const violated = new Promise((resolve) => addEventListener(
@@ -133,7 +133,7 @@ def test_answering_again_says_the_same_and_the_ledger_says_what_it_cost(
     running = collector(SURVEY)
     bodies = []
     for turn in range(4):
-        page = open_survey(context, running.url, "main button")
+        page = opened(context, running.url, "main button")
         if turn:
             assert "already taken part" in page.locator("main").inner_text()
             page.get_by_role("button", name="Answer again").click()
@@ -145,7 +145,7 @@ def test_answering_again_says_the_same_and_the_ledger_says_what_it_cost(
         page.close()
     assert len({body["id"] for body in bodies}) == 4
     assert running.codes() == [tuple(bodies[0]["codes"])] * 4
-    page = open_survey(context, running.url, "main button")
+    page = opened(context, running.url, "main button")
     spent = page.locator("footer").inner_text()
     assert "Reports: 4" in spent
     # Four reports: at most 4 of 4 ages, 3 of 3 smokers, 3 of 3 exercises, 4 of 9 regions.
@@ -161,7 +161,7 @@ def test_languages_come_from_the_study_and_choosing_one_sends_nothing(
     from playwright.sync_api import expect
 
     context = browser.new_context(locale="de-AT")
-    page = open_survey(context, surveyed.url)
+    page = opened(context, surveyed.url)
     assert page.locator("h1").inner_text() == "Wie geht es Ihnen wirklich?"
     assert page.evaluate("document.documentElement.lang") == "de"
     answer(page, ANSWERS)
@@ -191,7 +191,7 @@ def test_invitations(context: BrowserContext, collector: Start) -> None:
         [program, "invite", str(study), "1"], capture_output=True, text=True, check=True
     ).stdout.strip()
     running = collector(SURVEY, "--store", str(first.store))
-    page = open_survey(context, running.url)
+    page = opened(context, running.url)
     answer(page, ANSWERS)
     page.locator("#questions button[type=submit]").click()
     assert "Invitation code" in page.locator("#missing").inner_text()
@@ -201,7 +201,7 @@ def test_invitations(context: BrowserContext, collector: Start) -> None:
     assert report["invitation"] == code
     send(page)
     # Used up: a second report with the same code is refused, and the page says why.
-    page = open_survey(context, f"{running.url}/#invitation={code}", "main button")
+    page = opened(context, f"{running.url}/#invitation={code}", "main button")
     page.get_by_role("button", name="Answer again").click()
     answer(page, OTHERS)
     review(page)

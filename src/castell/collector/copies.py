@@ -38,7 +38,7 @@ def backup(place: str, path: Path) -> int:
             copy = SqliteStore(part, store.study, secure=store.secure)
             with contextlib.closing(copy), store.snapshot() as snapshot:
                 copy.load(snapshot)
-        return _check_copy(part)
+        return _checked(part)
 
 
 def restore(path: Path, place: str) -> int:
@@ -47,7 +47,7 @@ def restore(path: Path, place: str) -> int:
         if not is_server(place):
             with _whole(Path(place)) as part:
                 kept.copy_to(part)
-                return _check_copy(part)
+                return _checked(part)
         opened = open_store(place, kept.study, secure=kept.secure)
         with contextlib.closing(opened) as store, kept.snapshot() as snapshot:
             if store.secure != kept.secure:
@@ -82,7 +82,7 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _check_copy(path: Path) -> int:
+def _checked(path: Path) -> int:
     """How many reports a copy holds, after a look at every page of it."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as link:
