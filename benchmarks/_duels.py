@@ -56,7 +56,7 @@ def duels(cases: Sequence[Case]) -> Iterator[Duel]:
             if line["method"] in (*REFERENCES, "auto") or line["width"] not in ours:
                 continue
             same = line["same"] or ours[line["width"]]
-            yield from _compared(case, line["method"], line["width"], same, line, paired=True)
+            yield from _compare(case, line["method"], line["width"], same, line, paired=True)
         singles = plain.get((case["data"], case["total"]))
         if singles is None or singles is case:
             continue
@@ -65,10 +65,10 @@ def duels(cases: Sequence[Case]) -> Iterator[Duel]:
             alike = singles["sets"].get(str(w)) == case["sets"].get(str(w))
             if line["method"] == "independent" and w in ours and alike:
                 rival = "independent on design singles"
-                yield from _compared(case, rival, w, ours[w], line, paired=False)
+                yield from _compare(case, rival, w, ours[w], line, paired=False)
 
 
-def _compared(
+def _compare(
     case: Case, rival: str, width: int, ours: Case, theirs: Case, *, paired: bool
 ) -> Iterator[Duel]:
     for measure in MEASURES:

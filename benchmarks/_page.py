@@ -37,7 +37,12 @@ def write(cases: Sequence[Case], target: Path) -> None:
     """The page, and a picture for each data set in the folder `pictures` beside it."""
     folder = target.parent / "pictures"
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [INTRODUCTION, "## In short", _short(cases).markdown(), "\n".join(_spaced(cases))]
+    parts = [
+        INTRODUCTION,
+        "## In short",
+        _short(cases).markdown(),
+        "\n".join(_verdict_lines(cases)),
+    ]
     for data in dict.fromkeys(case["data"] for case in cases):
         ours = [case for case in cases if case["data"] == data]
         picture = folder / f"accuracy-{data}.png"
@@ -56,7 +61,7 @@ def write(cases: Sequence[Case], target: Path) -> None:
     target.write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
 
 
-def _spaced(cases: Sequence[Case]) -> list[str]:
+def _verdict_lines(cases: Sequence[Case]) -> list[str]:
     """The verdict as Markdown: an empty line before its list."""
     first, *losses = verdict(cases) or [""]
     return [first, "", *losses] if losses else [first]

@@ -50,7 +50,9 @@ class Population:
         return (counts / self.n).reshape(shape)
 
 
-def generated(sizes: Sequence[int], n: int, *, classes: int = 4, seed: int = 0) -> Population:
+def generate_population(
+    sizes: Sequence[int], n: int, *, classes: int = 4, seed: int = 0
+) -> Population:
     """A population of several kinds of people, each with its own margins: attributes depend."""
     generator = np.random.default_rng(seed)
     kinds = generator.choice(classes, n, p=generator.dirichlet(np.full(classes, 5.0)))

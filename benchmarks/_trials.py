@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import castell
-from benchmarks._population import DataMissingError, generated
+from benchmarks._population import DataMissingError, generate_population
 from castell import CastellError, Study
 from castell.evaluation.metrics import METRICS
 from castell.linear.operators import Floats
@@ -64,7 +64,7 @@ class Case:
 def people_of(name: str) -> Population:
     """A population by name; of a wide one only some attributes, and its note says so."""
     if name == "generated":
-        made = generated((3, 2, 4, 2, 3, 2), 3000)
+        made = generate_population((3, 2, 4, 2, 3, 2), 3000)
         return Population(name, made.schema, made.codes, "made-up answers of four kinds of people")
     try:
         people = load(name)
@@ -118,7 +118,7 @@ def _measure(plan: Plan, case: Case, title: str) -> dict[str, Any]:
         for method in plan.methods:
             start = perf_counter()
             limit = plan.cells if method == "em" else None
-            found = _answers(_asked(reports, method), truth, limit)
+            found = _answers(_fit_if_read(reports, method), truth, limit)
             errors.setdefault(method, [{} for _ in range(plan.repeats)])[repeat] = found
             seconds.setdefault(method, []).append(round(perf_counter() - start, 2))
             _say(f"{title}: repeat {repeat + 1}/{plan.repeats}, {method} {seconds[method][-1]} s")
@@ -142,7 +142,7 @@ def _measure(plan: Plan, case: Case, title: str) -> dict[str, Any]:
     }
 
 
-def _asked(reports: castell.Reports, method: str) -> Callable[[Names], Floats] | None:
+def _fit_if_read(reports: castell.Reports, method: str) -> Callable[[Names], Floats] | None:
     """What a method answers; None where it has nothing to say about such a design."""
     try:
         model = castell.fit(reports, method)

@@ -20,7 +20,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from benchmarks._population import ADULT_SIZES, generated
+from benchmarks._population import ADULT_SIZES, generate_population
 from benchmarks._text import grid
 from tests.collector import postgres
 from tests.collector.process import ROOT, collecting
@@ -38,7 +38,7 @@ def run(quick: bool) -> dict[str, Any]:
     lines = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        study = generated(ADULT_SIZES, 10).study(1.0)
+        study = generate_population(ADULT_SIZES, 10).study(1.0)
         (folder / "study.json").write_text(study.to_json(), encoding="utf-8")
         disk = _disk(folder, 20 if quick else 300)
         for kind in ("SQLite", "PostgreSQL"):

@@ -21,7 +21,7 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from benchmarks._population import ADULT_SIZES, generated
+from benchmarks._population import ADULT_SIZES, generate_population
 from benchmarks._timing import race, show_laps
 from castell import Reports, Study, scan_reports
 from castell.counting import Counts, MemoryCounts
@@ -35,7 +35,7 @@ Groups = Callable[[], Any]
 
 def run(quick: bool) -> dict[str, Any]:
     n, rounds, sizes = (50_000, 1, ADULT_SIZES[3:]) if quick else (5_000_000, 7, ADULT_SIZES)
-    people = generated(sizes, n)
+    people = generate_population(sizes, n)
     study, words = people.study(4.0), seeded_words(0)
     columns = [respond(b.channel, people.codes[b.names[0]], words) for b in study.design.blocks]
     reports = Reports(study, columns, secure=False)

@@ -18,7 +18,7 @@ from scipy.stats import binom
 
 import castell
 from benchmarks._drawn import DrawnCounts, report_distribution
-from benchmarks._population import DataMissingError, Population, generated, load
+from benchmarks._population import DataMissingError, Population, generate_population, load
 from benchmarks._text import grid
 from castell import JointEstimate, Reports, Study
 from castell.device.respond import respond
@@ -34,7 +34,7 @@ Sets = list[tuple[str, ...]]
 def run(quick: bool) -> dict[str, Any]:
     repeats, most = (20, 1) if quick else (1000, 10)
     found, missing = [], ""
-    populations = [generated((2, 3, 4, 6, 8), 10_000)]
+    populations = [generate_population((2, 3, 4, 6, 8), 10_000)]
     try:
         populations += [load(name) for name in ("adult", "german", "nursery")]
     except DataMissingError as error:
@@ -45,7 +45,10 @@ def run(quick: bool) -> dict[str, Any]:
         truths = {names: people.table(names) for names in sets}
         for each in EACH:
             study = people.study(each)
-            for target, collect in (("population", _drawn), ("respondents", _again)):
+            for target, collect in (
+                ("population", _resample_reports),
+                ("respondents", _randomize_again),
+            ):
                 hits = {names: np.zeros(truths[names].shape) for names in sets}
                 for names, joint in collect(people, study, sets, repeats):
                     low, high = joint.conf_int(LEVEL)
@@ -67,7 +70,7 @@ def run(quick: bool) -> dict[str, Any]:
     return {"repeats": repeats, "by_chance": by_chance(repeats), "missing": missing, "rows": found}
 
 
-def _drawn(
+def _resample_reports(
     people: Population, study: Study, sets: Sets, repeats: int
 ) -> Iterator[tuple[tuple[str, ...], JointEstimate]]:
     generator = np.random.default_rng(0)
@@ -78,7 +81,7 @@ def _drawn(
             yield names, castell.estimate(DrawnCounts(study, table), names, "castell")
 
 
-def _again(
+def _randomize_again(
     people: Population, study: Study, sets: Sets, repeats: int
 ) -> Iterator[tuple[tuple[str, ...], JointEstimate]]:
     words = seeded_words(0)

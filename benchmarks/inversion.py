@@ -15,7 +15,7 @@ import numpy as np
 
 import castell
 from benchmarks._drawn import DrawnCounts
-from benchmarks._population import ADULT_SIZES, generated
+from benchmarks._population import ADULT_SIZES, generate_population
 from benchmarks._text import grid
 from benchmarks._timing import race, show_laps
 from castell import KaryResponse
@@ -35,7 +35,7 @@ def run(quick: bool) -> dict[str, Any]:
 
 def _large(sizes: tuple[int, ...], rounds: int) -> dict[str, Any]:
     """The whole way from counts to estimate, error and interval, counting left out."""
-    people = generated(sizes, 2)
+    people = generate_population(sizes, 2)
     study, generator = people.study(4.0), np.random.default_rng(0)
     cells = int(np.prod(sizes))
     counts = DrawnCounts(study, generator.poisson(_REPORTS / cells, sizes))

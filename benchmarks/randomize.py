@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from benchmarks._population import ADULT_SIZES, generated
+from benchmarks._population import ADULT_SIZES, generate_population
 from benchmarks._timing import race, show_laps
 from castell.device.respond import respond
 from castell.device.words import secure_words
@@ -22,7 +22,7 @@ _PIECE = 1 << 18  # bytes
 
 def run(quick: bool) -> dict[str, Any]:
     n, rounds = (20_000, 2) if quick else (1_000_000, 9)
-    people = generated(ADULT_SIZES, n)
+    people = generate_population(ADULT_SIZES, n)
     study = people.study(4.0)
     frame = pa.table(
         {

@@ -41,7 +41,7 @@ def report_distribution(study: Study, names: Sequence[str], truth: Floats) -> Fl
     return reports.reshape(sizes).transpose([held.index(name) for name in names])
 
 
-def rounded(study: Study, people: Population, names: Sequence[str]) -> Observed:
+def observe_rounded(study: Study, people: Population, names: Sequence[str]) -> Observed:
     """What the paper's model has the server see of some attributes."""
     parts = parts_of(study, names)
     held = [name for part in parts for name in part.names]
@@ -61,14 +61,14 @@ def estimate(
         raise QueryError("the paper's model has everybody answer everything", "use --noise real")
     alone: Groups = [(name,) for name in names]
     if method == "castell":
-        return rounded(study, people, names).invert()
+        return observe_rounded(study, people, names).invert()
     if method == "truncated":
-        return _truncated(study, people, names)
+        return _truncate(study, people, names)
     if method == "independent":
         return _product(study, people, names, alone)
     if method == "hybrid":
         # The estimator's own rule. It expects the noise of real reports, which is not there.
-        whole = joint_is_better(rounded(study, people, names), alone)[0]
+        whole = joint_is_better(observe_rounded(study, people, names), alone)[0]
         return _product(study, people, names, [names] if whole else alone)
     counts = RoundedCounts(study, people)
     if method == "clusters":
@@ -83,14 +83,16 @@ def _clusters(study: Study, people: Population) -> Groups:
 
 
 def _product(study: Study, people: Population, names: tuple[str, ...], groups: Groups) -> Floats:
-    return product([Table(tuple(g), rounded(study, people, g).invert()) for g in groups], names)
+    tables = [Table(tuple(g), observe_rounded(study, people, g).invert()) for g in groups]
+    return product(tables, names)
 
 
-def _truncated(study: Study, people: Population, names: tuple[str, ...]) -> Floats:
-    table = np.maximum(rounded(study, people, names).invert(), 0.0)
+def _truncate(study: Study, people: Population, names: tuple[str, ...]) -> Floats:
+    table = np.maximum(observe_rounded(study, people, names).invert(), 0.0)
     for name in names:
         rest = tuple(other for other in names if other != name)
-        cut = Table(rest, rounded(study, people, rest).invert()).along(names) if rest else 1.0
+        known = Table(rest, observe_rounded(study, people, rest).invert()) if rest else None
+        cut = known.along(names) if known else 1.0
         table = np.minimum(table, cut)
     return table
 

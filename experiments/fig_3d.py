@@ -41,7 +41,7 @@ def four(people: Population, each: float, settings: Settings) -> dict[str, Float
     study = study_of(people, each, Scheme("", "castell"))
     names = study.names
     if settings.noise == "rounding":
-        reports = expected.rounded(study, people, names).frequencies()
+        reports = expected.observe_rounded(study, people, names).frequencies()
         guesses = {m: expected.estimate(study, people, names, m) for m in SHOWN}
     else:
         sent = study.randomize(people.frame(), seed=settings.seed)

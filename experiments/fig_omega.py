@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from experiments import datasets
-from experiments.harness import FLOOR, draw_sets, named
+from experiments.harness import FLOOR, draw_sets, schemes_named
 from experiments.questions import Question, evaluate
 from experiments.settings import Settings, describe_people
 from experiments.style import finish, log_axis, title
@@ -32,7 +32,7 @@ def run(settings: Settings) -> dict[str, Any]:
         Question(people, each, draw_sets(people, w, most, cells=LARGEST)) for w in (2, 3, 4, 5)
     ]
     points = []
-    found = evaluate(questions, settings, repeats, chosen=named("castell"))
+    found = evaluate(questions, settings, repeats, chosen=schemes_named("castell"))
     for question, errors in zip(questions, found, strict=True):
         for k, names in enumerate(question.sets):
             cells = prod(people.schema[name].size for name in names)

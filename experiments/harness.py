@@ -77,7 +77,7 @@ def schemes() -> tuple[Scheme, ...]:
     return tuple(found)
 
 
-def named(*labels: str) -> tuple[Scheme, ...]:
+def schemes_named(*labels: str) -> tuple[Scheme, ...]:
     """Some of the schemes."""
     return tuple(scheme for scheme in schemes() if scheme.label in labels)
 

@@ -207,10 +207,10 @@ def errors_of(task: Task) -> Mapping[str, list[float]]:
             for label, guess in references(truth, again.table(one.names)).items():
                 found[label].append(far(truth, guess))
         return found
-    return {task.scheme.label: list(_answered(task, task.scheme))}
+    return {task.scheme.label: list(_errors_by_set(task, task.scheme))}
 
 
-def _answered(task: Task, scheme: Scheme) -> Iterator[float]:
+def _errors_by_set(task: Task, scheme: Scheme) -> Iterator[float]:
     """The error on each set; NaN where there is no answer."""
     answer = None
     if task.whole:

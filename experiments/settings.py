@@ -87,10 +87,12 @@ def line(about: dict[str, Any]) -> str:
     if "data" in about:
         parts.append(str(about["data"]))
     if "n" in about:
-        parts.append(f"n = {listed(about['n'], ',')}")
+        parts.append(f"n = {format_numbers(about['n'], ',')}")
     if "each" in about:
-        each = listed(about["each"], ".4g")
-        parts.append(f"epsilon {each} per attribute, {listed(about['total'], '.4g')} in all")
+        each = format_numbers(about["each"], ".4g")
+        parts.append(
+            f"epsilon {each} per attribute, {format_numbers(about['total'], '.4g')} in all"
+        )
     if "sets" in about:
         parts.append(str(about["sets"]))
     if "repeats" in about:
@@ -100,7 +102,7 @@ def line(about: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def listed(values: Any, form: str) -> str:
+def format_numbers(values: Any, form: str) -> str:
     """One number, or several with commas."""
     values = values if isinstance(values, (list, tuple)) else [values]
     return ", ".join(format(value, form) for value in values)

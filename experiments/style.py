@@ -37,7 +37,7 @@ def colours(labels: Sequence[str]) -> dict[str, str]:
 
 def title(alt: Any, result: Result, heading: str, *more: str) -> Any:
     """What a picture shows, and under which settings."""
-    below = _broken(line(dict(result["about"]))) + [text for text in more if text]
+    below = _break_line(line(dict(result["about"]))) + [text for text in more if text]
     return alt.TitleParams(
         heading,
         subtitle=below,
@@ -49,7 +49,7 @@ def title(alt: Any, result: Result, heading: str, *more: str) -> Any:
     )
 
 
-def _broken(text: str, width: int = 92) -> list[str]:
+def _break_line(text: str, width: int = 92) -> list[str]:
     """A line of settings as several, broken between settings and not inside them."""
     found = [""]
     for part in text.split("; "):

@@ -13,7 +13,7 @@ import numpy as np
 
 from castell.evaluation.bounds import epsilon_threshold, n_threshold, width_threshold
 from experiments import datasets
-from experiments.harness import draw_sets, named
+from experiments.harness import draw_sets, schemes_named
 from experiments.questions import Question, evaluate
 from experiments.settings import Settings, describe_people
 from experiments.style import finish, log_axis, title
@@ -38,7 +38,7 @@ def run(settings: Settings) -> dict[str, Any]:
     for w in range(2, min(6, len(people.schema)) + 1):
         sets = draw_sets(people, w, settings.most(None, 6), cells=1 << 21)
         points.append(("w*", w, Question(people, each, sets)))
-    chosen = named("castell", "independent")
+    chosen = schemes_named("castell", "independent")
     found = evaluate([question for *_, question in points], settings, repeats, chosen=chosen)
     curves: dict[str, list[dict[str, Any]]] = {"n*": [], "epsilon*": [], "w*": []}
     for (name, x, _), errors in zip(points, found, strict=True):
@@ -65,7 +65,7 @@ def crossing(points: Sequence[Mapping[str, float]], falling: bool) -> float | No
     return None
 
 
-def _measured(result: Result, name: str) -> str:
+def _format_measured(result: Result, name: str) -> str:
     value = result["measured"][name]
     if value is not None:
         return f"{value:,.0f}" if name == "n*" else f"{value:.2f}"
@@ -80,7 +80,7 @@ def table(results: Sequence[Result]) -> Table:
     for name, printed in PRINT.items():
         digits = ",.0f" if name == "n*" else ".3f"
         formula = format(results[0]["formulas"][name], digits)
-        measured = [_measured(result, name) for result in results]
+        measured = [_format_measured(result, name) for result in results]
         rows.append([name, format(printed, digits), formula, *measured])
     noises = [f"measured, {result['about']['noise']}" for result in results]
     return Table(["threshold", "print", "printed formula, w = 2", *noises], rows)
@@ -127,6 +127,6 @@ def findings(results: Mapping[str, Result]) -> list[str]:
     found = ["At w = 2 and the settings above " + "; ".join(said) + "."]
     for noise, result in results.items():
         how = "In the rounding model" if noise == "rounding" else "With real noise"
-        measured = "; ".join(f"{name}: {_measured(result, name)}" for name in PRINT)
+        measured = "; ".join(f"{name}: {_format_measured(result, name)}" for name in PRINT)
         found.append(f"{how} the errors themselves cross at {measured}.")
     return found

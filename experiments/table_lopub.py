@@ -56,7 +56,7 @@ def _directly(reports: Reports) -> Answer:
     return answer
 
 
-def _sampled(reports: Reports, options: Mapping[str, Any]) -> Answer:
+def _fit_lopub(reports: Reports, options: Mapping[str, Any]) -> Answer:
     model = castell.fit(reports, "lopub", **options)
     return lambda names: model.estimate(names).probabilities
 
@@ -77,7 +77,7 @@ def errors_of(task: Task) -> dict[tuple[str, int], list[float]]:
     study = study_of(task.people, task.each, Scheme("lopub", "lopub", "bloom"))
     reports = study.randomize(task.people.frame(), seed=task.seed)
     direct = task.reading == DIRECT
-    answer = _directly(reports) if direct else _sampled(reports, READINGS[task.reading])
+    answer = _directly(reports) if direct else _fit_lopub(reports, READINGS[task.reading])
     found = {}
     for w, chosen in task.sets.items():
         pairs = [(task.people.table(names), answer(names)) for names in chosen]

@@ -215,7 +215,7 @@ def test_data_sets_as_published() -> None:
 
 
 def test_generated_population_depends() -> None:
-    people = _population.generated((2, 3), 5_000)
+    people = _population.generate_population((2, 3), 5_000)
     table = people.table(["a0", "a1"])
     assert table.shape == (2, 3)
     assert np.abs(table - np.outer(table.sum(axis=1), table.sum(axis=0))).max() > 0.01

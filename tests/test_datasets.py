@@ -291,10 +291,8 @@ def test_a_stand_in_has_the_tables_it_was_given_and_says_what_it_is(
     np.testing.assert_array_equal(census_standin.load().codes["dAge"], people.codes["dAge"])
 
 
-def test_without_counts_a_stand_in_repeats_real_rows(
-    places: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert places
+@pytest.mark.usefixtures("places")
+def test_without_counts_a_stand_in_repeats_real_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     some = census1990.read(_census(30), "few")
     monkeypatch.setattr(census1990, "first_rows", lambda: some)
     monkeypatch.setattr(census1990, "N", 500)

@@ -30,7 +30,7 @@ def test_demo_makes_study_answers_reports_and_picture(
     shown = capsys.readouterr().out
     assert "truth" in shown
     assert "5,000 generated people" in shown
-    assert json.loads(json.dumps(demo_document(demo)))["cells_covered"] == demo.covered()
+    assert json.loads(json.dumps(demo_document(demo)))["cells_covered"] == demo.cells_covered()
 
 
 def test_demo_without_the_plot_extra_still_runs(

@@ -179,7 +179,7 @@ def test_a_methods_variants_and_limits_are_shown(
     (stand_in / "newcomer.py").write_text(changed, encoding="utf-8")
     sys.modules.pop("castell.estimators.newcomer", None)
     monkeypatch.setattr(castell, "methods", lambda: (newcomer,))
-    plain, loud = harness.named(newcomer, "newcomer, loud")
+    plain, loud = harness.schemes_named(newcomer, "newcomer, loud")
     assert plain.options == ()
     assert loud.options == (("target", "respondents"),)
     assert {s.repeats for s in (plain, loud)} == {1}
@@ -294,7 +294,7 @@ def test_wide_studies_are_asked_set_by_set_and_as_if_by_themselves() -> None:
     people = _people("census1990")
     assert len(people.schema) > harness.WHOLE
     sets = [("c0", "c1"), ("c2", "c3", "c4")]
-    (scheme,) = harness.named("castell")
+    (scheme,) = harness.schemes_named("castell")
     (found,) = evaluate([Question(people, 2.0, sets)], Settings(), 1, chosen=[scheme])
     for place, names in enumerate(sets):
         some = people.select(names)
@@ -498,7 +498,7 @@ def test_the_papers_example_is_rounded_as_it_prints() -> None:
     study = castell.Study(schema, epsilon=2 * float(np.log(3)))
     reports = expected.report_distribution(study, ("A", "B"), people.table(("A", "B")))
     np.testing.assert_allclose(reports, [[0.2875, 0.1625], [0.2625, 0.2875]], atol=1e-8)
-    seen = expected.rounded(study, people, ("A", "B"))
+    seen = expected.observe_rounded(study, people, ("A", "B"))
     assert seen.table.tolist() == [[3, 2], [3, 3]]
     assert seen.n == 10
 

@@ -18,6 +18,7 @@ ORDER = {
     "castell": [
         "errors",
         "plugins",
+        "numbers",
         "display",
         "linear",
         "channels",

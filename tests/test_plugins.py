@@ -202,7 +202,7 @@ def test_a_broken_package_is_named_and_breaks_nothing_else(
     assert "even" in methods_for(STUDY)
     with pytest.raises(PluginError, match=f"'mine' .*package broken adds.*{problem}"):
         castell.fit(REPORTS, "mine")
-    assert castell.fit(REPORTS, "independent")
+    assert castell.fit(REPORTS, "independent").method == "independent"
 
 
 def test_a_method_that_fails_while_it_works_names_its_package(install: Install) -> None:

@@ -186,7 +186,7 @@ def test_any_texts_survive_toml_and_json(
 def test_a_study_takes_a_ready_design_and_a_list_of_attributes() -> None:
     channel = KaryResponse(2, 3, 1)
     design = Design((Block(("a",), (2,), channel),))
-    study = Study([Attribute("a", ["x", "y"])], design=design)  # type: ignore[arg-type]
+    study = Study([Attribute("a", ["x", "y"])], design=design)
     assert study.design is design
     assert study.epsilon == channel.epsilon
 
@@ -652,7 +652,8 @@ def test_blocks_that_no_draw_can_hold() -> None:
     assert Study(three, design=Design((cyclic, coin))).design.widths == (15, 2)
     assert Study(three, design=Design((cyclic, coin), draw=True)).design.widths == (17,)
     matrix = MatrixResponse((np.eye(15, dtype=int) * 6 + 1).tolist())
-    assert Study(two, design=Design((Block(("a", "b"), (3, 5), matrix), kary), draw=True))
+    own = Study(two, design=Design((Block(("a", "b"), (3, 5), matrix), kary), draw=True))
+    assert own.design.blocks[0].channel == matrix
     filters = BloomResponse([[i] for i in range(15)], 3, 1)
     with pytest.raises(StudyError, match="does not fit its values"):
         Study(two, design=Design((Block(("a", "b"), (3, 5), filters),)))

@@ -137,7 +137,7 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def test_a_file_in_the_folder_is_a_scheme(newcomer: str) -> None:
-    (scheme,) = harness.named(newcomer)
+    (scheme,) = harness.schemes_named(newcomer)
     assert scheme == Scheme(newcomer, newcomer, repeats=2, system=True)
     assert "dpfedwae" in systems.systems()
     people = _people(200)
@@ -155,7 +155,7 @@ def test_a_file_in_the_folder_is_a_scheme(newcomer: str) -> None:
 
 
 def test_a_system_has_no_part_in_the_papers_model(newcomer: str) -> None:
-    (scheme,) = harness.named(newcomer)
+    (scheme,) = harness.schemes_named(newcomer)
     settings = Settings(noise="rounding")
     asked = [Question(_people(200), 1.0, [("a", "b")])]
     (found,) = evaluate(asked, settings, 1, chosen=[scheme])

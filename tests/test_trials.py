@@ -103,7 +103,7 @@ def test_margins_are_those_that_held_out_reports_ask_for(design: str) -> None:
     for attribute in range(3):
         near, far = (np.abs(m.table([attribute]) - margins[attribute]) for m in (mended[0], wrong))
         assert near.max() < 0.5 * far.max()
-    # A fit has the margins that its recipe asks for: with a share of 1 the most likely ones.
+    # A fit has the margins of its hyper-parameters: with a share of 1 the most likely ones.
     hyperparameters = replace(cross_validate(counts, every, None, None), report_steps=0)
     best = trials.fit_margins(every, trials.uniform(people.schema.sizes))
     gaps = []

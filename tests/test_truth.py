@@ -66,18 +66,18 @@ def test_a_name_leads_to_the_rows_and_they_are_read_once(
         return TINY
 
     monkeypatch.setitem(truth._PEOPLE, name, tiny)
-    truth._loaded.cache_clear()
+    truth._load.cache_clear()
     assert truth_of(name) is truth_of(name)
     assert truth_of(name).schema is TINY.schema
     assert read == [name]
-    truth._loaded.cache_clear()
+    truth._load.cache_clear()
 
 
 def test_a_name_leads_to_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "whole", lambda _: NETWORK)
-    truth._loaded.cache_clear()
+    truth._load.cache_clear()
     assert truth_of("asia") is NETWORK
-    truth._loaded.cache_clear()
+    truth._load.cache_clear()
 
 
 def test_the_census_asks_twelve_questions_of_two_to_ten_values(

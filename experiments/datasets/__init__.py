@@ -24,10 +24,10 @@ def load(name: str) -> Population:
     """A data set, found or obtained, and checked."""
     if name not in names():
         raise DataError(f"there is no data set {name!r}", suggest(name, names()))
-    return _loaded(name)
+    return _load(name)
 
 
 @cache
-def _loaded(name: str) -> Population:
+def _load(name: str) -> Population:
     people: Population = import_module(f"{__name__}.{name}").load()
     return people

@@ -56,7 +56,7 @@ def read(text: str) -> tuple[Node, ...]:
     for name in values:
         if name not in nodes:
             raise DataError(f"{name!r} has no distribution", _REMEDY)
-    return _ordered(nodes)
+    return _parents_first(nodes)
 
 
 def _words(listed: str) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ def _numbers(name: str, words: Sequence[str], count: int) -> Floats:
     return np.asarray(row / row.sum())
 
 
-def _ordered(nodes: Mapping[str, Node]) -> tuple[Node, ...]:
+def _parents_first(nodes: Mapping[str, Node]) -> tuple[Node, ...]:
     done: dict[str, Node] = {}
     while len(done) < len(nodes):
         ready = [

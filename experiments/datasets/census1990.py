@@ -84,17 +84,17 @@ def load() -> Population:
         return census_standin.load()
     if which() == "part":
         return first_rows()
-    return _checked(read(obtain(WHOLE), "US Census 1990, all rows"), N)
+    return _check_rows(read(obtain(WHOLE), "US Census 1990, all rows"), N)
 
 
 def first_rows() -> Population:
     """The beginning of the file: real rows, but few."""
     packed = local(PACKED) is not None
     content = gzip.decompress(obtain(PACKED)) if packed else obtain(BEGINNING)
-    return _checked(read(content, f"the first {FIRST:,} of {N:,} rows of US Census 1990"), FIRST)
+    return _check_rows(read(content, f"the first {FIRST:,} of {N:,} rows of US Census 1990"), FIRST)
 
 
-def _checked(people: Population, rows: int) -> Population:
+def _check_rows(people: Population, rows: int) -> Population:
     if people.n != rows:
         raise DataError(f"{people.n:,} rows came instead of {rows:,}", "take UCI's file")
     return check_cells(people, CELLS)

@@ -36,10 +36,10 @@ def joint(nodes: Sequence[Node], names: Sequence[str]) -> Floats:
     while hidden:
         out = min(hidden, key=lambda name: _cells(factors, name, size))
         hidden.remove(out)
-        touched = [factor for factor in factors if out in factor[0]]
-        left = tuple(name for name in _scope(touched) if name != out)
+        holding = [factor for factor in factors if out in factor[0]]
+        left = tuple(name for name in _scope(holding) if name != out)
         factors = [factor for factor in factors if out not in factor[0]]
-        factors.append((left, _product(touched, left)))
+        factors.append((left, _product(holding, left)))
     return _product(factors, tuple(names))
 
 

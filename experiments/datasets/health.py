@@ -17,19 +17,19 @@ from math import exp
 from experiments.datasets.coding import Binned, Bins, Coded, Questions, answers, columns_of, scale
 from experiments.datasets.population import Population
 from experiments.datasets.source import obtain
-from experiments.datasets.surveys import shipped
+from experiments.datasets.surveys import statsmodels_file
 
-RANDHIE = shipped(
+RANDHIE = statsmodels_file(
     "randhie",
     "datasets/randhie/randhie.csv",
     "9f6c87d05aef087a82cc4465310c8cd3f38327be6eafa43bd81fb98c4f3d088c",
 )
-BIRTHS = shipped(
+BIRTHS = statsmodels_file(
     "births",
     "treatment/tests/results/cataneo2.csv",
     "9511d52df46b08f39d67361b23b498ad607e9d7a687a42b6ebf9553ae5932e2a",
 )
-ELDERLY = shipped(
+ELDERLY = statsmodels_file(
     "elderly",
     "sandbox/regression/tests/racd10data_with_transformed.csv",
     "4849a6b2e9e998ef35ea86467fc5a69867f0f5daa392fbdc0b53512bb801447e",

@@ -89,7 +89,7 @@ class Network:
         """n people drawn independently, each variable after its parents."""
         codes: dict[str, NDArray[np.intp]] = {}
         for node in ancestors(self.nodes, self.schema.names):
-            codes[node.name] = _drawn(node, codes, generator.random(n))
+            codes[node.name] = _sample_node(node, codes, generator.random(n))
         asked = {name: codes[name] for name in self.schema.names}
         return Population(self.name, self.schema, asked, f"{n:,} drawn from {self.note}")
 
@@ -98,7 +98,9 @@ class Network:
         return self.sample(n, generator)
 
 
-def _drawn(node: Node, codes: dict[str, NDArray[np.intp]], uniform: Floats) -> NDArray[np.intp]:
+def _sample_node(
+    node: Node, codes: dict[str, NDArray[np.intp]], uniform: Floats
+) -> NDArray[np.intp]:
     """A value for everybody: how many steps of its distribution lie at or below their number."""
     steps = node.table.cumsum(axis=-1)
     # Divided, so that the last step is 1 and a value of probability 0 at the end is never drawn.

@@ -27,7 +27,7 @@ from experiments.datasets.population import Population
 from experiments.datasets.source import File, Wheel, obtain
 
 
-def shipped(name: str, member: str, sha256: str) -> File:
+def statsmodels_file(name: str, member: str, sha256: str) -> File:
     """A table in statsmodels' wheel. Those for Windows end lines by \\r\\n, which is undone here:
     the file is the same whatever machine the wheel is for.
     """
@@ -37,17 +37,17 @@ def shipped(name: str, member: str, sha256: str) -> File:
     return File(f"surveys/{name}.csv", sha256, wheel=wheel)
 
 
-FAIR = shipped(
+FAIR = statsmodels_file(
     "fair",
     "datasets/fair/fair.csv",
     "fd5f3f094a34fc35ca346a14c359e046ed27843038d6921efcd50a7ab21f6af0",
 )
-FAIR_PT = shipped(
+FAIR_PT = statsmodels_file(
     "fair_pt",
     "datasets/fair/fair_pt.csv",
     "44a840ec1f826b91135cd0e929daeb5d11a1194b7b54e5f7d34c05d20ab2d426",
 )
-ANES96 = shipped(
+ANES96 = statsmodels_file(
     "anes96",
     "datasets/anes96/anes96.csv",
     "c124d8556d6f8c4329b1fea61e3dc6891c5e663f15b7fe5791235963420ba896",

@@ -111,9 +111,9 @@ def truth_of(name: str) -> Truth:
     """A population by name; its file is found or obtained, and checked."""
     if name not in names():
         raise DataError(f"there is no population {name!r}", suggest(name, names()))
-    return _loaded(name)
+    return _load(name)
 
 
 @cache
-def _loaded(name: str) -> Truth:
+def _load(name: str) -> Truth:
     return networks.network(name) if name in networks.FILES else Rows(_PEOPLE[name]())

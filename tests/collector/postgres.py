@@ -29,7 +29,7 @@ def tools() -> Path | None:
     return next((f for f in found if (f / "initdb").exists() and (f / "postgres").exists()), None)
 
 
-def _unprivileged() -> dict[str, Any]:
+def _unprivileged_user() -> dict[str, Any]:
     if os.getuid() != 0:
         return {}
     for name in ("postgres", "nobody"):
@@ -47,7 +47,7 @@ def running(*settings: str) -> Iterator[str]:
     bin = tools()
     assert bin is not None
     folder = Path(tempfile.mkdtemp(prefix="castell-pg-"))
-    who = _unprivileged()
+    who = _unprivileged_user()
     if who:
         os.chown(folder, who["user"], who["group"])
     data, password = folder / "data", secrets.token_hex(8)

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from castell.cli.app import app
-from castell.collector.commands import _shown
+from castell.collector.commands import _without_password
 from castell.collector.store import Submission, open_store
 from castell.errors import CastellError
 from tests.collector.process import Collector, collecting
@@ -199,6 +199,6 @@ def test_a_missing_extra_is_named(folder: Path, missing: str, arguments: list[st
 
 
 def test_passwords_are_not_shown() -> None:
-    assert _shown("postgresql://me:p@ss@host/db") == "postgresql://...@host/db"
-    assert _shown("study.sqlite") == "study.sqlite"
-    assert _shown("odd@name.sqlite") == "odd@name.sqlite"
+    assert _without_password("postgresql://me:p@ss@host/db") == "postgresql://...@host/db"
+    assert _without_password("study.sqlite") == "study.sqlite"
+    assert _without_password("odd@name.sqlite") == "odd@name.sqlite"

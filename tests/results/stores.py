@@ -38,7 +38,7 @@ def spread(n: int, days: int) -> NDArray[np.int64]:
     return MIDNIGHT + np.arange(n, dtype=np.int64) * days * 24 // n * HOUR
 
 
-def filled(path: Path, reports: Reports, hours: NDArray[np.int64]) -> Store:
+def fill_store(path: Path, reports: Reports, hours: NDArray[np.int64]) -> Store:
     """A store that holds these reports, each as if it had come in its hour."""
     store = open_store(path, reports.study, secure=reports.secure)
     pack = Packing(reports.study.design.widths).pack
@@ -63,12 +63,12 @@ def ask(state: State, *paths: str, headers: dict[str, str] | None = None) -> lis
 def ask_each(state: State, *requests: tuple[str, dict[str, str]]) -> list[httpx.Response]:
     """The same, each request with headers of its own."""
 
-    async def asked() -> list[httpx.Response]:
+    async def ask_all() -> list[httpx.Response]:
         transport = httpx.ASGITransport(make_app(state))
         async with httpx.AsyncClient(transport=transport, base_url="http://collector") as http:
             return [await http.get(path, headers=headers) for path, headers in requests]
 
-    return asyncio.run(asked())
+    return asyncio.run(ask_all())
 
 
 def query(names: Sequence[str], **more: str) -> str:

@@ -18,14 +18,14 @@ from castell import Attribute, Reports, Schema, Study, estimate
 from castell.collector.copies import export
 from castell.collector.results.downloads import FORMATS
 from castell.collector.settings import State
-from tests.results.stores import PAIRS, STUDY, ask, filled, query, reports_of, spread, state_of
+from tests.results.stores import PAIRS, STUDY, ask, fill_store, query, reports_of, spread, state_of
 
 NAMES = ["smokes", "health"]
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[State]:
-    store = filled(tmp_path / "s.sqlite", reports_of(2000), spread(2000, 2))
+    store = fill_store(tmp_path / "s.sqlite", reports_of(2000), spread(2000, 2))
     yield state_of(store)
     store.close()
 
@@ -116,7 +116,7 @@ def test_the_script_finds_the_pages_numbers_again(
 
 @pytest.mark.parametrize("names", [["smokes", "health"], ["age", "smokes", "health"]])
 def test_the_programs_read_a_drawn_design_too(tmp_path: Path, names: list[str]) -> None:
-    store = filled(tmp_path / "s.sqlite", reports_of(3000, study=PAIRS), spread(3000, 2))
+    store = fill_store(tmp_path / "s.sqlite", reports_of(3000, study=PAIRS), spread(3000, 2))
     state = state_of(store)
     (tmp_path / "again.py").write_bytes(_take(state, "script", *names).content)
     (tmp_path / "reports.parquet").write_bytes(_take(state, "reports", *names).content)
@@ -161,7 +161,7 @@ def test_odd_names_make_good_files_and_no_code(tmp_path: Path) -> None:
     schema = Schema([Attribute(odd, ['"x"', "y'\\"]), Attribute("größe", ["k", "l"])])
     study = Study(schema, epsilon=6.0, name='the "name"\\ """')
     codes = [np.arange(200) % 2, np.arange(200) % 2]
-    store = filled(tmp_path / "s.sqlite", Reports(study, codes, secure=False), spread(200, 1))
+    store = fill_store(tmp_path / "s.sqlite", Reports(study, codes, secure=False), spread(200, 1))
     state = state_of(store)
     (tmp_path / "again.py").write_bytes(_take(state, "script", *schema.names).content)
     (tmp_path / "reports.parquet").write_bytes(_take(state, "reports", odd).content)

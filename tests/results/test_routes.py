@@ -24,7 +24,7 @@ from tests.results.stores import (
     STUDY,
     ask,
     ask_each,
-    filled,
+    fill_store,
     query,
     reports_of,
     spread,
@@ -38,7 +38,7 @@ PAIR = query(["smokes", "health"])
 
 @pytest.fixture
 def state(tmp_path: Path) -> Iterator[State]:
-    store = filled(tmp_path / "s.sqlite", reports_of(3000), spread(3000, 3))
+    store = fill_store(tmp_path / "s.sqlite", reports_of(3000), spread(3000, 3))
     yield state_of(store)
     store.close()
 
@@ -83,7 +83,7 @@ def test_the_overview_tells_the_study_the_reports_and_their_hours(state: State) 
 
 
 def test_below_the_minimum_only_a_rounded_number_is_told(tmp_path: Path) -> None:
-    store = filled(tmp_path / "s.sqlite", reports_of(87), spread(87, 1))
+    store = fill_store(tmp_path / "s.sqlite", reports_of(87), spread(87, 1))
     told, *refused = ask(
         state_of(store),
         OVERVIEW,
@@ -168,7 +168,7 @@ def test_a_method_that_refuses_says_why_and_what_to_do(tmp_path: Path) -> None:
     schema = Schema([Attribute(n, [str(k) for k in range(80)]) for n in ("a", "b")])
     study = Study(schema, epsilon=8.0)
     codes = [np.zeros(200, np.int64), np.arange(200) % 80]
-    store = filled(tmp_path / "s.sqlite", Reports(study, codes, secure=False), spread(200, 1))
+    store = fill_store(tmp_path / "s.sqlite", Reports(study, codes, secure=False), spread(200, 1))
     (answer,) = ask(state_of(store), f"{ESTIMATE}?attributes=a,b")
     store.close()
     assert answer.status_code == 400
@@ -180,7 +180,9 @@ def test_a_forged_flood_and_a_drift_are_seen(tmp_path: Path) -> None:
     honest = reports_of(6000)
     flood = [np.concatenate([c, np.zeros(5000, c.dtype)]) for c in honest.columns]
     # The honest come on the first two days, the flood on the third.
-    store = filled(tmp_path / "s.sqlite", Reports(STUDY, flood, secure=False), spread(11_000, 3))
+    store = fill_store(
+        tmp_path / "s.sqlite", Reports(STUDY, flood, secure=False), spread(11_000, 3)
+    )
     (answer,) = ask(state_of(store), f"{ESTIMATE}?{PAIR}")
     store.close()
     signals = _signals(answer)
@@ -192,7 +194,9 @@ def test_a_forged_flood_and_a_drift_are_seen(tmp_path: Path) -> None:
 def test_a_flood_and_a_drift_are_seen_where_blocks_are_drawn(tmp_path: Path) -> None:
     honest = reports_of(12_000, study=PAIRS).columns[0]
     column = np.concatenate([honest, np.zeros(6000, honest.dtype)])
-    store = filled(tmp_path / "s.sqlite", Reports(PAIRS, [column], secure=False), spread(18_000, 3))
+    store = fill_store(
+        tmp_path / "s.sqlite", Reports(PAIRS, [column], secure=False), spread(18_000, 3)
+    )
     wide = query(PAIRS.names[:3], method="latent")
     found = ask(state_of(store), f"{ESTIMATE}?{query(PAIRS.names[:2])}", f"{ESTIMATE}?{wide}")
     store.close()
@@ -204,7 +208,7 @@ def test_a_flood_and_a_drift_are_seen_where_blocks_are_drawn(tmp_path: Path) -> 
 
 
 def test_only_methods_that_read_a_drawn_design_are_offered_for_it(tmp_path: Path) -> None:
-    store = filled(tmp_path / "s.sqlite", reports_of(3000, study=PAIRS), spread(3000, 3))
+    store = fill_store(tmp_path / "s.sqlite", reports_of(3000, study=PAIRS), spread(3000, 3))
     state = state_of(store)
     told, described = ask(state, OVERVIEW, "/openapi.json")
     offered = [method["name"] for method in told.json()["methods"]]
@@ -227,7 +231,7 @@ def test_only_methods_that_read_a_drawn_design_are_offered_for_it(tmp_path: Path
 
 
 def test_reports_of_one_hour_have_no_drift_to_look_for(tmp_path: Path) -> None:
-    store = filled(tmp_path / "s.sqlite", reports_of(500), spread(500, 1) // 86_400 * 86_400)
+    store = fill_store(tmp_path / "s.sqlite", reports_of(500), spread(500, 1) // 86_400 * 86_400)
     (answer,) = ask(state_of(store), f"{ESTIMATE}?{PAIR}")
     store.close()
     assert _signals(answer)["drift"]["state"] == "unknown"

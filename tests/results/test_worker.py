@@ -13,21 +13,21 @@ from pathlib import Path
 import pytest
 
 from castell import JointEstimate
-from castell.collector.results import worker as desk_module
+from castell.collector.results import worker as worker_module
 from castell.collector.results.answer import Answer, solve
+from castell.collector.results.dated_reports import DatedReports, read_store
 from castell.collector.results.question import Question
-from castell.collector.results.snapshot import Snapshot, take
 from castell.collector.results.worker import WAITING, ResultsWorker
 from castell.collector.store import Packing, Store, Submission
 from castell.collector.wire import RefusedError
-from tests.results.stores import STUDY, filled, reports_of, spread, state_of
+from tests.results.stores import STUDY, fill_store, reports_of, spread, state_of
 
 ASKED = Question(("smokes", "health"))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    made = filled(tmp_path / "s.sqlite", reports_of(200), spread(200, 2))
+    made = fill_store(tmp_path / "s.sqlite", reports_of(200), spread(200, 2))
     yield made
     made.close()
 
@@ -43,8 +43,8 @@ def _n(given: Answer) -> int:
     return given.joint.n
 
 
-def _both(count: int, moment: Snapshot | None) -> tuple[int, Snapshot | None]:
-    return count, moment
+def _both(count: int, dated: DatedReports | None) -> tuple[int, DatedReports | None]:
+    return count, dated
 
 
 class Solver:
@@ -53,9 +53,9 @@ class Solver:
     def __init__(self) -> None:
         self.asked: list[Question] = []
 
-    def __call__(self, moment: Snapshot, question: Question) -> JointEstimate:
+    def __call__(self, dated: DatedReports, question: Question) -> JointEstimate:
         self.asked.append(question)
-        return solve(moment, question)
+        return solve(dated, question)
 
 
 class Held(Solver):
@@ -65,14 +65,14 @@ class Held(Solver):
         super().__init__()
         self.begun, self.go_on = threading.Event(), threading.Event()
 
-    def __call__(self, moment: Snapshot, question: Question) -> JointEstimate:
+    def __call__(self, dated: DatedReports, question: Question) -> JointEstimate:
         self.begun.set()
         assert self.go_on.wait(30)
-        return super().__call__(moment, question)
+        return super().__call__(dated, question)
 
-    async def asked_by(self, desk: ResultsWorker) -> asyncio.Task[int]:
+    async def asked_by(self, worker: ResultsWorker) -> asyncio.Task[int]:
         """A question that is under way."""
-        asked = asyncio.create_task(desk.answer(ASKED, _n))
+        asked = asyncio.create_task(worker.answer(ASKED, _n))
         while not self.begun.is_set():
             await asyncio.sleep(0.001)
         return asked
@@ -81,19 +81,19 @@ class Held(Solver):
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     solver = Held()
-    monkeypatch.setattr(desk_module, "solve", solver)
+    monkeypatch.setattr(worker_module, "solve", solver)
     return solver
 
 
 def test_results_move_in_steps_so_that_no_single_report_shows(store: Store) -> None:
     async def run() -> list[int]:
-        desk = ResultsWorker(state_of(store), clock=lambda: 0.0)
-        seen = [await desk.answer(ASKED, _n)]
+        worker = ResultsWorker(state_of(store), clock=lambda: 0.0)
+        seen = [await worker.answer(ASKED, _n)]
         _add(store, 9, seed=2)
-        seen.append(await desk.answer(ASKED, _n))
+        seen.append(await worker.answer(ASKED, _n))
         _add(store, 1, seed=3)
-        seen.append(await desk.answer(ASKED, _n))
-        desk.close()
+        seen.append(await worker.answer(ASKED, _n))
+        worker.close()
         return seen
 
     # Steps of a tenth of the minimum of 100.
@@ -105,23 +105,23 @@ def test_a_store_that_takes_long_to_read_is_read_seldom(
 ) -> None:
     now = 0.0
 
-    def slow(taken: Store) -> Snapshot:
+    def slow(taken: Store) -> DatedReports:
         nonlocal now
         now += 2.0
-        return take(taken)
+        return read_store(taken)
 
-    monkeypatch.setattr(desk_module, "take", slow)
+    monkeypatch.setattr(worker_module, "read_store", slow)
 
     async def run() -> list[int]:
         nonlocal now
-        desk = ResultsWorker(state_of(store), clock=lambda: now)
-        seen = [await desk.answer(ASKED, _n)]
+        worker = ResultsWorker(state_of(store), clock=lambda: now)
+        seen = [await worker.answer(ASKED, _n)]
         _add(store, 50, seed=2)
         now += 19.0
-        seen.append(await desk.answer(ASKED, _n))
+        seen.append(await worker.answer(ASKED, _n))
         now += 1.0
-        seen.append(await desk.answer(ASKED, _n))
-        desk.close()
+        seen.append(await worker.answer(ASKED, _n))
+        worker.close()
         return seen
 
     assert asyncio.run(run()) == [200, 200, 250]
@@ -131,7 +131,7 @@ def test_a_table_is_worked_out_once_for_all_levels_and_charts(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solver = Solver()
-    monkeypatch.setattr(desk_module, "solve", solver)
+    monkeypatch.setattr(worker_module, "solve", solver)
     other = [
         Question(ASKED.attributes, level=0.9),
         Question(ASKED.attributes, chart="bars"),
@@ -140,10 +140,10 @@ def test_a_table_is_worked_out_once_for_all_levels_and_charts(
     ]
 
     async def run() -> None:
-        desk = ResultsWorker(state_of(store))
+        worker = ResultsWorker(state_of(store))
         for question in (ASKED, *other, ASKED):
-            await desk.answer(question, _n)
-        desk.close()
+            await worker.answer(question, _n)
+        worker.close()
 
     asyncio.run(run())
     assert solver.asked == [ASKED, *other[2:]]
@@ -151,14 +151,14 @@ def test_a_table_is_worked_out_once_for_all_levels_and_charts(
 
 def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(store: Store, held: Held) -> None:
     async def run() -> int:
-        desk = ResultsWorker(state_of(store))
-        asked = await held.asked_by(desk)
+        worker = ResultsWorker(state_of(store))
+        asked = await held.asked_by(worker)
         # Were the loop or the reader held up, this would wait for what only this lets go on.
-        count = await desk.look(lambda count, _: count)
+        count = await worker.read(lambda count, _: count)
         assert not asked.done()
         held.go_on.set()
         assert await asked == 200
-        desk.close()
+        worker.close()
         return count
 
     assert asyncio.run(run()) == 200
@@ -166,14 +166,14 @@ def test_a_long_fit_holds_up_neither_the_loop_nor_the_overview(store: Store, hel
 
 def test_too_many_questions_at_once_are_told_to_come_back(store: Store, held: Held) -> None:
     async def run() -> list[int | BaseException]:
-        desk = ResultsWorker(state_of(store))
-        first = await held.asked_by(desk)
-        rest = [asyncio.create_task(desk.answer(ASKED, _n)) for _ in range(WAITING + 4)]
+        worker = ResultsWorker(state_of(store))
+        first = await held.asked_by(worker)
+        rest = [asyncio.create_task(worker.answer(ASKED, _n)) for _ in range(WAITING + 4)]
         while sum(task.done() for task in rest) < 5:
             await asyncio.sleep(0.001)
         held.go_on.set()
         found = await asyncio.gather(first, *rest, return_exceptions=True)
-        desk.close()
+        worker.close()
         return found
 
     found = asyncio.run(run())
@@ -187,7 +187,7 @@ def test_who_is_gone_when_it_is_their_turn_gets_no_answer(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solver = Solver()
-    monkeypatch.setattr(desk_module, "solve", solver)
+    monkeypatch.setattr(worker_module, "solve", solver)
 
     async def left() -> bool:
         return True
@@ -196,11 +196,11 @@ def test_who_is_gone_when_it_is_their_turn_gets_no_answer(
         return False
 
     async def run() -> None:
-        desk = ResultsWorker(state_of(store))
+        worker = ResultsWorker(state_of(store))
         with pytest.raises(RefusedError, match="nobody waits"):
-            await desk.answer(Question(("age",)), _n, left)
-        assert await desk.answer(ASKED, _n, stays) == 200
-        desk.close()
+            await worker.answer(Question(("age",)), _n, left)
+        assert await worker.answer(ASKED, _n, stays) == 200
+        worker.close()
 
     asyncio.run(run())
     assert solver.asked == [ASKED]
@@ -210,29 +210,29 @@ def test_nothing_of_a_look_or_an_answer_is_made_in_the_loop_itself(store: Store)
     loop = threading.get_ident()
 
     async def run() -> set[int]:
-        desk = ResultsWorker(state_of(store))
+        worker = ResultsWorker(state_of(store))
         return {
-            await desk.look(lambda *_: threading.get_ident()),
-            await desk.answer(ASKED, lambda _: threading.get_ident()),
+            await worker.read(lambda *_: threading.get_ident()),
+            await worker.answer(ASKED, lambda _: threading.get_ident()),
         }
 
     assert loop not in asyncio.run(run())
 
 
 def test_below_the_minimum_it_forgets_what_it_knew(tmp_path: Path) -> None:
-    few = filled(tmp_path / "few.sqlite", reports_of(99), spread(99, 1))
+    few = fill_store(tmp_path / "few.sqlite", reports_of(99), spread(99, 1))
 
     async def run() -> None:
-        desk = ResultsWorker(state_of(few))
-        assert await desk.look(_both) == (99, None)
+        worker = ResultsWorker(state_of(few))
+        assert await worker.read(_both) == (99, None)
         with pytest.raises(RefusedError) as refused:
-            await desk.answer(ASKED, _n)
+            await worker.answer(ASKED, _n)
         assert refused.value.status == 409
         _add(few, 1, seed=2)
-        count, moment = await desk.look(_both)
+        count, dated = await worker.read(_both)
         assert count == 100
-        assert moment is not None
-        desk.close()
+        assert dated is not None
+        worker.close()
 
     asyncio.run(run())
     few.close()
@@ -250,9 +250,9 @@ beside = threading.Thread(target=__import__, args=("pandas",))
 beside.start()
 while "pandas" not in sys.modules:
     time.sleep(0.01)
-desk = ResultsWorker(None)
-desk._look = lambda: (0, None)
-print(asyncio.run(desk.look(lambda *_: hasattr(sys.modules["pandas"], "Timestamp"))))
+worker = ResultsWorker(None)
+worker._read = lambda: (0, None)
+print(asyncio.run(worker.read(lambda *_: hasattr(sys.modules["pandas"], "Timestamp"))))
 """
 
 
@@ -261,7 +261,7 @@ def test_no_chart_is_drawn_while_another_thread_is_half_way_through_pandas(tmp_p
     (tmp_path / "pandas.py").write_text(SLOW_PANDAS)
     told = subprocess.run(
         [sys.executable, "-c", BESIDE],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
         capture_output=True,
         text=True,
         check=True,

@@ -225,7 +225,7 @@ def _checked(filters: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     except TypeError:
         raise ChannelError("the filters are no lists of bits", "list the bits of each") from None
     for bits in found:
-        whole = all(isinstance(bit, int) and not isinstance(bit, bool) for bit in bits)
+        whole = all(type(bit) is int for bit in bits)
         if not bits or not whole or list(bits) != sorted(set(bits)) or min(bits) < 0:
             raise ChannelError(f"{bits!r} is not a filter", "list the bits it sets, in order")
         if max(bits) >= BITS:

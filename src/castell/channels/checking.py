@@ -171,11 +171,11 @@ def _check_weights(channel: Channel) -> list[list[int]]:
 def _check_epsilon(channel: Channel, weights: list[list[int]]) -> None:
     columns = zip(*weights, strict=True)
     true = log_ratio(max(Fraction(max(column), min(column)) for column in columns))
-    stated = channel.exact_epsilon
+    stated: object = channel.exact_epsilon
     if not isinstance(stated, Decimal) or abs(stated - true) > SAME_EPSILON:
         _refuse(
             channel,
-            f"states epsilon = {stated:.12g}, and its weights give {true:.12g}",
+            f"states epsilon = {stated}, and its weights give {true:.12g}",
             "state the logarithm of the largest ratio of two weights of a report "
             "(castell.extend.log_ratio)",
         )

@@ -15,6 +15,7 @@ from castell.channels.protocol import MAX_TOTAL
 from castell.channels.published import entries
 from castell.channels.weighted import WeightedChannel
 from castell.errors import ChannelError
+from castell.numbers import is_whole
 
 # A matrix worse conditioned than this returns noise only.
 MAX_CONDITION = 1e8
@@ -100,8 +101,7 @@ def _integer_rows(rows: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
         raise ChannelError("the weights are not rows of numbers", "give a list of rows") from None
     for row in listed:
         for value in row:
-            whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-            if not whole or value < 0:
+            if not is_whole(value, 0):
                 raise ChannelError(f"{value!r} is not a weight", "give integers from 0 up")
     if not listed or not listed[0]:
         raise ChannelError("the randomisation matrix is empty", "give one row per value")

@@ -198,7 +198,7 @@ def main() -> None:
         _note(f"castell: {error}")
         sys.exit(1)
     except (OSError, MemoryError) as error:
-        _note(f"castell: {error or type(error).__name__}")
+        _note(f"castell: {str(error) or type(error).__name__}")
         sys.exit(1)
     except KeyboardInterrupt:
         _note("castell: stopped")

@@ -31,7 +31,7 @@ class Demo:
     files: tuple[Path, ...]
     picture: Path | None
 
-    def covered(self, level: float = 0.95) -> int:
+    def cells_covered(self, level: float = 0.95) -> int:
         low, high = self.joint.conf_int(level)
         return int(((low <= self.truth) & (self.truth <= high)).sum())
 

@@ -49,7 +49,7 @@ def demo_document(demo: Demo) -> dict[str, Any]:
     return {
         **demo.joint.to_dict(0.95),
         "truth": demo.truth.tolist(),
-        "cells_covered": demo.covered(),
+        "cells_covered": demo.cells_covered(),
         "files": [str(path) for path in demo.files],
         "picture": str(demo.picture) if demo.picture else None,
     }
@@ -78,7 +78,7 @@ def print_demo(demo: Demo) -> None:
         )
     console.print(table)
     console.print(
-        f"\n{demo.covered()} of {len(digits)} intervals hold the truth; 95 % are meant to.\n"
+        f"\n{demo.cells_covered()} of {len(digits)} intervals hold the truth; 95 % are meant to.\n"
     )
     study, answers, reports = demo.files
     console.print("The same by hand:", markup=False)

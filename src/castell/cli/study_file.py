@@ -99,35 +99,35 @@ def to_toml(
     text = text or StudyText()
     shown = {"title": text.title, "description": text.description, "language": text.language}
     lines = [
-        f"name = {_quoted(name)}",
-        *(f"{key} = {_quoted(value)}" for key, value in shown.items() if value),
+        f"name = {_toml_string(name)}",
+        *(f"{key} = {_toml_string(value)}" for key, value in shown.items() if value),
         f"epsilon = {float(epsilon)!r}    # what one respondent spends in all",
-        f"design = {_quoted(design)}",
+        f"design = {_toml_string(design)}",
     ]
     for language, translated in text.translations:
         lines += ["", f"[translations.{language}]"]
-        lines += [f"{key} = {_quoted(value)}" for key, value in translated.document().items()]
+        lines += [f"{key} = {_toml_string(value)}" for key, value in translated.document().items()]
     for attribute in schema:
         lines += [
             "",
             "[[attribute]]",
-            f"name = {_quoted(attribute.name)}",
-            f"question = {_quoted(attribute.question)}",
-            f"values = [{_listed(attribute.values)}]",
+            f"name = {_toml_string(attribute.name)}",
+            f"question = {_toml_string(attribute.question)}",
+            f"values = [{_toml_list(attribute.values)}]",
         ]
         for translation in attribute.translations:
             lines += ["", f"[attribute.translations.{translation.language}]"]
             if translation.question:
-                lines.append(f"question = {_quoted(translation.question)}")
+                lines.append(f"question = {_toml_string(translation.question)}")
             if translation.values:
-                lines.append(f"values = [{_listed(translation.values)}]")
+                lines.append(f"values = [{_toml_list(translation.values)}]")
     return "\n".join(lines) + "\n"
 
 
-def _listed(values: Iterable[str]) -> str:
-    return ", ".join(_quoted(value) for value in values)
+def _toml_list(values: Iterable[str]) -> str:
+    return ", ".join(_toml_string(value) for value in values)
 
 
-def _quoted(text: Any) -> str:
+def _toml_string(text: Any) -> str:
     # A TOML basic string is a JSON string, but for one control character that JSON lets through.
     return json.dumps(str(text), ensure_ascii=False).replace("\x7f", "\\u007f")

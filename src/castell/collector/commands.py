@@ -97,19 +97,19 @@ def serve(
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listening.getsockname()[1]}"
 
-    def started() -> None:
+    def announce() -> None:
         if as_json:
-            told = {"address": address, "store": _shown(place), "study": made.digest}
+            told = {"address": address, "store": _without_password(place), "study": made.digest}
             typer.echo(json.dumps(told | ({} if token else {"token": settings.token})))
             return
         typer.echo(f"survey   {address}/")
         typer.echo(f"results  {address}/results")
         typer.echo(f"token    {settings.token if not token else '(the one given)'}")
-        typer.echo(f"store    {_shown(place)}, {opened.count():,} reports")
+        typer.echo(f"store    {_without_password(place)}, {opened.count():,} reports")
         if opened.invited():
             typer.echo("invited  each report needs an invitation (castell invite)")
 
-    run(State(made, opened, settings), listening, proxies=proxy, started=started)
+    run(State(made, opened, settings), listening, proxies=proxy, on_start=announce)
 
 
 def invite(
@@ -148,7 +148,7 @@ def export(
         raise OptionError(f"{reports} is there already", "give another name, or --force")
     with closing(open_store(store)) as opened:
         rows = copies.export(opened, reports)
-    _told(as_json, reports, rows)
+    _print_rows(as_json, reports, rows)
 
 
 def backup(
@@ -160,7 +160,7 @@ def backup(
     with needs_extra():
         from castell.collector import copies
 
-    _told(as_json, file, copies.backup(store, file))
+    _print_rows(as_json, file, copies.backup(store, file))
 
 
 def restore(
@@ -172,10 +172,10 @@ def restore(
     with needs_extra():
         from castell.collector import copies
 
-    _told(as_json, _shown(store), copies.restore(file, store))
+    _print_rows(as_json, _without_password(store), copies.restore(file, store))
 
 
-def _told(as_json: bool, place: Path | str, rows: int) -> None:
+def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
     if as_json:
         typer.echo(json.dumps({"file": str(place), "reports": rows}))
     else:
@@ -197,7 +197,7 @@ def default_store(study: Path) -> str:
     return str(study.with_suffix(".sqlite"))
 
 
-def _shown(place: str) -> str:
+def _without_password(place: str) -> str:
     """A store's place without the password in it."""
     head, mark, tail = place.rpartition("@")
     return f"{head.partition('://')[0]}://...@{tail}" if mark and "://" in head else place

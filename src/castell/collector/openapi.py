@@ -70,12 +70,12 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
                 "get": _reading("Whether reports can be kept", status, {"503": "They cannot"})
             },
             "/openapi.json": {"get": _from_store("This description", anything)},
-            "/metrics": {"get": _guarded(_reading("Counts for Prometheus", None))},
-            "/results/api/overview": {"get": _guarded(_reading("Reports over time", anything))},
+            "/metrics": {"get": _needs_token(_reading("Counts for Prometheus", None))},
+            "/results/api/overview": {"get": _needs_token(_reading("Reports over time", anything))},
             "/results/api/estimate": {
-                "get": _guarded(_reading("A table with its errors", anything), _question(study))
+                "get": _needs_token(_reading("A table with its errors", anything), _question(study))
             },
-            "/results/api/download": {"get": _guarded(_download(), _file(study))},
+            "/results/api/download": {"get": _needs_token(_download(), _file(study))},
         },
         "components": {
             "schemas": components,
@@ -97,7 +97,7 @@ def _content(schema: Any) -> Document:
     return {"application/json": {"schema": schema}}
 
 
-def _refused(refusals: dict[str, str]) -> Document:
+def _refusal_responses(refusals: dict[str, str]) -> Document:
     return {
         status: {"description": text, "content": _content(_PROBLEM)}
         for status, text in refusals.items()
@@ -111,7 +111,7 @@ def _intake(summary: str, schema: Any, answer: Document) -> Document:
         "responses": {
             "201": {"description": "Kept, durably", "content": _content(answer)},
             "200": {"description": "Was kept before", "content": _content(answer)},
-            **_refused(_REFUSALS),
+            **_refusal_responses(_REFUSALS),
         },
     }
 
@@ -128,12 +128,12 @@ def _reading(summary: str, schema: Any, others: dict[str, str] | None = None) ->
 
 def _from_store(summary: str, schema: Any) -> Document:
     operation = _reading(summary, schema)
-    operation["responses"] |= _refused({"503": "The store cannot be read"})
+    operation["responses"] |= _refusal_responses({"503": "The store cannot be read"})
     return operation
 
 
-def _guarded(operation: Document, parameters: list[Document] | None = None) -> Document:
-    answers = {**operation["responses"], **_refused(_RESULTS_REFUSALS)}
+def _needs_token(operation: Document, parameters: list[Document] | None = None) -> Document:
+    answers = {**operation["responses"], **_refusal_responses(_RESULTS_REFUSALS)}
     return {
         **operation,
         "security": [{"token": []}],

@@ -40,7 +40,7 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
             return Response(status_code=304, headers=headers)
         return Response(published, headers=headers, media_type="application/json")
 
-    def told(make: Callable[[bool], Any]) -> Callable[[Request], Awaitable[Response]]:
+    def by_invitation(make: Callable[[bool], Any]) -> Callable[[Request], Awaitable[Response]]:
         """An answer that depends on whether reports need an invitation, as of now."""
 
         async def answer(request: Request) -> Response:
@@ -73,10 +73,10 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
         Route("/reports", intake, methods=["POST"]),
         Route("/reports/bulk", intake, methods=["POST"]),
         Route("/study.json", study),
-        Route("/collector.json", told(lambda invited: {**asks, "invitations": invited})),
+        Route("/collector.json", by_invitation(lambda invited: {**asks, "invitations": invited})),
         Route("/healthz", health),
         Route("/metrics", metrics),
-        Route("/openapi.json", told(described.__getitem__)),
+        Route("/openapi.json", by_invitation(described.__getitem__)),
     ]
     if (PAGES / "survey" / "index.html").is_file():
         routes.append(Route("/", survey))

@@ -44,7 +44,7 @@ def run(
     listening: socket.socket,
     *,
     proxies: str = "",
-    started: Callable[[], None] | None = None,
+    on_start: Callable[[], None] | None = None,
 ) -> None:
     """Serve until interrupted.
 
@@ -56,8 +56,8 @@ def run(
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            if started is not None:
-                started()
+            if on_start is not None:
+                on_start()
 
     config = uvicorn.Config(
         make_app(state),

@@ -16,6 +16,7 @@ import numpy as np
 
 from castell.channels import Words
 from castell.errors import OptionError
+from castell.numbers import is_whole
 
 Source = Callable[[int], Words]
 
@@ -27,7 +28,7 @@ def secure_words(count: int) -> Words:
 
 def seeded_words(seed: int) -> Source:
     """Words that anybody who knows the seed can repeat: for tests and simulations only."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed, 0):
         raise OptionError(f"the seed is {seed!r}", "give a whole number from 0 up, or none")
     generator = np.random.Generator(np.random.Philox(int(seed)))
     return lambda count: np.frombuffer(generator.bytes(8 * count), dtype="<u8")

@@ -45,6 +45,7 @@ from castell.inference.fitted import Fitted
 from castell.inference.junction import Clique, cliques, sample
 from castell.inference.synthetic_rows import Rows, model, row_count
 from castell.linear.operators import Floats
+from castell.numbers import is_number, is_whole
 
 READS = Reads(everybody=False, bloom=True)
 # It takes seconds: experiments repeat it no more often than this.
@@ -74,10 +75,9 @@ def fit(
     if joint not in JOINTS:
         raise OptionError(f"joint is {joint!r}", f"use one of {', '.join(JOINTS)}")
     for name, value in (("phi", phi), ("penalty", penalty), ("close", close)):
-        number = isinstance(value, (int, float, np.floating)) and not isinstance(value, bool)
-        if not number or not 0.0 <= value < float("inf"):
+        if not is_number(value, 0.0):
             raise OptionError(f"{name} is {value!r}", "give a number from 0 up")
-    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+    if not is_whole(steps, 1):
         raise OptionError(f"steps is {steps!r}", "give a whole number from 1 up")
     wanted = row_count(counts, rows)
     filters = Filters.of(counts)

@@ -25,6 +25,7 @@ from castell.inference.kronecker import check_cells
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
+from castell.numbers import is_whole
 from castell.study.study import Study
 
 Rows = Mapping[str, NDArray[np.intp]]
@@ -40,7 +41,7 @@ def row_count(counts: Counts, rows: int | None) -> int:
     """As many synthetic rows as reports, but never so few that counting them says little."""
     if rows is None:
         return max(counts.n, FEWEST)
-    if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
+    if not is_whole(rows, 1):
         raise OptionError(f"rows is {rows!r}", "give a whole number from 1 up, or none")
     return rows
 

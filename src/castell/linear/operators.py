@@ -50,7 +50,7 @@ class Operator(Protocol):
     def dense(self) -> Floats: ...
 
 
-def _apply(table: Floats, matrix: Floats) -> Floats:
+def _multiply_in_pieces(table: Floats, matrix: Floats) -> Floats:
     """matrix @ table, transposed, in pieces.
 
     Small pieces stay in the cache and below the size at which BLAS starts threads, which on a busy
@@ -106,7 +106,7 @@ class Uniform:
             return single[None]
         # The two branches do the same; a matrix product is faster until d^2 outgrows it.
         if self.size <= 64:
-            return _apply(table, self.dense())
+            return _multiply_in_pieces(table, self.dense())
         # A transposed view would do, but what follows reshapes it, which would copy it anyway.
         result: Floats = np.ascontiguousarray(table.T) * (self.diagonal - self.rest)
         result += self.rest * table.sum(axis=0)[:, None]
@@ -147,7 +147,7 @@ class Dense:
         return int(self.matrix.shape[1])
 
     def turn(self, table: Floats) -> Floats:
-        return _apply(table, self.matrix)
+        return _multiply_in_pieces(table, self.matrix)
 
     def power(self, exponent: int) -> Dense:
         return Dense(self.matrix**exponent)

@@ -50,7 +50,7 @@ def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
         if order:
             agreed = np.average(margins, axis=0, weights=_weights(family, holders, order))
         for i, margin in zip(holders, margins, strict=True):
-            tables[i] = _moved(tables[i], family[i].names, order, agreed - margin)
+            tables[i] = _shift_margin(tables[i], family[i].names, order, agreed - margin)
     return [
         joint
         if table is joint.probabilities
@@ -105,6 +105,6 @@ def _weights(
     return 1.0 / np.maximum(variances, 1e-200)
 
 
-def _moved(table: Floats, names: Sequence[str], over: Sequence[str], gap: Floats) -> Floats:
+def _shift_margin(table: Floats, names: Sequence[str], over: Sequence[str], gap: Floats) -> Floats:
     """A table whose margin over some attributes was moved by `gap`, spread evenly."""
     return np.asarray(table + Table(tuple(over), gap).along(names) * (gap.size / table.size))

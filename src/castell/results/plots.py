@@ -39,7 +39,7 @@ def plot(joint: LabelledTable, level: float, title: str | None, truth: Floats | 
         )
     alt = load_altair()
     chart = drawers[len(joint.names)](alt, joint, level, truth)
-    return styled(
+    return style_chart(
         alt, chart, title or f"Estimated distribution of {' x '.join(joint.names)}", joint
     )
 
@@ -70,7 +70,7 @@ def plot_against(joint: LabelledTable, truth: Floats, *, level: float = 0.95, ti
         .encode(x="truth:Q", color=alt.Color("kind:N", scale=colors, legend=legend))
     )
     chart = (interval + dots + ticks).properties(width=460, height=alt.Step(24))
-    return styled(alt, chart, title, joint)
+    return style_chart(alt, chart, title, joint)
 
 
 def _records(joint: LabelledTable, level: float, truth: Floats | None) -> list[dict[str, Any]]:
@@ -169,7 +169,7 @@ def _tooltip(alt: Any, joint: LabelledTable) -> list[Any]:
     return [*names, *(alt.Tooltip(f"{n}:Q", format=".4f") for n in numbers)]
 
 
-def styled(alt: Any, chart: Any, title: str, joint: LabelledTable) -> Any:
+def style_chart(alt: Any, chart: Any, title: str, joint: LabelledTable) -> Any:
     below = f"{joint.method}, {joint.post}; n = {joint.n:,}; epsilon = {joint.epsilon:.3g} in all"
     subtitle = [below] if joint.secure else [below, INSECURE]
     heading = alt.TitleParams(

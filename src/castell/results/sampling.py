@@ -9,6 +9,7 @@ from castell.errors import OptionError, TableTooLargeError
 from castell.inference.fitted import Fitted
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
+from castell.numbers import is_whole
 
 Codes = list[NDArray[np.intp]]
 
@@ -20,7 +21,7 @@ def sample_codes(
     fitted: Fitted, method: str, names: tuple[str, ...], people: int, seed: int | None
 ) -> Codes:
     """A column of codes for each attribute: from the model, or from its table if it has none."""
-    if isinstance(people, bool) or not isinstance(people, (int, np.integer)) or people < 1:
+    if not is_whole(people, 1):
         raise OptionError(f"{people!r} people cannot be drawn", "give a whole number from 1 up")
     generator = _generator(seed)
     if fitted.sample is None:
@@ -33,7 +34,7 @@ def sample_codes(
 
 
 def _generator(seed: int | None) -> np.random.Generator:
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+    if seed is not None and not is_whole(seed, 0):
         raise OptionError(f"the seed is {seed!r}", "give a whole number from 0 up, or none")
     return np.random.default_rng(seed)
 

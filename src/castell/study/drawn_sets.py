@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from castell.errors import StudyError
+from castell.numbers import is_whole
 from castell.study.schema import Schema, suggest
 
 # Each set needs enough respondents of its own; more sets than this never get them.
@@ -25,7 +26,7 @@ def sets_to_draw_from(
     names = schema.names
     if sample is not None or design in ("singles", "pairs"):
         width = sample if sample is not None else (1 if design == "singles" else 2)
-        if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        if not is_whole(width, 1):
             raise StudyError(f"sample is {sample!r}", "give how many attributes each one reports")
         # With fewer attributes than that there is one set, of all.
         width = min(width, len(names))

@@ -43,7 +43,7 @@ class Attribute:
         question: str = "",
         translations: Mapping[str, Mapping[str, object]] | None = None,
     ) -> None:
-        if not isinstance(name, str) or not name.strip() or name != name.strip():
+        if not _is_name(name):
             raise SchemaError(
                 f"{name!r} is not a name for an attribute",
                 "give it a text without spaces at its ends",
@@ -115,6 +115,10 @@ def text_of(name: str, value: object) -> str:
             f"attribute {name!r} has an empty value", "write it out, for example 'no answer'"
         )
     return text
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name) and name == name.strip()
 
 
 def _check_unicode(name: str, text: str) -> None:

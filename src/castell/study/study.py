@@ -16,7 +16,7 @@ import hashlib
 import json
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -62,7 +62,7 @@ class Study:
 
     def __init__(
         self,
-        schema: Schema,
+        schema: Schema | Iterable[Attribute],
         epsilon: float | Decimal | None = None,
         design: str | Sequence[Sequence[str]] | Design = "independent",
         *,

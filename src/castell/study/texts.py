@@ -29,7 +29,7 @@ class Translation:
     values: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        return _filled({"question": self.question, "values": list(self.values)})
+        return _without_empty({"question": self.question, "values": list(self.values)})
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class StudyText:
             "language": self.language,
             "translations": {language: text.document() for language, text in self.translations},
         }
-        return _filled(plain)
+        return _without_empty(plain)
 
 
 def translations_of(name: str, size: int, given: object) -> tuple[Translation, ...]:
@@ -129,5 +129,5 @@ def _texts(entries: Mapping[str, Any], known: set[str], what: str) -> dict[str, 
     return dict(entries)
 
 
-def _filled(document: dict[str, Any]) -> dict[str, Any]:
+def _without_empty(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value}

@@ -16,7 +16,7 @@ from castell import Reports
 from castell.cli.study_file import to_toml
 from castell.population import SCHEMA
 from tests.collecting import TOKEN, Collector, collecting
-from tests.results.stores import filled, spread
+from tests.results.stores import fill_store, spread
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -39,7 +39,7 @@ def waking(n: int, days: int) -> NDArray[np.int64]:
 def serving(folder: Path, text: str, reports: Reports, days: int = 3) -> Iterator[Collector]:
     """A collector whose reports came over some days."""
     store = folder / "reports.sqlite"
-    filled(store, reports, waking(len(reports), days)).close()
+    fill_store(store, reports, waking(len(reports), days)).close()
     with collecting(text, folder, "--store", str(store)) as collector:
         yield collector
 
@@ -71,7 +71,7 @@ class Analyst:
         page = self.open(link(collector, names, **more), width)
         page.locator("#chart svg").wait_for()
         page.locator("#timeline svg").wait_for()
-        settled(page)
+        wait_for_answer(page)
         return page
 
 
@@ -80,7 +80,7 @@ def link(collector: Collector, names: tuple[str, ...] = PAIR, **more: str) -> st
     return f"{collector.url}/results#{urlencode(asked)}"
 
 
-def settled(page: Page) -> None:
+def wait_for_answer(page: Page) -> None:
     page.locator("#answer:not([aria-busy])").wait_for()
 
 

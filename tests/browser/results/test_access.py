@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.results.analyst import PAIR, Analyst, attribute, settled
+from tests.browser.results.analyst import PAIR, Analyst, attribute, wait_for_answer
 from tests.collecting import Collector
 
 
@@ -15,7 +15,7 @@ def test_the_keyboard_alone_is_enough(analyst: Analyst, health: Collector) -> No
     attribute(page, "age").focus()
     page.keyboard.press("Space")
     page.get_by_role("heading", name="smokes × health × age").wait_for()  # noqa: RUF001
-    settled(page)
+    wait_for_answer(page)
     page.get_by_role("radio", name="Auto").focus()
     page.keyboard.press("ArrowRight")
     assert page.get_by_role("radio", name="Heat map").is_checked()

@@ -27,7 +27,7 @@ from tests.browser.results.analyst import (
     link,
     numbers,
     serving,
-    settled,
+    wait_for_answer,
     words,
 )
 from tests.collecting import TOKEN, Collector
@@ -102,21 +102,21 @@ def test_other_attributes_give_another_chart(analyst: Analyst, health: Collector
     before, table = words(page), numbers(page)
     attribute(page, "age").check()
     page.get_by_role("heading", name="smokes × health × age").wait_for()  # noqa: RUF001
-    settled(page)
+    wait_for_answer(page)
     assert len(numbers(page)) == 48
     assert words(page) != before
     attribute(page, "age").uncheck()
     attribute(page, "smokes").uncheck()
     page.get_by_role("heading", name="health", exact=True).wait_for()
-    settled(page)
+    wait_for_answer(page)
     assert len(numbers(page)) == 4
     # The last one stays: a table has at least one attribute.
     attribute(page, "health").click()
-    settled(page)
+    wait_for_answer(page)
     assert attribute(page, "health").is_checked()
     attribute(page, "smokes").check()
     page.get_by_role("heading", name="health × smokes").wait_for()  # noqa: RUF001
-    settled(page)
+    wait_for_answer(page)
     swapped = {tuple(sorted(row.split()[:3])) for row in numbers(page)}
     assert swapped == {tuple(sorted(row.split()[:3])) for row in table}
 
@@ -126,18 +126,18 @@ def test_methods_kinds_of_charts_and_levels(analyst: Analyst, health: Collector)
     raw = numbers(page)
     page.get_by_label("Method").select_option("independent")
     page.get_by_text("Method independent").wait_for()
-    settled(page)
+    wait_for_answer(page)
     assert numbers(page) != raw
     page.get_by_label("Intervals").select_option("0.99")
     page.get_by_role("columnheader", name="99% interval").wait_for()
     for kind, mark in (("Bars", "circle"), ("Mosaic", "rect"), ("Heat map", "rect")):
         page.get_by_role("radio", name=kind).check()
-        settled(page)
+        wait_for_answer(page)
         page.locator(f"#chart svg .mark-{'symbol' if mark == 'circle' else mark}").first.wait_for()
         assert page.get_by_role("radio", name=kind).is_checked()
     # One attribute has bars only.
     attribute(page, "health").uncheck()
-    settled(page)
+    wait_for_answer(page)
     assert page.get_by_role("radio", name="Mosaic").is_disabled()
     assert page.get_by_role("radio", name="Auto").is_checked()
 
@@ -209,7 +209,7 @@ def test_the_page_waits_for_enough_reports_and_follows_new_ones(
     before = numbers(page)
     send(started, 500, 3)
     page.locator("#n").get_by_text("620").wait_for()
-    settled(page)
+    wait_for_answer(page)
     assert numbers(page) != before
     assert page.get_by_text("All reports came within one hour").is_visible()
 

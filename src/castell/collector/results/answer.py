@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from castell.collector.results.charts import draw, kinds
+from castell.collector.results.dated_reports import DatedReports, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
-from castell.collector.results.snapshot import Snapshot, period_tables, periods
 from castell.results import trust
 from castell.results.joint import JointEstimate
 from castell.results.trust import Signal, where_possible
@@ -24,49 +24,49 @@ class Answer:
     """Which question of which reports it answers, the estimate, and its trust signals."""
 
     question: Question
-    moment: Snapshot
+    dated: DatedReports
     joint: JointEstimate
     signals: tuple[Signal, ...]
 
 
-def solve(moment: Snapshot, question: Question) -> JointEstimate:
+def solve(dated: DatedReports, question: Question) -> JointEstimate:
     """The table that was asked for."""
-    model = moment.model(question.method)
+    model = dated.model(question.method)
     return model.estimate(question.attributes, post=question.post, max_cells=MOST_CELLS)
 
 
-def signals(moment: Snapshot, joint: JointEstimate, level: float) -> tuple[Signal, ...]:
+def signals(dated: DatedReports, joint: JointEstimate, level: float) -> tuple[Signal, ...]:
     """Every trust signal: what the table and its reports say, and what their hours do."""
-    drifted = where_possible("drift", "Drift between days", lambda: _drift(moment, joint.names))
-    return (*trust.signals(moment.counts, joint, level), drifted)
+    drifted = where_possible("drift", "Drift between days", lambda: _drift(dated, joint.names))
+    return (*trust.signals(dated.counts, joint, level), drifted)
 
 
-def _drift(moment: Snapshot, names: tuple[str, ...]) -> Signal:
-    spans = periods(moment.hours)
-    return trust.drift(period_tables(moment, names, spans), spans.labels, spans.unit)
+def _drift(dated: DatedReports, names: tuple[str, ...]) -> Signal:
+    spans = periods(dated.hours)
+    return trust.drift(period_tables(dated, names, spans), spans.labels, spans.unit)
 
 
-def document(given: Answer) -> dict[str, Any]:
+def document(answer: Answer) -> dict[str, Any]:
     """An answer for the page."""
-    told = given.joint.to_dict(given.question.level)
+    told = answer.joint.to_dict(answer.question.level)
     # The page reads rows: the values of each cell and its numbers.
     numbers = [np.ravel(np.array(told.pop(name), dtype=object)) for name in TABLES]
     rows = zip(product(*told["values"]), zip(*numbers, strict=True), strict=True)
-    kind, spec, problem = _chart(given)
+    kind, spec, problem = _chart(answer)
     return {
         **told,
         "cells": [[*values, *row] for values, row in rows],
-        "signals": [signal.to_dict() for signal in given.signals],
-        "charts": list(kinds(given.joint.names)),
+        "signals": [signal.to_dict() for signal in answer.signals],
+        "charts": list(kinds(answer.joint.names)),
         "chart": kind,
         "spec": spec,
         "chart_problem": problem,
     }
 
 
-def _chart(given: Answer) -> tuple[str | None, dict[str, Any] | None, str | None]:
+def _chart(answer: Answer) -> tuple[str | None, dict[str, Any] | None, str | None]:
     try:
-        kind, spec = draw(given.joint, given.question.level, given.question.chart)
+        kind, spec = draw(answer.joint, answer.question.level, answer.question.chart)
     except ImportError as error:
         return None, None, str(error)
     return kind, spec, None

@@ -14,7 +14,7 @@ from castell.collector.results.cells import records_of, tooltip
 from castell.collector.results.mosaic import mosaic
 from castell.errors import OptionError
 from castell.results.joint import JointEstimate
-from castell.results.plots import BLUE, INK, MUTED, load_altair, plot, styled
+from castell.results.plots import BLUE, INK, MUTED, load_altair, plot, style_chart
 
 # More rows than this are no longer read, and more tiles no longer seen.
 MOST_BARS = 40
@@ -73,7 +73,7 @@ def _bars(joint: JointEstimate, level: float, title: str) -> Any:
     dots = base.mark_circle(size=64, opacity=1, color=BLUE).encode(x="probability:Q")
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=MUTED, strokeDash=[3, 3])
     chart = zero.encode(x="zero:Q") + interval + dots
-    return styled(alt, chart.properties(width=440, height=alt.Step(22)), title, joint)
+    return style_chart(alt, chart.properties(width=440, height=alt.Step(22)), title, joint)
 
 
 def by_day(points: list[tuple[str, int]]) -> list[tuple[str, int]]:

@@ -21,52 +21,52 @@ class File:
     body: bytes
 
 
-def download(given: Answer, kind: str) -> File:
+def download(answer: Answer, kind: str) -> File:
     """A file of one of the kinds in `FORMATS`."""
     ending, media_type, make = FORMATS[kind]
-    name = "reports" if kind == "reports" else stem(given)
-    return File(f"{name}{ending}", media_type, make(given))
+    name = "reports" if kind == "reports" else stem(answer)
+    return File(f"{name}{ending}", media_type, make(answer))
 
 
-def stem(given: Answer) -> str:
+def stem(answer: Answer) -> str:
     """What a file about these attributes is called: letters and digits that any disk takes.
 
     Attributes in other letters are left out.
     """
-    words = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") for name in given.joint.names]
+    words = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") for name in answer.joint.names]
     return "-".join(word for word in words if word)[:80] or "table"
 
 
-def as_csv(given: Answer) -> bytes:
+def as_csv(answer: Answer) -> bytes:
     from pyarrow import csv
 
     sink = io.BytesIO()
-    csv.write_csv(given.joint.to_frame("pyarrow", level=given.question.level), sink)
+    csv.write_csv(answer.joint.to_frame("pyarrow", level=answer.question.level), sink)
     return sink.getvalue()
 
 
-def as_json(given: Answer) -> bytes:
+def as_json(answer: Answer) -> bytes:
     document = {
-        **given.joint.to_dict(given.question.level),
-        "signals": [signal.to_dict() for signal in given.signals],
+        **answer.joint.to_dict(answer.question.level),
+        "signals": [signal.to_dict() for signal in answer.signals],
     }
     return json.dumps(document, indent=2, ensure_ascii=False).encode()
 
 
-def as_script(given: Answer) -> bytes:
-    return script(given.joint, given.question, stem(given)).encode()
+def as_script(answer: Answer) -> bytes:
+    return script(answer.joint, answer.question, stem(answer)).encode()
 
 
-def as_notebook(given: Answer) -> bytes:
-    document = notebook(given.joint, given.question, stem(given))
+def as_notebook(answer: Answer) -> bytes:
+    document = notebook(answer.joint, answer.question, stem(answer))
     return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 
-def as_reports(given: Answer) -> bytes:
+def as_reports(answer: Answer) -> bytes:
     """The reports themselves, sorted, so that their order says nothing of when they came."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reports.parquet"
-        given.moment.counts.reports.save(path)
+        answer.dated.counts.reports.save(path)
         return path.read_bytes()
 
 

@@ -10,7 +10,7 @@ from castell.collector.results.cells import records_of, tooltip
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
 from castell.results.joint import JointEstimate
-from castell.results.plots import INK, load_altair, styled
+from castell.results.plots import INK, load_altair, style_chart
 
 GAP = 0.008
 # A departure from independence that noise alone makes in one cell of some twenty.
@@ -73,10 +73,12 @@ def mosaic(joint: JointEstimate, level: float, title: str) -> Any:
     heading = f"{title}: {across.name} across, {down.name} down"
     chart = alt.layer(*layers).properties(width=size, height=size)
     if panels is None:
-        return styled(alt, chart.properties(data=data), heading, joint)
+        return style_chart(alt, chart.properties(data=data), heading, joint)
     facet = alt.Facet("v0:N", sort=list(panels.values), title=panels.name)
     columns = 3 if panels.size == 3 else 2
-    return styled(alt, chart.facet(facet, data=data, columns=columns, spacing=44), heading, joint)
+    return style_chart(
+        alt, chart.facet(facet, data=data, columns=columns, spacing=44), heading, joint
+    )
 
 
 def _axes(alt: Any, x: str, y: str) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from castell.collector.results.charts import timeline
+from castell.collector.results.dated_reports import DatedReports
 from castell.collector.results.question import CHARTS
-from castell.collector.results.snapshot import Snapshot
 from castell.estimators import describe, methods_for
 from castell.inference.postprocess import STEPS
 from castell.results.fitting import DEFAULT_METHOD
@@ -25,10 +25,10 @@ def step_of(minimum: int) -> int:
     return max(1, minimum // 10)
 
 
-def rounded(count: int, minimum: int) -> int:
+def round_down(count: int, minimum: int) -> int:
     """A number of reports as it may be told.
 
-    >>> rounded(57, 100)
+    >>> round_down(57, 100)
     50
     """
     step = step_of(minimum)
@@ -50,12 +50,12 @@ def describe_study(study: Study) -> dict[str, Any]:
 
 
 def overview(
-    study: Study, minimum: int, count: int, moment: Snapshot | None = None
+    study: Study, minimum: int, count: int, dated: DatedReports | None = None
 ) -> dict[str, Any]:
-    """Without a moment there are too few reports: then only their rounded number is told."""
+    """Without dated reports there are too few: then only their rounded number is told."""
     told: dict[str, Any] = {
-        "ready": moment is not None,
-        "n": rounded(count, minimum) if moment is None else moment.n,
+        "ready": dated is not None,
+        "n": round_down(count, minimum) if dated is None else dated.n,
         "minimum": minimum,
         "step": step_of(minimum),
         "study": describe_study(study),
@@ -64,15 +64,15 @@ def overview(
         "posts": list(STEPS),
         "charts": list(CHARTS),
     }
-    if moment is None:
+    if dated is None:
         return told
-    points = moment.timeline()
+    points = dated.timeline()
     try:
         spec, problem = timeline(points), None
     except ImportError as error:
         spec, problem = None, str(error)
     return told | {
-        "secure": moment.reports.secure,
+        "secure": dated.reports.secure,
         "timeline": [{"hour": hour, "reports": reports} for hour, reports in points],
         "timeline_spec": spec,
         "chart_problem": problem,

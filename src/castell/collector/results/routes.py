@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def routes(state: State) -> list[Route]:
     """The page, its one large script, and what it asks for."""
-    desk, bundle, study = ResultsWorker(state), Bundle(), state.study
+    worker, bundle, study = ResultsWorker(state), Bundle(), state.study
 
     async def page(request: Request) -> Response:
         del request
@@ -46,24 +46,24 @@ def routes(state: State) -> list[Route]:
             return Response(script.packed, headers=headers, media_type="text/javascript")
         return Response(script.text, headers=headers, media_type="text/javascript")
 
-    async def look(request: Request) -> Response:
+    async def describe(request: Request) -> Response:
         _no_parameters(request)
-        return json_answer(await desk.look(partial(overview, study, state.settings.minimum)))
+        return json_answer(await worker.read(partial(overview, study, state.settings.minimum)))
 
     async def estimate(request: Request) -> Response:
-        question = parse(study, _asked(request))
-        return json_answer(await desk.answer(question, document, request.is_disconnected))
+        question = parse(study, _parameters(request))
+        return json_answer(await worker.answer(question, document, request.is_disconnected))
 
     async def file(request: Request) -> Response:
-        asked = _asked(request)
+        asked = _parameters(request)
         formats = asked.pop("format", [""])
         if len(formats) != 1 or formats[0] not in FORMATS:
             raise OptionError(
                 f"there is no format {', '.join(formats)!r}", suggest(formats[0], FORMATS)
             )
         question = parse(study, asked)
-        made: File = await desk.answer(
-            question, lambda given: download(given, formats[0]), request.is_disconnected
+        made: File = await worker.answer(
+            question, lambda answer: download(answer, formats[0]), request.is_disconnected
         )
         headers = {"content-disposition": f'attachment; filename="{made.name}"'}
         return Response(made.body, headers=headers, media_type=made.media_type)
@@ -71,14 +71,14 @@ def routes(state: State) -> list[Route]:
     handlers: dict[str, Handler] = {
         "/results": page,
         "/results/vega.js": vega,
-        "/results/api/overview": look,
+        "/results/api/overview": describe,
         "/results/api/estimate": estimate,
         "/results/api/download": file,
     }
-    return [Route(path, _honest(handler)) for path, handler in handlers.items()]
+    return [Route(path, _errors_as_responses(handler)) for path, handler in handlers.items()]
 
 
-def _asked(request: Request) -> dict[str, list[str]]:
+def _parameters(request: Request) -> dict[str, list[str]]:
     names = dict.fromkeys(request.query_params.keys())
     return {name: request.query_params.getlist(name) for name in names}
 
@@ -88,10 +88,10 @@ def _no_parameters(request: Request) -> None:
         raise OptionError(f"there is no parameter {name!r}", "this takes none")
 
 
-def _honest(handler: Handler) -> Handler:
+def _errors_as_responses(handler: Handler) -> Handler:
     """Errors of the package as answers: the problem and what to do about it."""
 
-    async def answered(request: Request) -> Response:
+    async def respond(request: Request) -> Response:
         try:
             return await handler(request)
         except RefusedError as error:
@@ -103,4 +103,4 @@ def _honest(handler: Handler) -> Handler:
         except CastellError as error:
             return refusal(RefusedError(400, error.problem, error.remedy))
 
-    return answered
+    return respond

@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TypeVar
 
 from castell.collector.results.answer import Answer, signals, solve
+from castell.collector.results.dated_reports import DatedReports, read_store
 from castell.collector.results.overview import step_of
 from castell.collector.results.question import Question
-from castell.collector.results.snapshot import Snapshot, take
 from castell.collector.settings import State
 from castell.collector.wire import RefusedError
 from castell.results.joint import JointEstimate
@@ -43,7 +43,7 @@ def _load() -> None:
 class ResultsWorker:
     """Reads the store and fits models in two threads of its own, so that reports never wait.
 
-    What it works from is a moment, which is taken anew only when enough new reports are in.
+    What it works from is read from the store anew only when enough new reports are in.
     """
 
     def __init__(self, state: State, clock: Callable[[], float] = time.monotonic) -> None:
@@ -51,18 +51,18 @@ class ResultsWorker:
         self._reader = ThreadPoolExecutor(1, "castell-results-read", _load)
         self._fitter = ThreadPoolExecutor(1, "castell-results-fit", _load)
         self._joints: OrderedDict[tuple[object, ...], JointEstimate] = OrderedDict()
-        self._moment: Snapshot | None = None
+        self._dated: DatedReports | None = None
         self._not_before = 0.0
         self._turn = asyncio.Lock()
         self._waiting = 0
 
-    async def look(self, make: Callable[[int, Snapshot | None], T]) -> T:
-        """What `make` makes of the number of reports, and of the moment if they are enough."""
-        return await self._in(self._reader, lambda: make(*self._look()))
+    async def read(self, make: Callable[[int, DatedReports | None], T]) -> T:
+        """What `make` makes of the number of reports, and of the reports if they are enough."""
+        return await self._in(self._reader, lambda: make(*self._read()))
 
-    async def moment(self) -> Snapshot:
+    async def dated_reports(self) -> DatedReports:
         """The reports, or a refusal while they are too few."""
-        found = await self.look(lambda _, held: held)
+        found = await self.read(lambda _, held: held)
         minimum = self._state.settings.minimum
         if found is None:
             raise RefusedError(
@@ -87,8 +87,8 @@ class ResultsWorker:
             async with self._turn:
                 if gone is not None and await gone():
                     raise RefusedError(503, "nobody waits for this answer", "ask again")
-                moment = await self.moment()
-                return await self._in(self._fitter, lambda: make(self._answer(moment, question)))
+                dated = await self.dated_reports()
+                return await self._in(self._fitter, lambda: make(self._answer(dated, question)))
         finally:
             self._waiting -= 1
 
@@ -102,27 +102,27 @@ class ResultsWorker:
 
     # -- in the threads --------------------------------------------------------------------------
 
-    def _look(self) -> tuple[int, Snapshot | None]:
-        count, held = self._state.store.count(), self._moment
+    def _read(self) -> tuple[int, DatedReports | None]:
+        count, held = self._state.store.count(), self._dated
         minimum = self._state.settings.minimum
         if count < minimum:
-            self._moment = None
+            self._dated = None
             return count, None
         fresh = held is not None and held.n <= count < held.n + step_of(minimum)
         early = held is not None and self._clock() < self._not_before
         if held is not None and (fresh or early):
             return count, held
         start = self._clock()
-        self._moment = take(self._state.store)
+        self._dated = read_store(self._state.store)
         end = self._clock()
         self._not_before = end + (end - start) / SHARE
-        return count, self._moment
+        return count, self._dated
 
-    def _answer(self, moment: Snapshot, question: Question) -> Answer:
+    def _answer(self, dated: DatedReports, question: Question) -> Answer:
         # Reports are never taken away, so as many reports are the same reports.
-        key = (moment.n, question.attributes, question.method, question.post)
-        joint = self._joints.pop(key, None) or solve(moment, question)
+        key = (dated.n, question.attributes, question.method, question.post)
+        joint = self._joints.pop(key, None) or solve(dated, question)
         self._joints[key] = joint
         if len(self._joints) > KEPT:
             self._joints.popitem(last=False)
-        return Answer(question, moment, joint, signals(moment, joint, question.level))
+        return Answer(question, dated, joint, signals(dated, joint, question.level))

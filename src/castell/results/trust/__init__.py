@@ -47,7 +47,7 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
     """What a table and its reports say. What is said of reports holds for any method."""
 
     @cache
-    def seen() -> tuple[Sight, ...]:
+    def find_sights() -> tuple[Sight, ...]:
         return sights(counts, joint.names)
 
     return (
@@ -55,7 +55,7 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
         below_noise(joint, level),
         model_fit(joint),
         where_possible(
-            "negative", NEGATIVE, lambda: negative_mass(*(sight.raw for sight in seen()))
+            "negative", NEGATIVE, lambda: negative_mass(*(sight.raw for sight in find_sights()))
         ),
-        where_possible("influence", INFLUENCE, lambda: influence(*seen())),
+        where_possible("influence", INFLUENCE, lambda: influence(*find_sights())),
     )

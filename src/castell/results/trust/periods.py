@@ -35,7 +35,7 @@ def homogeneity(table: NDArray[Any]) -> Test:
     Columns that expect too few in some row are pooled with their neighbours.
     """
     counts = np.asarray(table, dtype=np.float64)
-    counts = _pooled(counts[counts.sum(axis=1) > 0])
+    counts = _pool_columns(counts[counts.sum(axis=1) > 0])
     rows, columns = counts.shape
     freedom = (rows - 1) * (columns - 1)
     if freedom < 1:
@@ -45,7 +45,7 @@ def homogeneity(table: NDArray[Any]) -> Test:
     return Test(statistic, freedom, tail(statistic, freedom))
 
 
-def _pooled(counts: Floats) -> Floats:
+def _pool_columns(counts: Floats) -> Floats:
     """Neighbouring columns put together until each expects enough in every row.
 
     Neighbours in a table of several attributes differ in the last ones only, so pools still tell

@@ -3,6 +3,79 @@
 
 const KEY = "castell-token";
 
+/**
+ * A Vega-Lite description, as the collector made it.
+ *
+ * @typedef {{[key: string]: any}} Spec
+ */
+
+/**
+ * @typedef {object} Attribute
+ * @property {string} name
+ * @property {string} question
+ * @property {string[]} values
+ */
+
+/**
+ * What is public about the study anyway.
+ *
+ * @typedef {object} Study
+ * @property {string} title
+ * @property {string} digest
+ * @property {number} epsilon
+ * @property {Attribute[]} attributes
+ */
+
+/**
+ * What there is to ask about, and how many reports are in; the timeline only once it is ready.
+ *
+ * @typedef {object} Overview
+ * @property {boolean} ready
+ * @property {number} n
+ * @property {number} minimum
+ * @property {Study} study
+ * @property {{name: string, about: string}[]} methods
+ * @property {string} method
+ * @property {string[]} posts
+ * @property {string[]} charts
+ * @property {boolean} [secure]
+ * @property {{hour: string, reports: number}[]} [timeline]
+ * @property {Spec | null} [timeline_spec]
+ * @property {string | null} [chart_problem]
+ */
+
+/**
+ * @typedef {object} Signal
+ * @property {string} key
+ * @property {string} title
+ * @property {"fine" | "look" | "unknown"} state
+ * @property {string} value
+ * @property {string} text
+ * @property {string} method
+ */
+
+/**
+ * A row of the table: the values of its attributes, then share, standard error, and interval.
+ *
+ * @typedef {(string | number)[]} Cell
+ */
+
+/**
+ * @typedef {object} Answer
+ * @property {string[]} attributes
+ * @property {string} method
+ * @property {number} level
+ * @property {number} n
+ * @property {number} epsilon_of_these
+ * @property {Cell[]} cells
+ * @property {string} verdict
+ * @property {string[]} notes
+ * @property {Signal[]} signals
+ * @property {string | null} chart
+ * @property {Spec | null} spec
+ * @property {string | null} chart_problem
+ */
+
 /** An answer that was no: what is wrong and what to do, as the collector put it. */
 export class Refused extends Error {
   /** @param {number} status @param {string} problem @param {string} remedy */
@@ -37,9 +110,10 @@ async function get(path, asked, signal) {
   throw new Refused(answer.status, said.error ?? "The collector gave no answer", said.remedy ?? "");
 }
 
+/** @returns {Promise<Overview>} */
 export const overview = async () => (await get("overview")).json();
 
-/** @param {URLSearchParams} asked @param {AbortSignal} signal */
+/** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Answer>} */
 export const estimate = async (asked, signal) => (await get("estimate", asked, signal)).json();
 
 /** @param {URLSearchParams} asked @param {string} format */

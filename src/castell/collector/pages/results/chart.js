@@ -3,6 +3,22 @@
 // `ast: true` has Vega interpret its expressions instead of compiling them, which is what lets the
 // page do without 'unsafe-eval'; its own style sheets stay out, since they would be inline.
 
+/** @typedef {import("./api.js").Spec} Spec */
+
+/**
+ * How many cells lie side by side, and how many below each other.
+ *
+ * @typedef {{across: number, rows: number}} Shape
+ */
+
+/**
+ * The little that is used of vega-embed.
+ *
+ * @typedef {{view: {toCanvas(scale: number): Promise<HTMLCanvasElement>}, finalize(): void}} Embedded
+ * @typedef {(place: HTMLElement, spec: Spec, options: object) => Promise<Embedded>} Embed
+ */
+
+const VEGA = "/results/vega.js";
 const OPTIONS = {
   ast: true,
   actions: false,
@@ -14,40 +30,58 @@ const OPTIONS = {
 /** @type {Promise<unknown> | undefined} */
 let loading;
 
-/** Vega is large, so it comes after the page does, and once. */
-function vega() {
-  loading ??= import("/results/vega.js");
-  return loading;
+/** Vega is large, so it comes after the page does, and once. @returns {Promise<Embed>} */
+async function vega() {
+  loading ??= import(VEGA);
+  await loading;
+  return /** @type {any} */ (window).vegaEmbed;
 }
 
-/** @type {WeakMap<Element, {finalize: () => void}>} */
+/** @type {WeakMap<Element, Embedded>} */
 const drawn = new WeakMap();
 
 /**
  * @param {HTMLElement} place
- * @param {object} spec as the collector made it
+ * @param {Spec} spec
  * @param {string} label the chart in a sentence, for those who do not see it
- * @param {{across: number, rows: number}} [shape] how many cells lie side by side, below each other
+ * @param {Shape} [shape]
  */
 export async function draw(place, spec, label, shape = { across: 1, rows: 1 }) {
-  await vega();
+  const embed = await vega();
   const made = fitted(spec, place.clientWidth, shape);
   made.description = label;
   drawn.get(place)?.finalize();
-  drawn.set(place, await window.vegaEmbed(place, made, OPTIONS));
+  drawn.set(place, await embed(place, made, OPTIONS));
 }
 
-/** The picture as a file: the description as it is, with its title, sharp enough to print. */
+/**
+ * The picture as a file: the description as it is, with its title, sharp enough to print.
+ *
+ * @param {Spec} spec
+ * @returns {Promise<Blob>}
+ */
 export async function png(spec) {
-  await vega();
+  const embed = await vega();
   const aside = document.createElement("div");
-  const { view, finalize } = await window.vegaEmbed(aside, spec, { ...OPTIONS, renderer: "canvas" });
+  const { view, finalize } = await embed(aside, spec, { ...OPTIONS, renderer: "canvas" });
   const canvas = await view.toCanvas(2);
   finalize();
-  return new Promise((done) => canvas.toBlob(done, "image/png"));
+  return new Promise((done, failed) =>
+    canvas.toBlob(
+      (blob) => (blob ? done(blob) : failed(new Error("No picture: it is too large for this browser"))),
+      "image/png",
+    ),
+  );
 }
 
-/** A description made for print, changed to fit the room there is. The page has its own title. */
+/**
+ * A description made for print, changed to fit the room there is. The page has its own title.
+ *
+ * @param {Spec} spec
+ * @param {number} room in pixels
+ * @param {Shape} shape
+ * @returns {Spec}
+ */
 export function fitted(spec, room, shape) {
   const { across } = shape;
   const made = structuredClone(spec);
@@ -79,7 +113,14 @@ export function fitted(spec, room, shape) {
   return made;
 }
 
-/** A heat map by its steps, or a mosaic by its side. */
+/**
+ * A heat map by its steps, or a mosaic by its side.
+ *
+ * @param {Spec} view
+ * @param {number} room
+ * @param {number} across
+ * @param {number} most the widest step
+ */
 function resize(view, room, across, most) {
   if (!view.width?.step) {
     // Areas stay shares in a rectangle that is no square.
@@ -94,7 +135,7 @@ function resize(view, room, across, most) {
   if (step >= 90) larger(view);
 }
 
-/** Roomy cells take larger words, and their names lie flat. */
+/** Roomy cells take larger words, and their names lie flat. @param {Spec} view */
 function larger(view) {
   for (const { mark, encoding } of view.layer) {
     if (mark?.type === "text") {

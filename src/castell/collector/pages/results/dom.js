@@ -1,11 +1,39 @@
 // Small things about elements.
 
-/** @param {string} id @returns {any} */
-export const at = (id) => document.getElementById(id);
+/**
+ * Elements of the page that are more than an element.
+ *
+ * @typedef {object} Controls
+ * @property {HTMLInputElement} live
+ * @property {HTMLInputElement} token
+ * @property {HTMLProgressElement} waiting-bar
+ * @property {HTMLDetailsElement} panel
+ * @property {HTMLSelectElement} method
+ * @property {HTMLSelectElement} level
+ * @property {HTMLSelectElement} post
+ */
+
+/**
+ * An element of the page, by its id.
+ *
+ * @template {string} Id
+ * @param {Id} id
+ * @returns {Id extends keyof Controls ? Controls[Id] : HTMLElement}
+ */
+export function at(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`The page has no element "${id}"`);
+  return /** @type {any} */ (found);
+}
 
 /**
  * An element with attributes and children. Text is always text, never markup.
- * @param {string} name @param {Record<string, any>} [attributes] @param {...(Node | string)} inside
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} name
+ * @param {Record<string, string | boolean | undefined>} [attributes]
+ * @param {...(Node | string)} inside
+ * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function el(name, attributes = {}, ...inside) {
   const made = document.createElement(name);
@@ -34,5 +62,5 @@ export function percent(share, digits = 1) {
   return `${points(share, digits)}%`;
 }
 
-/** The same without its sign; a hair below zero is zero. */
+/** The same without its sign; a hair below zero is zero. @param {number} share @param {number} [digits] */
 export const points = (share, digits = 1) => (100 * share).toFixed(digits).replace(/^-(0\.?0*)$/, "$1");

@@ -6,6 +6,10 @@ import { at, save, el, whole } from "./dom.js";
 import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.js";
 import { Question } from "./question.js";
 
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./api.js").Overview} Overview */
+/** @typedef {import("./api.js").Spec} Spec */
+
 const EVERY = 5_000;
 // The collector draws no more bars than this.
 const MOST_BARS = 40;
@@ -20,7 +24,9 @@ const FILES = [
 
 /** @type {Question | undefined} */
 let question;
+/** @type {Answer | undefined} */
 let answer;
+/** @type {Overview | undefined} */
 let seen;
 let asking = new AbortController();
 let timer = 0;
@@ -47,7 +53,9 @@ function start() {
     location.reload();
   };
   at("live").onchange = () => look();
-  document.onvisibilitychange = () => document.hidden || look();
+  document.onvisibilitychange = () => {
+    if (!document.hidden) look();
+  };
   at("downloads").replaceChildren(
     ...FILES.map(([format, text]) => {
       const button = el("button", { type: "button", class: "plain", "data-format": format }, text);
@@ -65,7 +73,7 @@ function start() {
   else show("login");
 }
 
-/** One of the three faces of the page. */
+/** One of the three faces of the page. @param {"login" | "waiting" | "results"} face */
 function show(face) {
   for (const id of ["login", "waiting", "results"]) at(id).hidden = id !== face;
   at("session").hidden = face === "login";
@@ -91,12 +99,14 @@ async function look() {
   if (live && token()) timer = window.setTimeout(look, wait);
 }
 
+/** @param {Overview} found */
 function header(found) {
   at("title").textContent = found.study.title;
   document.title = `${found.study.title}: results`;
   at("subtitle").textContent = `Results · study ${found.study.digest.slice(0, 12)}`;
 }
 
+/** @param {Overview} found */
 function waiting(found) {
   show("waiting");
   const so = found.n ? `About ${whole.format(found.n)}` : "Few";
@@ -104,18 +114,18 @@ function waiting(found) {
   at("waiting-bar").value = found.n / found.minimum;
 }
 
+/** @param {Overview} found */
 async function ready(found) {
-  const first = !question;
   show("results");
   at("n").textContent = whole.format(found.n);
   at("epsilon").textContent = short(found.study.epsilon);
-  at("insecure").hidden = found.secure;
+  at("insecure").hidden = found.secure ?? true;
   at("insecure").textContent =
     "These reports were made with a seed: for tests only, they protect nobody.";
-  if (first) question = new Question(found, new URLSearchParams(location.hash.slice(1)), ask);
+  question ??= new Question(found, new URLSearchParams(location.hash.slice(1)), ask);
   if (seen?.n === found.n) return;
   seen = found;
-  await Promise.all([chart("timeline", found.timeline_spec, found.chart_problem), ask()]);
+  await Promise.all([timeline(found), ask()]);
 }
 
 /** Asks the question as it stands; an older one that is still under way is let go. */
@@ -123,7 +133,8 @@ async function ask() {
   asking.abort();
   asking = new AbortController();
   const { signal } = asking;
-  const asked = question.asked;
+  if (!question) return;
+  const { asked } = question;
   history.replaceState(null, "", `#${asked}`);
   at("answer").classList.add("busy");
   at("answer").setAttribute("aria-busy", "true");
@@ -142,6 +153,7 @@ async function ask() {
   at("answer").removeAttribute("aria-busy");
 }
 
+/** @param {Answer} found */
 async function tell(found) {
   at("chart-title").textContent = found.attributes.join(" × ");
   const cells = found.cells.length;
@@ -153,19 +165,27 @@ async function tell(found) {
   showNotes(found);
   showSignals(found);
   showTable(found);
-  await chart("chart", found.spec, found.chart_problem);
+  await chart(found);
   at("status").textContent = `Showing ${found.attributes.join(" by ")}, ${whole.format(found.n)} reports.`;
 }
 
-async function chart(id, spec, problem) {
-  if (!spec) {
-    at(id).replaceChildren(el("p", { class: "chart-missing" }, `No chart: ${problem}`));
-    return;
-  }
-  if (id === "timeline") return draw(at(id), spec, overTime(seen));
-  const across = question.size(answer.attributes.at(-1));
-  const rows = Math.min(answer.cells.length, MOST_BARS);
-  return draw(at(id), spec, inWords(answer), { across, rows });
+/** @param {Overview} found */
+async function timeline(found) {
+  if (!found.timeline_spec) return missing("timeline", found.chart_problem);
+  return draw(at("timeline"), found.timeline_spec, overTime(found));
+}
+
+/** @param {Answer} found */
+async function chart(found) {
+  if (!found.spec) return missing("chart", found.chart_problem);
+  const across = question?.size(found.attributes.at(-1)) ?? 1;
+  const rows = Math.min(found.cells.length, MOST_BARS);
+  return draw(at("chart"), found.spec, inWords(found), { across, rows });
+}
+
+/** @param {string} id @param {string | null | undefined} problem */
+function missing(id, problem) {
+  at(id).replaceChildren(el("p", { class: "chart-missing" }, `No chart: ${problem}`));
 }
 
 let width = 0;
@@ -177,12 +197,14 @@ function redraw() {
   width = at("main").clientWidth;
   clearTimeout(pending);
   pending = window.setTimeout(() => {
-    if (seen?.timeline_spec) chart("timeline", seen.timeline_spec).catch(trouble);
-    if (answer?.spec) chart("chart", answer.spec).catch(trouble);
+    if (seen?.timeline_spec) timeline(seen).catch(trouble);
+    if (answer?.spec) chart(answer).catch(trouble);
   }, 200);
 }
 
+/** Downloads a file. @param {string} format @param {HTMLButtonElement} button */
 async function take(format, button) {
+  if (!question) return;
   button.disabled = true;
   try {
     if (format !== "png") {
@@ -200,6 +222,7 @@ async function take(format, button) {
   button.disabled = false;
 }
 
+/** @param {Refused} error */
 function signedOut(error) {
   const had = token();
   keepToken(null);
@@ -207,16 +230,21 @@ function signedOut(error) {
   trouble(had ? error : null);
 }
 
-/** Says what went wrong, in the words of who knows. */
+/** Says what went wrong, in the words of who knows. @param {unknown} error */
 function trouble(error) {
   at("problem").hidden = !error;
   if (!error) return;
   const words =
     error instanceof Refused
       ? [el("strong", {}, `${capital(error.problem)}. `), `${capital(error.remedy)}.`]
-      : [error instanceof TypeError ? "The collector cannot be reached; trying again." : error.message];
+      : [error instanceof TypeError ? "The collector cannot be reached; trying again." : messageOf(error)];
   at("problem").replaceChildren(...words);
 }
 
+/** @param {unknown} error */
+const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+/** @param {string} text */
 const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
+/** @param {number} number */
 const short = (number) => String(Number(number.toPrecision(3)));

@@ -2,10 +2,14 @@
 
 import { at, el, percent, points, whole } from "./dom.js";
 
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./api.js").Cell} Cell */
+/** @typedef {import("./api.js").Overview} Overview */
+
 const STATES = { fine: "✓ Fine", look: "! Look", unknown: "? Not known" };
 const MOST_ROWS = 500;
 
-/** @param {any} answer */
+/** @param {Answer} answer */
 export function showSignals(answer) {
   at("signals").replaceChildren(
     ...answer.signals.map((s) =>
@@ -30,7 +34,7 @@ export function showSignals(answer) {
   );
 }
 
-/** What stands above everything else: a table that its own reports contradict. @param {any} answer */
+/** What stands above everything else: a table that its own reports contradict. @param {Answer} answer */
 function showVerdict(answer) {
   const doubtful = answer.verdict === "doubtful";
   const found = answer.signals.find((s) => s.key === "misfit");
@@ -38,23 +42,31 @@ function showVerdict(answer) {
   at("verdict").textContent = doubtful && found ? found.text : "";
 }
 
-/** @param {any} answer */
+/** @param {Answer} answer */
 export function showNotes(answer) {
   showVerdict(answer);
   const notes = answer.notes.map((note) => el("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`));
   at("notes").replaceChildren(...notes);
 }
 
-/** A table with a row for each cell; those that cannot be told from zero are fainter. */
+/**
+ * The numbers of a cell: share, standard error, lower and upper end.
+ *
+ * @param {Cell} cell
+ * @param {number} width how many attributes stand before them
+ */
+const numbersOf = (cell, width) => cell.slice(width).map(Number);
+
+/** A table with a row for each cell; those that cannot be told from zero are fainter. @param {Answer} answer */
 export function showTable(answer) {
   const width = answer.attributes.length;
   const level = `${Math.round(1000 * answer.level) / 10}% interval`;
   const titles = [...answer.attributes, "share", "std. err.", level];
-  const kind = (i) => ["number", "number error", "number"][i - width] ?? "";
+  const kind = (/** @type {number} */ i) => ["number", "number error", "number"][i - width] ?? "";
   const head = titles.map((text, i) => el("th", { scope: "col", class: kind(i) }, text));
   const rows = answer.cells.slice(0, MOST_ROWS).map((cell) => {
-    const [share, error, low, high] = cell.slice(width);
-    const names = cell.slice(0, width).map((text) => el("th", { scope: "row" }, text));
+    const [share, error, low, high] = numbersOf(cell, width);
+    const names = cell.slice(0, width).map((text) => el("th", { scope: "row" }, String(text)));
     const numbers = [percent(share), percent(error, 2), `${points(low)} to ${percent(high)}`];
     return el(
       "tr",
@@ -76,11 +88,11 @@ export function showTable(answer) {
   );
 }
 
-/** The answer in a sentence, for those who do not see the chart. */
+/** The answer in a sentence, for those who do not see the chart. @param {Answer} answer */
 export function inWords(answer) {
   const width = answer.attributes.length;
   const best = answer.cells.reduce((a, b) => (b[width] > a[width] ? b : a));
-  const [share, , low, high] = best.slice(width);
+  const [share, , low, high] = numbersOf(best, width);
   return (
     `${answer.chart ?? "table"} of ${answer.attributes.join(" by ")}, ${answer.cells.length} cells. ` +
     `The largest is ${best.slice(0, width).join(", ")} with ${percent(share)} ` +
@@ -88,8 +100,8 @@ export function inWords(answer) {
   );
 }
 
-/** How the reports came in, in a sentence. @param {any} found */
+/** How the reports came in, in a sentence. @param {Overview} found */
 export function overTime(found) {
-  const peak = Math.max(...found.timeline.map((point) => point.reports));
+  const peak = Math.max(0, ...(found.timeline ?? []).map((point) => point.reports));
   return `Reports over time: ${whole.format(found.n)} in all, at most ${whole.format(peak)} in an hour.`;
 }

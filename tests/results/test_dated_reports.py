@@ -1,4 +1,4 @@
-"""One moment of a store: everything in it once, in the order of the hours."""
+"""The dated reports of a store: everything in it once, in the order of the hours."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ import pytest
 
 from castell import fit
 from castell.collector.results.answer import solve
+from castell.collector.results.dated_reports import DatedReports, period_tables, periods, read_store
 from castell.collector.results.question import Question
-from castell.collector.results.snapshot import Snapshot, period_tables, periods, take
 from castell.collector.store import open_store
 from castell.counting import Counts, samples_of
 from castell.inference.inversion import observe
 from castell.results.model import Model
-from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, filled, reports_of, spread
+from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, fill_store, reports_of, spread
 
 
 @pytest.fixture(scope="module")
-def moment(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+def dated(tmp_path_factory: pytest.TempPathFactory) -> DatedReports:
     reports = reports_of(600)
-    store = filled(tmp_path_factory.mktemp("m") / "s.sqlite", reports, spread(600, 3))
+    store = fill_store(tmp_path_factory.mktemp("m") / "s.sqlite", reports, spread(600, 3))
     try:
-        return take(store)
+        return read_store(store)
     finally:
         store.close()
 
 
-def test_everything_is_there_once_and_in_the_order_of_the_hours(moment: Snapshot) -> None:
+def test_everything_is_there_once_and_in_the_order_of_the_hours(dated: DatedReports) -> None:
     reports = reports_of(600)
     hours = spread(600, 3)
     given = sorted(zip(hours.tolist(), *(c.tolist() for c in reports.columns), strict=True))
-    kept = zip(moment.hours.tolist(), *(c.tolist() for c in moment.reports.columns), strict=True)
+    kept = zip(dated.hours.tolist(), *(c.tolist() for c in dated.reports.columns), strict=True)
     assert sorted(kept) == given
-    assert (np.diff(moment.hours) >= 0).all()
-    assert moment.reports.secure is False
+    assert (np.diff(dated.hours) >= 0).all()
+    assert dated.reports.secure is False
 
 
 def test_the_timeline_is_the_stores(tmp_path: Path) -> None:
-    store = filled(tmp_path / "s.sqlite", reports_of(200), spread(200, 2))
-    assert take(store).timeline() == store.timeline()
+    store = fill_store(tmp_path / "s.sqlite", reports_of(200), spread(200, 2))
+    assert read_store(store).timeline() == store.timeline()
     store.close()
 
 
 def test_an_empty_store_has_a_moment_too(tmp_path: Path) -> None:
     store = open_store(tmp_path / "s.sqlite", STUDY)
-    empty = take(store)
+    empty = read_store(store)
     store.close()
     assert empty.n == 0
     assert empty.timeline() == []
@@ -73,20 +73,20 @@ def test_small_periods_are_put_together() -> None:
     assert len(periods(spread(90_000, 90)).labels) == 30
 
 
-def test_the_periods_tables_add_up_to_the_whole(moment: Snapshot) -> None:
+def test_the_periods_tables_add_up_to_the_whole(dated: DatedReports) -> None:
     names = ["health", "age"]
-    tables = period_tables(moment, names, periods(moment.hours))
+    tables = period_tables(dated, names, periods(dated.hours))
     assert tables.shape[0] == 3
-    assert (tables.sum(axis=0) == observe(moment.counts, names).table.ravel()).all()
+    assert (tables.sum(axis=0) == observe(dated.counts, names).table.ravel()).all()
 
 
 def test_the_periods_tables_of_a_drawn_design_hold_all_blocks_that_know(tmp_path: Path) -> None:
     reports = reports_of(900, study=PAIRS)
-    store = filled(tmp_path / "s.sqlite", reports, spread(900, 3))
-    moment = take(store)
+    store = fill_store(tmp_path / "s.sqlite", reports, spread(900, 3))
+    dated = read_store(store)
     store.close()
-    tables = period_tables(moment, ["age", "health"], periods(moment.hours))
-    blocks = [b for b in samples_of(moment.counts) if {"age", "health"} & set(b.study.names)]
+    tables = period_tables(dated, ["age", "health"], periods(dated.hours))
+    blocks = [b for b in samples_of(dated.counts) if {"age", "health"} & set(b.study.names)]
     assert len(blocks) == 9
     known = [observe(b, [n for n in ("age", "health") if n in b.study.names]) for b in blocks]
     assert (tables.sum(axis=0) == np.concatenate([o.table.ravel() for o in known])).all()
@@ -96,19 +96,19 @@ def test_the_periods_tables_of_a_drawn_design_hold_all_blocks_that_know(tmp_path
 def test_a_method_is_fitted_once_to_the_reports_of_a_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = filled(tmp_path / "s.sqlite", reports_of(300), spread(300, 2))
-    moment, later = take(store), take(store)
+    store = fill_store(tmp_path / "s.sqlite", reports_of(300), spread(300, 2))
+    dated, later = read_store(store), read_store(store)
     fits = []
 
     def counted(counts: Counts, method: str) -> Model:
         fits.append(method)
         return fit(counts, method)
 
-    monkeypatch.setattr("castell.collector.results.snapshot.fit", counted)
+    monkeypatch.setattr("castell.collector.results.dated_reports.fit", counted)
     for names in (("age",), ("smokes", "health")):
         for method in ("auto", "castell"):
-            shown = solve(moment, Question(names, method))
-            alone = fit(moment.counts, method).estimate(names)
+            shown = solve(dated, Question(names, method))
+            alone = fit(dated.counts, method).estimate(names)
             np.testing.assert_array_equal(shown.probabilities, alone.probabilities)
     solve(later, Question(("age",), "castell"))
     assert fits == ["auto", "castell", "castell"]

@@ -1,4 +1,4 @@
-"""The reports of one moment, in memory: what every answer of the page is made from."""
+"""All reports of a store with their hours, in memory: what every answer is made from."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_PERIODS = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Snapshot:
+class DatedReports:
     """Reports in the order of the hour they came; within an hour the order means nothing."""
 
     reports: Reports
@@ -75,13 +75,13 @@ class Periods:
     ends: tuple[tuple[int, int], ...]
 
 
-def take(store: Store) -> Snapshot:
-    """Read a store once, all of one moment."""
+def read_store(store: Store) -> DatedReports:
+    """Read a store once, in one transaction."""
     study, parts = store.study, list(store.dated())
     hours = np.concatenate([hours for hours, _ in parts] or [np.empty(0, np.int64)])
     order = np.argsort(hours, kind="stable")
     columns = [column[order] for column in joined(study, (columns for _, columns in parts))]
-    return Snapshot(Reports(study, columns, secure=store.secure), hours[order])
+    return DatedReports(Reports(study, columns, secure=store.secure), hours[order])
 
 
 def periods(hours: NDArray[np.int64]) -> Periods:
@@ -109,12 +109,12 @@ def periods(hours: NDArray[np.int64]) -> Periods:
     return Periods("hour" if one_day else "day", labels, tuple(pairwise(limits)))
 
 
-def period_tables(moment: Snapshot, names: Sequence[str], spans: Periods) -> Integers:
+def period_tables(dated: DatedReports, names: Sequence[str], spans: Periods) -> Integers:
     """How often each report over some attributes came, a row for each period.
 
     These are the reports of all samples of respondents that hold one of them.
     """
-    return np.array([_row(moment.between(*ends), names) for ends in spans.ends])
+    return np.array([_row(dated.between(*ends), names) for ends in spans.ends])
 
 
 def _row(counts: MemoryCounts, names: Sequence[str]) -> Integers:
