@@ -128,7 +128,7 @@ class Conditional:
         lines = [f"{self.title} ({self.method})"]
         lines += [
             f"{value:<{wide}}  {number(share)}  std. err. {number(error)}  "
-            f"{percent(level)} interval [{least:.4f}, {most:.4f}]"
+            f"{percent(level)} interval [{number(least)}, {number(most)}]"
             for value, share, error, least, most in rows
         ]
         return "\n".join([*lines, *warned(self.secure, self.notes)])
