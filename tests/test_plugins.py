@@ -20,23 +20,100 @@ from castell.channels import channel_of
 from castell.counting import engines, scan_reports
 from castell.errors import ChannelError, OptionError, PluginError
 from castell.estimators import describe, methods_for, options_of
-from tests.packages import CODE, unpacked
 from tests.populations import collect, population, schema
 
 PEOPLE = population((2, 3), seed=4)
 STUDY = Study(schema((2, 3)), 4.0)
 REPORTS = collect(STUDY, PEOPLE.table, 2000, np.random.default_rng(1))
 
+CODE = '''
+"""Even shares: nothing is learned from the reports."""
+from dataclasses import dataclass
+from typing import ClassVar
+import numpy as np
+from castell.extend import WeightedChannel, count_batches, batch_moments, entries, table_method
+
+@table_method
+def even(counts, names, *, lift=0.0):
+    """Every cell alike, whatever the reports say."""
+    sizes = [counts.study.schema[name].size for name in names]
+    return np.full(sizes, 1 / np.prod(sizes)) + lift
+
+@dataclass(frozen=True)
+class Coin(WeightedChannel):
+    kind: ClassVar[str] = "coin"
+    heads: int
+    def weights(self):
+        return [[self.heads, 1], [1, self.heads]]
+    def document(self):
+        return {"kind": self.kind, "heads": self.heads}
+    @classmethod
+    def from_document(cls, document):
+        return cls(*entries(document, "heads"))
+
+class Lies(Coin):
+    kind: ClassVar[str] = "lies"
+    @property
+    def exact_epsilon(self):
+        return super().exact_epsilon / 2
+
+@dataclass(frozen=True, eq=False)
+class TextCounts:
+    path: object
+    study: object
+    secure: bool = True
+    backend: object = None
+    @property
+    def n(self):
+        return sum(len(columns[0]) for columns in self.batches([0]))
+    def batches(self, blocks):
+        yield list(np.loadtxt(self.path, dtype=int, ndmin=2)[:, list(blocks)].T)
+    def table(self, axes):
+        return count_batches(self, axes)
+    def moments(self, queries):
+        return batch_moments(self, queries)
+
+class Text:
+    @staticmethod
+    def opens(source):
+        return str(source).endswith(".txt")
+    @staticmethod
+    def open(source, study, progress):
+        return TextCounts(source, study)
+
+def failing(counts):
+    """Fails when it is used."""
+    raise ZeroDivisionError("oh")
+
+def nothing(source, study, progress):
+    return 3
+
+def other(source, study, progress):
+    import castell
+    return TextCounts(source, castell.Study(study.schema, 1.0))
+
+number = 3
+'''
+
 Install = Callable[..., None]
 
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Puts packages where Python finds them."""
+    """Put a package where Python finds it: its module, and a dist-info with entry points."""
 
     def put(package: str = "even-shares", code: str = CODE, **groups: dict[str, str]) -> None:
+        module = package.replace("-", "_")
         folder = tmp_path / package
-        unpacked(folder, package, code, **groups)
+        info = folder / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (folder / f"{module}.py").write_text(code, encoding="utf-8")
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        lines = []
+        for group, entries in groups.items():
+            lines.append(f"[castell.{group}]")
+            lines += [f"{name} = {value}" for name, value in entries.items()]
+        (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
         monkeypatch.syspath_prepend(str(folder))
         monkeypatch.setenv("PYTHONPATH", f"{folder}:{':'.join(p for p in sys.path if p)}")
         _look_again()

@@ -20,7 +20,6 @@ from castell.collector.browser_channels import browser_kinds
 from tests.browser.conftest import ROOT
 from tests.browser.test_survey import survey_through
 from tests.collecting import Collector
-from tests.packages import unpacked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -56,6 +55,24 @@ values = ["a0", "a1"]
 attributes = ["a"]
 kind = "coin"
 heads = 3
+"""
+
+PACKAGE = """
+from dataclasses import dataclass
+from typing import ClassVar
+from castell.extend import WeightedChannel, entries
+
+@dataclass(frozen=True)
+class Coin(WeightedChannel):
+    kind: ClassVar[str] = "coin"
+    heads: int
+    def weights(self):
+        return [[self.heads, 1], [1, self.heads]]
+    def document(self):
+        return {"kind": self.kind, "heads": self.heads}
+    @classmethod
+    def from_document(cls, document):
+        return cls(*entries(document, "heads"))
 """
 
 
@@ -96,7 +113,11 @@ def test_a_kind_that_the_page_does_not_have(
 ) -> None:
     """The server says so before anybody comes, and the page refuses in words."""
     package = tmp_path / "package"
-    unpacked(package, channels={"coin": "even_shares:Coin"})
+    info = package / "coins-1.0.dist-info"
+    info.mkdir(parents=True)
+    (package / "coins.py").write_text(PACKAGE, encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: coins\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[castell.channels]\ncoin = coins:Coin\n")
     monkeypatch.syspath_prepend(str(package))
     monkeypatch.setenv("PYTHONPATH", f"{package}:{os.environ.get('PYTHONPATH', '')}")
     plugins.forget()
