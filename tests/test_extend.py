@@ -55,7 +55,7 @@ def test_a_function_is_a_method() -> None:
     model = castell.fit(REPORTS, even)
     known = castell.fit(REPORTS, "castell")
     assert model.method == "even"
-    assert repr(model).startswith("<Model 'even'")
+    assert repr(model).startswith("<Model of 'study': method 'even'")
     mine, theirs = model.estimate(NAMES), known.estimate(NAMES)
     np.testing.assert_array_equal(mine.probabilities, theirs.probabilities)
     np.testing.assert_array_equal(mine.conf_int(), theirs.conf_int())

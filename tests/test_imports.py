@@ -44,6 +44,7 @@ ORDER = {
         "wire",
         "responses",
         "settings",
+        "browser_channels",
         "security",
         "writer",
         "intake",
