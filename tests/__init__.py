@@ -1,1 +1,1 @@
-"""Tests of castell: one file per module, contract/ for what every part of a kind must hold."""
+"""Tests of castell: a folder per room, contract/ for what every part of a kind must hold."""

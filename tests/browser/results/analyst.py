@@ -16,7 +16,7 @@ from castell import Reports
 from castell.cli.study_file import to_toml
 from castell.population import SCHEMA
 from tests.collecting import TOKEN, Collector, collecting
-from tests.results.stores import fill_store, spread
+from tests.collector.results.stores import fill_store, spread
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -18,7 +18,16 @@ from castell import Attribute, Reports, Schema, Study, estimate
 from castell.collector.copies import export
 from castell.collector.results.downloads import FORMATS
 from castell.collector.settings import State
-from tests.results.stores import PAIRS, STUDY, ask, fill_store, query, reports_of, spread, state_of
+from tests.collector.results.stores import (
+    PAIRS,
+    STUDY,
+    ask,
+    fill_store,
+    query,
+    reports_of,
+    spread,
+    state_of,
+)
 
 NAMES = ["smokes", "health"]
 

@@ -19,7 +19,7 @@ from castell.collector.results import bundle
 from castell.collector.settings import State
 from castell.collector.store import StoreError
 from castell.results.fitting import DEFAULT_METHOD
-from tests.results.stores import (
+from tests.collector.results.stores import (
     PAIRS,
     STUDY,
     ask,

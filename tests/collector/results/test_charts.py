@@ -12,7 +12,7 @@ import vl_convert
 from castell import Attribute, CastellError, JointEstimate, Schema, Study, estimate, methods_for
 from castell.collector.results.charts import MOST_BARS, draw, kinds, timeline
 from castell.collector.results.mosaic import SHADES, departures, tiles
-from tests.results.stores import STUDY, reports_of
+from tests.collector.results.stores import STUDY, reports_of
 
 NAMES = ("age", "smokes", "health", "region")
 REPORTS = reports_of(3000)

@@ -8,7 +8,7 @@ from castell import Attribute, CastellError, Schema, Study
 from castell.collector.results.question import Question, parse
 from castell.errors import MethodError
 from castell.results.fitting import DEFAULT_METHOD
-from tests.results.stores import PAIRS, STUDY
+from tests.collector.results.stores import PAIRS, STUDY
 
 
 def test_a_question_has_defaults_and_keeps_the_order_asked() -> None:

@@ -403,7 +403,7 @@ def test_progress_moves(
 
 STOPPED = """
 from experiments import pool
-from tests.test_experiments import _rest
+from tests.experiments.test_experiments import _rest
 if __name__ == "__main__":
     with pool.processes(2):
         pool.work(_rest, {files!r}, "resting")

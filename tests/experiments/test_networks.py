@@ -14,7 +14,7 @@ from experiments.datasets import networks
 from experiments.datasets.networks import Network, from_text
 from experiments.datasets.population import DataError
 from experiments.datasets.source import local
-from tests.test_bif import GARDEN
+from tests.experiments.test_bif import GARDEN
 
 SMALL = ("asia", "cancer", "earthquake", "survey")
 # Fails by chance less than once in a million, over all its uses here; the seeds are fixed besides.

@@ -20,7 +20,7 @@ from castell.collector.results.question import Question
 from castell.collector.results.worker import WAITING, ResultsWorker
 from castell.collector.store import Packing, Store, Submission
 from castell.collector.wire import RefusedError
-from tests.results.stores import STUDY, fill_store, reports_of, spread, state_of
+from tests.collector.results.stores import STUDY, fill_store, reports_of, spread, state_of
 
 ASKED = Question(("smokes", "health"))
 

@@ -15,7 +15,16 @@ from castell.collector.store import open_store
 from castell.counting import Counts, samples_of
 from castell.inference.inversion import observe
 from castell.results.model import Model
-from tests.results.stores import DAY, HOUR, MIDNIGHT, PAIRS, STUDY, fill_store, reports_of, spread
+from tests.collector.results.stores import (
+    DAY,
+    HOUR,
+    MIDNIGHT,
+    PAIRS,
+    STUDY,
+    fill_store,
+    reports_of,
+    spread,
+)
 
 
 @pytest.fixture(scope="module")
