@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from castell import KaryResponse, MatrixResponse
 from castell.channels import CyclicResponse, Lens
 from castell.channels.differences import singer
-from castell.channels.precision import predicted, shares
+from castell.channels.precision import predicted_variance, shares
 
 LENSES: dict[str, Lens] = {
     "kary": KaryResponse(6, 7, 2),
@@ -24,7 +24,7 @@ LENSES: dict[str, Lens] = {
 def test_predicted_is_the_mean_square_over_uniform_reports(lens: Lens) -> None:
     inverse = lens.inverse.dense()
     expected = (inverse**2).mean() - 1 / inverse.shape[0] ** 2
-    assert predicted(lens) == pytest.approx(expected, rel=1e-10)
+    assert predicted_variance(lens) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("name", ["kary", "cyclic"])
@@ -34,7 +34,7 @@ def test_predicted_is_the_mean_variance_of_uniform_respondents(name: str) -> Non
     inverse, forward = channel.inverse.dense(), channel.forward.dense()
     reports = forward @ np.full(forward.shape[1], 1 / forward.shape[1])
     variance = inverse**2 @ reports - (inverse @ reports) ** 2
-    assert predicted(channel) == pytest.approx(variance.mean(), rel=1e-10)
+    assert predicted_variance(channel) == pytest.approx(variance.mean(), rel=1e-10)
 
 
 @settings(max_examples=100, deadline=None)

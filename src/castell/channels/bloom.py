@@ -60,7 +60,7 @@ class BloomResponse:
     other: int
 
     def __init__(self, filters: Sequence[Sequence[int]], same: int, other: int) -> None:
-        object.__setattr__(self, "filters", _checked(filters))
+        object.__setattr__(self, "filters", _check_filters(filters))
         object.__setattr__(self, "same", same)
         object.__setattr__(self, "other", other)
         for value in (same, other):
@@ -79,7 +79,7 @@ class BloomResponse:
         """The channel that comes closest to an epsilon from below, by less than 2^-30."""
         asked = as_decimal(epsilon, what)
         check_range(asked, what)
-        distance = _distance(_checked(filters))
+        distance = _distance(_check_filters(filters))
         each = EXACT.divide(asked, Decimal(distance))
         # `same` is at least 2^37 - 1: rounding it down costs less than 2^-36 at each of 64 bits.
         other = 1 << max(0, 37 - int(float(each) / math.log(2)))
@@ -219,7 +219,7 @@ def _distance(filters: tuple[tuple[int, ...], ...]) -> int:
     return max(len(set(one) ^ set(two)) for one, two in combinations(filters, 2))
 
 
-def _checked(filters: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
+def _check_filters(filters: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], ...]:
     try:
         found = tuple(tuple(bits) for bits in filters)
     except TypeError:

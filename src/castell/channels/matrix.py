@@ -130,7 +130,7 @@ def _weights_of(matrix: object, what: str) -> list[list[int]]:
     common = math.lcm(*(value.denominator for row in rows for value in row))
     if common <= MAX_TOTAL and all(sum(row) == 1 for row in rows):
         return [[int(value * common) for value in row] for row in rows]
-    return [_rounded(row, MAX_TOTAL // 2) for row in rows]
+    return [_round_row(row, MAX_TOTAL // 2) for row in rows]
 
 
 def _fraction(value: Any) -> Fraction:
@@ -138,7 +138,7 @@ def _fraction(value: Any) -> Fraction:
     return Fraction(repr(float(value)) if isinstance(value, (float, np.floating)) else value)
 
 
-def _rounded(row: list[Fraction], total: int) -> list[int]:
+def _round_row(row: list[Fraction], total: int) -> list[int]:
     """Integers nearest to a row's shares of a total, which they sum to."""
     exact = [value * total / sum(row) for value in row]
     weights = [math.floor(value) for value in exact]

@@ -10,7 +10,7 @@ from castell.channels.protocol import Lens
 from castell.linear.operators import Floats
 
 
-def predicted(lens: Lens) -> float:
+def predicted_variance(lens: Lens) -> float:
     """The variance of a cell for each report, on average over cells, if answers are uniform."""
     inverse = lens.inverse
     # Reports are about uniform when answers are; the mean square is then over all entries.

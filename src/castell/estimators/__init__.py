@@ -23,7 +23,7 @@ from typing import Any
 
 from castell.counting import Counts
 from castell.errors import CastellError, MethodError, OptionError, PluginError, ReportError
-from castell.inference.capabilities import Reads, described, kinds_of, one_of
+from castell.inference.capabilities import Reads, describe_kinds, kinds_of, one_of
 from castell.inference.fitted import Fitted
 from castell.plugins import ESTIMATORS, Plugin, plugins
 from castell.study.schema import suggest
@@ -152,8 +152,8 @@ def check_reads(method: Method, study: Study) -> None:
         return
     able = methods_for(study)
     raise MethodError(
-        f"method {name_of(method)!r} reads {described(declared.kinds, 'or')}, and these reports "
-        f"hold {described(kinds_of(study), 'and')}",
+        f"method {name_of(method)!r} reads {describe_kinds(declared.kinds, 'or')}, "
+        f"and these reports hold {describe_kinds(kinds_of(study), 'and')}",
         f"use {one_of(able)}" if able else "no method reads that; collect with another design",
     )
 
@@ -181,8 +181,8 @@ def check_options(method: Method, study: Study, options: Mapping[str, Any]) -> N
         if not said and not declared.option(name, study):
             raise OptionError(
                 f"{name} is {value!r}, which means nothing for reports that hold "
-                f"{described(kinds_of(study), 'and')}",
-                f"leave it out; it is for {described(declared.options[name], 'or')}",
+                f"{describe_kinds(kinds_of(study), 'and')}",
+                f"leave it out; it is for {describe_kinds(declared.options[name], 'or')}",
             )
 
 

@@ -77,10 +77,10 @@ def _kind(block: Block, design: Design) -> str:
     return SETS if len(design.blocks) == 1 else WHOLE
 
 
-def described(kinds: Iterable[str], joint: str) -> str:
+def describe_kinds(kinds: Iterable[str], joint: str) -> str:
     """Kinds of reports in words.
 
-    >>> described(["drawn", "bloom"], "or")
+    >>> describe_kinds(["drawn", "bloom"], "or")
     'one drawn block from each respondent or Bloom filters'
     """
     return f" {joint} ".join(KINDS[kind] for kind in kinds)

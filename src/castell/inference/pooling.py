@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from castell.channels.precision import predicted, shares
+from castell.channels.precision import predicted_variance, shares
 from castell.counting import Counts, samples_of
 from castell.errors import QueryError, ReportError
 from castell.inference.inversion import Groups, Observed, observe
@@ -47,7 +47,7 @@ def sources(counts: Counts, groups: Groups) -> list[Source]:
             weights[0][tuple(group)] = 1.0
             continue
         some = [every[i] for i in able]
-        variances = [predicted(lens_on(s.study.design.blocks[0], group)) for s in some]
+        variances = [predicted_variance(lens_on(s.study.design.blocks[0], group)) for s in some]
         each = shares(variances, [s.n for s in some])
         for i, weight in zip(able, each, strict=True):
             weights[i][tuple(group)] = float(weight)

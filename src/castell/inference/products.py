@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from castell.channels.precision import predicted
+from castell.channels.precision import predicted_variance
 from castell.counting import Counts, samples_of
 from castell.errors import OptionError
 from castell.inference.fitted import Fitted, Solution
@@ -175,7 +175,7 @@ def expected_variance(counts: Counts, names: Sequence[str]) -> float:
     group = tuple(names)
     return sum(
         source.weights[group] ** 2
-        * predicted(lens_on(source.reports.study.design.blocks[0], group))
+        * predicted_variance(lens_on(source.reports.study.design.blocks[0], group))
         / source.reports.n
         for source in sources(counts, [group])
     )

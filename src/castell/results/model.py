@@ -25,7 +25,7 @@ from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
 from castell.results.probability import Difference, Probability
 from castell.results.sampling import sample_codes
-from castell.results.source import Labels, Source, described
+from castell.results.source import Labels, Source, describe_values
 from castell.study.html import attribute_table
 from castell.study.study import Study
 
@@ -148,7 +148,7 @@ class Model:
             labels = attribute.values
             queries = [self._query({attribute.name: (value,)}) for value in labels]
         else:
-            labels = (described(where),)
+            labels = (describe_values(where),)
             queries = [self._query(where)]
         for name in queries[0]:
             if name in among:

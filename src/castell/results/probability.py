@@ -19,7 +19,7 @@ from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.html import shares_html
-from castell.results.source import Labels, Source, described, listed
+from castell.results.source import Labels, Source, describe_values, listed
 from castell.results.summary import number, percent, warned
 
 
@@ -125,7 +125,7 @@ class Probability(OneNumber):
     @property
     def title(self) -> str:
         whose = "all respondents but those" if self.negated else "respondents"
-        return f"share of {whose} with {described(self.where)}"
+        return f"share of {whose} with {describe_values(self.where)}"
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
         """A confidence interval, inside [0, 1]."""
@@ -200,7 +200,7 @@ class Difference(OneNumber):
 
     @property
     def title(self) -> str:
-        one, other = described(self.one), described(self.other)
+        one, other = describe_values(self.one), describe_values(self.other)
         return f"share of respondents with {one} less that with {other}"
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:

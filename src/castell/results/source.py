@@ -48,10 +48,10 @@ class Source:
         return found if self.secure else [*found, "INSECURE (seeded)"]
 
 
-def described(asked: Mapping[str, Sequence[str]], between: str = " and ") -> str:
+def describe_values(asked: Mapping[str, Sequence[str]], between: str = " and ") -> str:
     """Attributes and the values of them that count, in words.
 
-    >>> described({"smokes": ("now",), "health": ("poor", "fair")})
+    >>> describe_values({"smokes": ("now",), "health": ("poor", "fair")})
     'smokes = now and health = poor or fair'
     """
     return between.join(f"{name} = {' or '.join(values)}" for name, values in asked.items())

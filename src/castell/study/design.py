@@ -161,7 +161,7 @@ def build(
     if not isinstance(draw, bool):
         raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
     if draw or sample is not None or (isinstance(design, str) and design in DRAWN):
-        return _drawn(schema, epsilon, design, shares, channels, draw, sample)
+        return _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
     groups = _groups(schema, design)
     if design == "bloom" and channels:
         raise StudyError(
@@ -188,7 +188,7 @@ def build(
     return Design(tuple(blocks))
 
 
-def _drawn(
+def _drawn_design(
     schema: Schema,
     epsilon: object | None,
     design: object,

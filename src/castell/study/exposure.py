@@ -12,7 +12,7 @@ from math import prod
 
 from castell.channels import BloomResponse
 from castell.channels.budget import rounded_up
-from castell.channels.precision import predicted, shares
+from castell.channels.precision import predicted_variance, shares
 from castell.study.design import Design, lens_on
 from castell.study.schema import Attribute, Schema
 
@@ -69,10 +69,10 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     blocks = [design.blocks[i] for i in design.holders(attribute.name)]
     first = blocks[0].channel
     if isinstance(first, BloomResponse):  # the only channel without a matrix
-        return _filtered(first, attribute)
+        return _bloom_exposure(first, attribute)
     lenses = [lens_on(block, [attribute.name]) for block in blocks]
     draws = len(design.samples)
-    weights = shares([predicted(lens) for lens in lenses], [1.0] * len(lenses))
+    weights = shares([predicted_variance(lens) for lens in lenses], [1.0] * len(lenses))
     return Exposure(
         attribute.name,
         attribute.size,
@@ -88,7 +88,7 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     )
 
 
-def _filtered(channel: BloomResponse, attribute: Attribute) -> Exposure:
+def _bloom_exposure(channel: BloomResponse, attribute: Attribute) -> Exposure:
     """What a filter tells; it has no inverse to read that from."""
     return Exposure(
         attribute.name,

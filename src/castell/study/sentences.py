@@ -145,7 +145,7 @@ def rows(exposures: Sequence[Exposure], drawn: bool) -> list[list[str]]:
     return lines
 
 
-def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(lines: Sequence[Sequence[str]]) -> list[str]:
     """Rows of words in columns, names to the left."""
     columns = []
     for column in zip(*lines, strict=True):

@@ -111,7 +111,7 @@ class Statement:
             f"digest    {study.digest}",
             f"epsilon   {study.epsilon:.6g} in all, for one respondent",
             "",
-            *sentences.aligned(table),
+            *sentences.align_columns(table),
         ]
         if any(len(e.block) > 1 for e in self.exposures):
             lines.append("Attributes randomised together share one epsilon, listed with each.")
