@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import castell.counting.memory
-import castell.reports.reports
+import castell.reports.parquet
 from castell import Attribute, MatrixResponse, Reports, Schema, Study
 from castell.counting import Counts, Factor, MemoryCounts, scan_reports
 from castell.errors import ReportError, TableTooLargeError
@@ -83,7 +83,7 @@ def engines(reports: Reports, folder: Path) -> Iterator[Counts]:
 @pytest.fixture(params=[1 << 20, 7], ids=["one group", "many groups"])
 def group(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many rows a file holds in one piece."""
-    monkeypatch.setattr(castell.reports.reports, "ROW_GROUP", request.param)
+    monkeypatch.setattr(castell.reports.parquet, "ROW_GROUP", request.param)
     return int(request.param)
 
 
@@ -222,7 +222,7 @@ def test_batches_hold_the_columns_asked_for_in_the_order_asked(rows: int, tmp_pa
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (castell.reports.reports, castell.counting.memory):
+    for module in (castell.reports.parquet, castell.counting.memory):
         monkeypatch.setattr(module, "ROW_GROUP", 7)
     reports = random_reports(random_study(4), 50, 4)
     for counts in engines(reports, tmp_path):
@@ -233,22 +233,22 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(castell.reports.reports, "ROW_GROUP", 4)
+    monkeypatch.setattr(castell.reports.parquet, "ROW_GROUP", 4)
     study = random_study(4)
     reports = random_reports(study, 10, 4)
     path = tmp_path / "reports.parquet"
     reports.save(path)
     heard: list[float] = []
     asked: list[list[int]] = []
-    batches = castell.reports.reports.ReportFile.batches
+    batches = castell.reports.parquet.ReportFile.batches
 
     def listen(
-        file: castell.reports.reports.ReportFile, blocks: Sequence[int]
+        file: castell.reports.parquet.ReportFile, blocks: Sequence[int]
     ) -> Iterator[list[Any]]:
         asked.append(list(blocks))
         return batches(file, blocks)
 
-    monkeypatch.setattr(castell.reports.reports.ReportFile, "batches", listen)
+    monkeypatch.setattr(castell.reports.parquet.ReportFile, "batches", listen)
     counts = scan_reports(path, study, progress=heard.append)
     last = study.design.blocks[-1].names[0]
     counts.table(axes_of(study, [last]))

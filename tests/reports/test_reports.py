@@ -13,11 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import castell.reports.reports
+import castell.reports.parquet
 from castell import Attribute, MatrixResponse, Schema, Study
 from castell.counting import scan_reports
 from castell.errors import ReportError, StudyError
-from castell.reports.reports import Reports, ReportWriter, check_codes, code_type
+from castell.reports.codes import check_codes, code_type
+from castell.reports.parquet import ReportWriter
+from castell.reports.reports import Reports
 
 SCHEMA = Schema(
     [Attribute("sex", ["Male", "Female"]), Attribute("age", [20, 30, 40]), Attribute("ok", [0, 1])]
@@ -194,7 +196,7 @@ def test_reports_that_are_no_answers_have_no_labels() -> None:
 def test_what_is_saved_is_loaded(
     secure: bool, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(castell.reports.reports, "ROW_GROUP", group)
+    monkeypatch.setattr(castell.reports.parquet, "ROW_GROUP", group)
     path = tmp_path / "reports.parquet"
     made = reports(SEX, OK_AGE, secure=secure)
     made.save(path)
@@ -284,7 +286,7 @@ def test_codes_that_cannot_be_are_refused(
 def test_a_bad_code_in_a_later_group_is_found_and_its_row_named(
     read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(castell.reports.reports, "ROW_GROUP", 3)
+    monkeypatch.setattr(castell.reports.parquet, "ROW_GROUP", 3)
     path = forge(tmp_path / "r.parquet", {"sex": [0] * 7 + [2], "ok x age": [0] * 8})
     with pytest.raises(ReportError, match="row 8, 'sex': 2 is not a report"):
         read(path)
@@ -370,7 +372,7 @@ def test_a_file_appears_only_when_it_is_whole(tmp_path: Path) -> None:
 def test_a_writer_refuses_what_is_no_report_and_leaves_nothing(
     group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(castell.reports.reports, "ROW_GROUP", group)
+    monkeypatch.setattr(castell.reports.parquet, "ROW_GROUP", group)
 
     def write(columns: list[Any]) -> None:
         with ReportWriter(STUDY, tmp_path / "r.parquet", secure=True) as writer:

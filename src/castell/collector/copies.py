@@ -16,7 +16,7 @@ from pathlib import Path
 from castell.collector.store import Store, is_server, open_store
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.store import StoreError
-from castell.reports.reports import ReportWriter
+from castell.reports.parquet import ReportWriter
 
 
 def export(store: Store, path: Path) -> int:

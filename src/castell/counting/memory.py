@@ -9,7 +9,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from castell.counting.counts import ByBatches
-from castell.reports.reports import ROW_GROUP, Reports
+from castell.reports.parquet import ROW_GROUP
+from castell.reports.reports import Reports
 from castell.study.study import Study
 
 

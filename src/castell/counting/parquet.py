@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from castell.counting.counts import ByBatches, Progress
 from castell.errors import ReportError
-from castell.reports.reports import ReportFile
+from castell.reports.parquet import ReportFile
 from castell.study.study import Study
 
 

@@ -12,7 +12,8 @@ from castell.device.encode import AnswerFile, backend_of, encode
 from castell.device.respond import draw_blocks, report_columns
 from castell.device.words import Source, secure_words, seeded_words
 from castell.errors import OptionError
-from castell.reports.reports import Reports, ReportWriter
+from castell.reports.parquet import ReportWriter
+from castell.reports.reports import Reports
 
 if TYPE_CHECKING:
     from castell.study.study import Study

@@ -58,7 +58,7 @@ def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
     [1]
     """
     design = study.design
-    if not design.draw:
+    if len(design.samples) == 1:
         return list(range(len(design.blocks)))
     return [bisect_right(design.starts, codes[0]) - 1]
 
@@ -73,7 +73,7 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
     columns = report_columns(
         study.design,
         answer_codes(study, answers, asked),
-        np.array(asked) if study.design.draw else None,
+        np.array(asked) if len(study.design.samples) > 1 else None,
         lambda index: labelled_words(key, "report", digest, index),
     )
     return Report(_new_id(), digest, tuple(int(column[0]) for column in columns))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from castell.channels import Channel
 from castell.device.words import Source, numbers_below
-from castell.reports.reports import code_type
+from castell.reports.codes import code_type
 from castell.study.design import Block, Design
 
 Codes = Mapping[str, NDArray[np.intp]]
@@ -45,7 +45,7 @@ def respond(channel: Channel, codes: NDArray[Any], words: Source) -> NDArray[Any
 
 def draw_blocks(design: Design, rows: int, words: Source) -> NDArray[np.intp] | None:
     """Which block each respondent reports, before and whatever they answer; None if all of them."""
-    if not design.draw:
+    if len(design.samples) == 1:
         return None
     return numbers_below(len(design.blocks), rows, words).astype(np.intp)
 

@@ -1,18 +1,15 @@
-"""Reports: small integers, and the digest of the study they belong to.
+"""Reports: small integers, and the study they belong to.
 
-At rest they are Parquet: a column for each block, named by the block's attributes, or a single one
-where each respondent reports a block that was drawn; and the digest in the file's metadata. A file
-of another study is refused, and so is a code that no report of this study can be.
+A column for each block, named by the block's attributes, or a single one where each respondent
+reports a block that was drawn. At rest they are Parquet.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,52 +17,13 @@ from numpy.typing import NDArray
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.errors import ReportError
+from castell.reports.codes import check_codes, column_names, column_types, joined
 from castell.reports.marks import check_study, is_secure, marked_schema, metadata_of
+from castell.reports.parquet import ROW_GROUP, ReportFile, ReportWriter
 from castell.study.study import Study
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ROW_GROUP = 1 << 20
-
-
-def code_type(outputs: int) -> np.dtype[Any]:
-    """The smallest unsigned integers that hold every report of a channel."""
-    return np.min_scalar_type(outputs - 1)
-
-
-def column_names(study: Study) -> list[str]:
-    """A name for each column."""
-    return list(study.design.columns)
-
-
-def column_types(study: Study) -> dict[str, np.dtype[Any]]:
-    """The columns of a study's reports and the integers in them."""
-    widths = zip(column_names(study), study.design.widths, strict=True)
-    return {name: code_type(width) for name, width in widths}
-
-
-def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
-    """A column of codes, refused if one of them cannot be such a report."""
-    codes = np.asarray(codes)
-    if codes.ndim != 1 or codes.dtype.kind not in "ui":
-        raise ReportError(
-            f"the reports of {name!r} are {codes.dtype} in {codes.ndim} dimensions",
-            "reports are one column of integers for each block",
-        )
-    if len(codes) and (codes.max() >= outputs or codes.min() < 0):
-        row = int(np.flatnonzero((codes >= outputs) | (codes < 0))[0])
-        raise ReportError(
-            f"row {row + first_row}, {name!r}: {codes[row]} is not a report",
-            f"codes run from 0 to {outputs - 1}; the file is damaged or forged",
-        )
-    return codes.astype(code_type(outputs), copy=False)
-
-
-def joined(study: Study, parts: Iterable[Sequence[NDArray[Any]]]) -> list[NDArray[Any]]:
-    """Columns that came some rows at a time, whole."""
-    empty = [np.empty(0, code_type(width)) for width in study.design.widths]
-    return [np.concatenate(column) for column in zip(*parts, strict=True)] or empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +75,7 @@ class Reports:
     def _repr_html_(self) -> str:
         design = self.study.design
         each = [len(self)] * len(design.blocks)
-        if design.draw:
+        if len(design.samples) > 1:
             ends = (*design.starts, *design.widths)
             each = np.histogram(self.columns[0], bins=ends)[0].tolist()
         rows = []
@@ -215,10 +173,7 @@ class Reports:
         return cls(study, columns, secure=is_secure(table.schema))
 
     def sorted(self) -> Reports:
-        """The same reports in the order of their codes, which says nothing of when they came.
-
-        Methods that hold some reports out deal them by their place: what is sorted is dealt alike.
-        """
+        """The same reports in the order of their codes, which says nothing of when they came."""
         order = np.lexsort(self.columns[::-1])
         columns = [column[order] for column in self.columns]
         return Reports(self.study, columns, secure=self.secure, backend=self.backend)
@@ -234,120 +189,3 @@ class Reports:
         with ReportFile(path, study) as file:
             parts = file.batches(range(len(study.design.widths)))
             return cls(study, joined(study, parts), secure=file.secure)
-
-
-class ReportWriter:
-    """Writes a Parquet file of reports, which appears under its name only when it is whole."""
-
-    def __init__(self, study: Study, path: str | Path, *, secure: bool) -> None:
-        import pyarrow.parquet as pq
-
-        self.study, self.path = study, Path(path)
-        if not self.path.parent.is_dir():
-            raise ReportError(f"there is no folder {self.path.parent}", "make it first")
-        if self.path.is_dir():
-            raise ReportError(f"{self.path} is a folder", "give the name of a file in it")
-        self._part = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.part")
-        self._schema = marked_schema(column_types(study), study.digest, secure=secure)
-        self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
-        self._waiting: list[pa.Table] = []
-
-    def write(self, columns: Sequence[NDArray[Any]]) -> None:
-        """Add some reports. They are written in large groups, however few come at a time."""
-        import pyarrow as pa
-
-        names, widths = column_names(self.study), self.study.design.widths
-        arrays = [
-            pa.array(check_codes(name, width, codes))
-            for name, width, codes in zip(names, widths, columns, strict=True)
-        ]
-        self._waiting.append(pa.Table.from_arrays(arrays, schema=self._schema))
-        if sum(table.num_rows for table in self._waiting) >= ROW_GROUP:
-            self._flush()
-
-    def _flush(self) -> None:
-        import pyarrow as pa
-
-        if self._waiting:
-            self._writer.write_table(pa.concat_tables(self._waiting), ROW_GROUP)
-            self._waiting = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self._flush()
-        self._writer.close()
-        if kind is None:
-            self._part.replace(self.path)
-        else:
-            self._part.unlink()
-
-
-class ReportFile:
-    """A Parquet file of reports, open for reading and known to be this study's."""
-
-    def __init__(self, path: str | Path, study: Study) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        self.path, self.study = Path(path), study
-        try:
-            self._file = pq.ParquetFile(path)
-        except FileNotFoundError:
-            raise ReportError(
-                f"there is no file {path}", "castell randomize writes one, castell serve a store"
-            ) from None
-        except (pa.ArrowInvalid, OSError) as error:
-            raise ReportError(
-                f"{path} is not Parquet ({error})", "reports are written by castell randomize"
-            ) from None
-        schema = self._file.schema_arrow
-        try:
-            check_study(str(path), schema, study.digest, column_names(study))
-        except ReportError:
-            self.close()
-            raise
-        # Reports count as secure only when their file says so.
-        self.secure = is_secure(schema)
-        self.rows: int = self._file.metadata.num_rows
-
-    def batches(self, wanted: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
-        """The codes of some columns, a good number of rows at a time, each checked."""
-        every, widths = column_names(self.study), self.study.design.widths
-        names = [every[i] for i in wanted]
-        row = 1
-        for batch in self._read(names):
-            columns = []
-            for i, name in zip(wanted, names, strict=True):
-                column: pa.Array = batch.column(name)
-                if column.null_count:
-                    raise ReportError(f"{self.path}: {name!r} has missing reports", "it is damaged")
-                codes = column.to_numpy(zero_copy_only=False)
-                columns.append(check_codes(name, widths[i], codes, row))
-            row += batch.num_rows
-            yield columns
-
-    def _read(self, names: list[str]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        try:
-            yield from self._file.iter_batches(ROW_GROUP, columns=names)
-        except (pa.ArrowInvalid, OSError) as error:
-            first = str(error).split("\n")[0]
-            raise ReportError(f"{self.path} is damaged ({first})", "take it again") from None
-
-    def close(self) -> None:
-        self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

@@ -15,7 +15,8 @@ from castell.collector.store.store import Store, hour_text
 from castell.counting import MemoryCounts, samples_of
 from castell.counting.kernels import Integers
 from castell.inference.inversion import parts_of
-from castell.reports.reports import Reports, joined
+from castell.reports.codes import joined
+from castell.reports.reports import Reports
 from castell.results.fitting import fit
 from castell.results.model import Model
 from castell.study.design import Axis

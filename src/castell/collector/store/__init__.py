@@ -18,7 +18,8 @@ from castell.collector.store.store import (
 )
 from castell.counting import Counts, MemoryCounts
 from castell.errors import MissingExtraError
-from castell.reports.reports import Reports, joined
+from castell.reports.codes import joined
+from castell.reports.reports import Reports
 from castell.study.study import Study
 
 __all__ = [

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import ReportError
-from castell.reports.reports import code_type
+from castell.reports.codes import code_type
 
 _LETTERS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
