@@ -51,6 +51,14 @@ def stated(counts: extend.Counts, names: tuple[str, ...]) -> Any:
 # -- a function as a method -----------------------------------------------------------------------
 
 
+def test_a_function_of_tables_is_told_how_to_be_a_method() -> None:
+    def bare(counts: extend.Counts, names: tuple[str, ...]) -> Any:
+        raise AssertionError(counts, names)
+
+    with pytest.raises(OptionError, match=r"bare asks for names besides counts.*table_method"):
+        castell.fit(REPORTS, bare)
+
+
 def test_a_function_is_a_method() -> None:
     model = castell.fit(REPORTS, even)
     known = castell.fit(REPORTS, "castell")

@@ -30,7 +30,7 @@ from castell.study.study import Study
 FOLDS = 5
 
 PRIME = 2**31 - 1
-# Any numbers below the prime do; these are the digits of pi, e and the square root of two.
+# Any numbers below the prime do. These are digits of pi, e, sqrt(2), gamma and the golden ratio.
 BASES = (314159265, 271828182)
 ROUNDS = (141421356, 577215664, 161803398)
 

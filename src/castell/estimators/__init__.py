@@ -84,6 +84,15 @@ def _check(given: Any) -> None:
             f"a {type(given).__name__} is no method",
             "give a name, a function fit(counts, **options) -> Fitted, or what has one as fit",
         )
+    _, *options = inspect.signature(getattr(given, "fit", given)).parameters.values()
+    needed = [p.name for p in options if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD]
+    if needed:
+        name = getattr(given, "__name__", "the method")
+        raise OptionError(
+            f"{name} asks for {', '.join(needed)} besides counts",
+            "a function table(counts, names) becomes a method by @castell.extend.table_method; any "
+            "other option needs a default",
+        )
     if not isinstance(getattr(given, "READS", Reads()), Reads):
         raise OptionError(
             f"READS of a method is a {type(given.READS).__name__}",
