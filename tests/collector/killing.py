@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from castell.collector.store import open_store
+from castell.collector.store.store import report_key
 from castell.collector.wire import id_bytes, new_id
 from castell.study.study import Study
 from tests.collector.process import Collector
@@ -164,8 +165,11 @@ def run(
         count = opened.count()
         assert count == len(rows)
         pack = opened._packing.pack  # type: ignore[attr-defined]
-    sent = {id_bytes(id): pack(codes) for id, codes in account.sent.items()}
-    promised = {id_bytes(id): pack(codes) for id, codes in account.promised.items()}
+
+    def kept(reports: dict[str, list[int]]) -> dict[bytes, bytes]:
+        return {report_key(study, id_bytes(id)): pack(codes) for id, codes in reports.items()}
+
+    sent, promised = kept(account.sent), kept(account.promised)
     return Verdict(
         promised=len(promised),
         held=count,

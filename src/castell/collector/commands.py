@@ -22,6 +22,13 @@ StoreOption = Annotated[
     str | None,
     typer.Option(help="An SQLite file (default: beside the study) or postgresql://..."),
 ]
+Spool = Annotated[
+    Path | None,
+    typer.Option(
+        help="With PostgreSQL: folder where reports wait to be filed (default: CASTELL_SPOOL, "
+        "else ~/.local/state/castell)."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
@@ -61,6 +68,7 @@ def serve(
     proxy: Annotated[
         str, typer.Option(help="Address of a reverse proxy whose X-Forwarded-For is believed.")
     ] = "",
+    spool: Spool = None,
     as_json: Json = False,
 ) -> None:
     """Collect reports: the survey at /, results at /results, reports durable once answered."""
@@ -86,7 +94,7 @@ def serve(
     place = store or default_store(study)
     listening = listen(host, port)
     try:
-        opened = open_store(place, made)
+        opened = open_store(place, made, spool=spool)
     except BaseException:
         listening.close()
         raise
