@@ -2,9 +2,10 @@
 
 Two looks at it. From inside: the answer is given after the spool's file and its folder were
 synced, or after COMMIT has returned on a connection with synchronous=FULL. From outside, where
-strace can be used: in the system calls of the running collector, between a request coming in and its 201 going
-out, the spool's new file is synced, gets its name, and the folder is synced; or the WAL is synced.
-That shows that castell and SQLite ask the kernel; that the disk keeps its word is the disk's part.
+strace can be used: in the system calls of the running collector, between a request coming in and
+its 201 going out, the spool's new file is synced, gets its name, and the folder is synced; or the
+WAL is synced. That shows that castell and SQLite ask the kernel; that the disk keeps its word is
+the disk's part.
 """
 
 from __future__ import annotations
