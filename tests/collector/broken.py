@@ -42,7 +42,7 @@ def twice(store: SqliteStore, submissions: Sequence[Submission]) -> list[Outcome
 
 def unsynced(store: SqliteStore, submissions: Sequence[Submission]) -> list[Outcome]:
     store._writer.execute("PRAGMA synchronous=OFF")
-    spool.os.fsync = lambda _: None  # type: ignore[attr-defined]
+    spool._sync_data = spool.os.fsync = lambda _: None  # type: ignore[attr-defined]
     return _real(store, submissions)
 
 

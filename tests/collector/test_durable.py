@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from castell.collector.store import spool
 from castell.collector.store.sqlite import SqliteStore
 from tests.collector.process import Collector
 from tests.collector.respondents import STUDY, bulk, collector, report
@@ -34,6 +35,7 @@ STEPS = {
     "part": r"(fsync|fdatasync)\(\d+<[^>]*-spool\.part>",
     "named": r"rename\w*\(.*-spool\.part\".*-spool\"",
     "folder": r"(fsync|fdatasync)\(\d+<[^>]*/[^./>]*>",
+    "turned": r"(fsync|fdatasync)\(\d+<[^>]*-spool>",
     "wal": r"(fsync|fdatasync)\(\d+<[^>]*sqlite-wal>",
 }
 
@@ -59,23 +61,29 @@ def test_the_answer_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.Monke
         return replace(path, target)
 
     monkeypatch.setattr(os, "fsync", told_fsync)
+    monkeypatch.setattr(spool, "_sync_data", told_fsync)
     monkeypatch.setattr(Path, "replace", told_replace)
     store = Told(tmp_path / "store.sqlite", STUDY)
     store._writer.set_trace_callback(events.append)
+
+    def post(path: str, document: Any) -> list[str]:
+        events.clear()
+        assert client.post(path, json=document).status_code == 201
+        return events[: events.index("accepted")]
+
     with collector(store) as client:
         # Few of them: in the spool, whose name is durable as well.
+        made = ["sync store.sqlite-spool.part", "rename", f"sync {tmp_path.name}", "COMMIT"]
+        assert post("/reports", report())[-4:] == made
         for _ in range(3):
-            events.clear()
-            assert client.post("/reports", json=report()).status_code == 201
-            spooled = ["sync store.sqlite-spool.part", "rename", f"sync {tmp_path.name}"]
-            assert events[-5:] == [*spooled, "COMMIT", "accepted"]
+            assert post("/reports", report())[-2:] == ["sync store.sqlite-spool", "COMMIT"]
         # Many: the pool is filled first, then they go straight to the database.
-        assert client.post("/reports/bulk", json=bulk(200)).status_code == 201
-        events.clear()
-        assert client.post("/reports/bulk", json=bulk(100)).status_code == 201
-        accepted = events[: events.index("accepted")]
-        assert accepted[-1] == "COMMIT"
-        assert "rename" not in accepted
+        post("/reports/bulk", bulk(200))
+        assert post("/reports/bulk", bulk(100))[-1] == "COMMIT"
+        straight = post("/reports/bulk", bulk(100))
+        assert straight[-1] == "COMMIT"
+        assert not [event for event in straight if event.startswith(("sync", "rename"))]
+        assert sum(event.startswith("INSERT INTO reports") for event in straight) == 100
 
 
 def _traces() -> bool:
@@ -122,14 +130,18 @@ def _traced(folder: Path, *run: str) -> tuple[int, int]:
         os.kill(pid, signal.SIGTERM)
         server.end()
     answered = covered = 0
-    done: list[str] = []
+    done, asked = list[str](), ""
     for line in trace.read_text(encoding="utf-8", errors="replace").splitlines():
         if "POST /reports" in line:
-            done = []
+            done, asked = [], line
         elif "HTTP/1.1 201" in line:
             answered += 1
-            spooled = [step for step in done if step != "wal"]
-            covered += spooled[:3] == ["part", "named", "folder"] or "wal" in done
+            replaced = [step for step in done if step in ("part", "named", "folder")]
+            covered += (
+                "turned" in done
+                or replaced[:3] == ["part", "named", "folder"]
+                or (done[:1] == ["wal"] and "POST /reports/bulk" in asked)
+            )
             done = []
         else:
             done += [step for step, call in STEPS.items() if re.search(call, line)]

@@ -208,6 +208,7 @@ def test_a_filed_invitation_leaves_no_bytes(tmp_path: Path) -> None:
         assert key in path.read_bytes()
         assert codes[7].encode() not in path.read_bytes()
         store.add([Submission((pair(),), code) for code in codes])
+        store.rest()
         waiting = store.spool.read().spent
         assert len(waiting) == POOL
         files = [file.read_bytes() for file in tmp_path.iterdir()]

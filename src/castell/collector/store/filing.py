@@ -37,9 +37,9 @@ def goes_straight(waiting: Waiting, new: Collection[bytes]) -> bool:
     return len(waiting.reports) >= POOL and len(new) >= POOL
 
 
-def is_due(waiting: Waiting) -> bool:
+def is_due(reports: int) -> bool:
     """Whether enough reports wait: a pool to file and a pool to stay."""
-    return len(waiting.reports) >= 2 * POOL
+    return reports >= 2 * POOL
 
 
 def drawn(waiting: Waiting) -> Waiting:

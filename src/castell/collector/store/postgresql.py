@@ -39,6 +39,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_or_leave
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.migrating import migrate
 from castell.collector.store.packing import Packing
@@ -231,12 +232,9 @@ class PostgresqlStore(SpooledStore[Connection]):
 
     # -- upkeep --------------------------------------------------------------------------------
 
-    def rest(self) -> None:
-        """Nothing to do but for the spool: the server keeps its own files."""
-        with contextlib.suppress(StoreError), self._writing():
-            self.spool.tidy()
-
     def close(self) -> None:
+        if is_due(self._held):
+            self.rest()
         self._engine.dispose()
 
 

@@ -47,21 +47,22 @@ class SpooledStore(abc.ABC, Generic[Link]):
     place: str
     spool: Spool
     _packing: Packing
-    # Whether the spool holds enough to be filed, as of the last report.
-    _due = False
+    # How many reports wait, as of the last that came, and whether some of them are filed.
+    _held = 0
+    _stale = False
 
     # -- writing -------------------------------------------------------------------------------
 
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         if not submissions:
             return []
-        if self._due:  # the last filing failed: the spool must not grow without a limit
+        if is_due(self._held):
             self._file()
         outcomes = self._accept(submissions)
-        if self._due:
-            # The reports are durable in the spool. Should this fail, the next who come are told.
+        if self._stale:
+            # These are durable whatever happens now: what fails here is tried again later.
             with contextlib.suppress(StoreError):
-                self._file()
+                self._forget()
         self._keep_order()
         return outcomes
 
@@ -73,6 +74,7 @@ class SpooledStore(abc.ABC, Generic[Link]):
             # Most batches of a busy collector hold nothing that was there before.
             with self._writing() as link:
                 held = self.spool.read()
+                self._held = len(held.reports)
                 fresh = not sent.keys() & held.reports.keys() and not self._invited(link)
                 if fresh and goes_straight(held, sent):
                     if self._insert(link, sent, (), this_hour()):
@@ -91,6 +93,7 @@ class SpooledStore(abc.ABC, Generic[Link]):
         self, link: Link, submissions: Sequence[Submission], sent: Collection[bytes]
     ) -> list[Outcome] | None:
         waiting = self._unfiled(link, self.spool.read())
+        self._held = len(waiting.reports)
         known = {**self._find(link, sent), **waiting.reports}
         used: set[bytes] = set()
         spend = self._spender(link, submissions, waiting, used) if self._invited(link) else None
@@ -100,9 +103,7 @@ class SpooledStore(abc.ABC, Generic[Link]):
             return outcomes
         if goes_straight(waiting, new):
             return outcomes if self._insert(link, new, used, hour) else None
-        pool = Waiting({**waiting.reports, **new}, waiting.spent | used, hour)
-        self.spool.write(pool)
-        self._due = is_due(pool)
+        self._spool(Waiting({**waiting.reports, **new}, waiting.spent | used, hour))
         return outcomes
 
     def _spender(
@@ -124,18 +125,30 @@ class SpooledStore(abc.ABC, Generic[Link]):
         return spend
 
     def _file(self) -> None:
-        """Bring what is drawn from the spool to the database, then take it out of the spool."""
+        """Bring what is drawn from the spool to the database.
+
+        It is taken out of the spool with the next that is written to it.
+        """
         for _ in range(_TRIES):
             with self._writing() as link:
-                chosen = drawn(self._unfiled(link, self.spool.read()))
+                waiting = self._unfiled(link, self.spool.read())
+                self._held, self._stale = len(waiting.reports), True
+                if not is_due(self._held):
+                    return  # another collector was first
+                chosen = drawn(waiting)
                 if self._insert(link, chosen.reports, chosen.spent, this_hour()):
-                    break
+                    return
                 self._undo(link)
-        else:
-            raise _contended()
+        raise _contended()
+
+    def _forget(self) -> None:
+        """Take out of the spool what is filed."""
         with self._writing() as link:
-            self.spool.write(self._unfiled(link, self.spool.read()))
-        self._due = False
+            self._spool(self._unfiled(link, self.spool.read()))
+
+    def _spool(self, waiting: Waiting) -> None:
+        self.spool.write(waiting)
+        self._held, self._stale = len(waiting.reports), False
 
     def _unfiled(self, link: Link, held: Waiting) -> Waiting:
         """What the spool holds and the database does not."""
@@ -149,6 +162,20 @@ class SpooledStore(abc.ABC, Generic[Link]):
             if self._count(link) or self.spool.read().reports:
                 raise not_empty(self.place)
             return self._fill(link, snapshot)
+
+    def rest(self) -> None:
+        """Put things in order, after a start or when nothing has come for a moment."""
+        with contextlib.suppress(StoreError):
+            with self._writing() as link:
+                held = self.spool.read()
+                waiting = self._unfiled(link, held)
+                if waiting != held:
+                    self._spool(waiting)
+                self._held = len(waiting.reports)
+                self.spool.tidy()
+            if is_due(self._held):
+                self._file()
+                self._forget()
 
     def _claim_invitations(self, link: Link) -> None:
         """Refuse to use invitations where another spool may hold some that are used."""

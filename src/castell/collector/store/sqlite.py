@@ -19,7 +19,9 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
+from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.packing import Packing
 from castell.collector.store.spool import Spool
@@ -162,13 +164,11 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         return bool(link.execute(_INVITED).fetchone()[0])
 
     def _find(self, link: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, bytes]:
-        query = "SELECT codes FROM reports WHERE id = ?"
-        found = ((key, link.execute(query, (key,)).fetchone()) for key in keys)
-        return {key: row[0] for key, row in found if row}
+        return dict(_those(link, "SELECT id, codes FROM reports WHERE id", keys))
 
     def _unused(self, link: sqlite3.Connection, keys: Collection[bytes]) -> frozenset[bytes]:
-        query = "SELECT 1 FROM unspent WHERE code = ?"
-        return frozenset(key for key in keys if link.execute(query, (key,)).fetchone())
+        found = _those(link, "SELECT code FROM unspent WHERE code", keys)
+        return frozenset(row[0] for row in found)
 
     def _count(self, link: sqlite3.Connection) -> int:
         return int(link.execute("SELECT count(*) FROM reports").fetchone()[0])
@@ -190,9 +190,7 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
             self._rewrite()
 
     def rest(self) -> None:
-        """Put the files in order: nothing has come for a moment, or the collector has started."""
-        with contextlib.suppress(StoreError), self._writing():
-            self.spool.tidy()
+        super().rest()
         if self._unordered:
             self._rewrite()
 
@@ -217,9 +215,17 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         return int(pages) * int(size)
 
     def close(self) -> None:
-        if self._wrote:
+        if self._wrote or is_due(self._held):
             self.rest()
         self._writer.close()
+
+
+def _those(link: sqlite3.Connection, query: str, keys: Collection[bytes]) -> Iterator[Any]:
+    """The rows of some keys, a few hundred at a time: SQLite limits the length of a statement."""
+    wanted = list(keys)
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        yield from link.execute(f"{query} IN ({','.join('?' * len(part))})", part)
 
 
 def _number(path: Path) -> tuple[int, int] | None:
