@@ -189,7 +189,9 @@ def test_a_database_of_the_first_version_is_brought_up_to_date(database: str) ->
         assert store.timeline() == [("1970-01-01T01:00:00Z", 20)]
 
 
-def test_machines_without_invitations_have_a_spool_each(database: str, tmp_path: Path) -> None:
+def test_machines_without_invitations_have_a_spool_each(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A report that comes to both is kept once, though neither sees what waits at the other's."""
     sent, more, others = many(), many(), many()
     here = open_store(database, STUDY, spool=tmp_path / "here")
@@ -201,6 +203,10 @@ def test_machines_without_invitations_have_a_spool_each(database: str, tmp_path:
         # Each files what waits: 64 of `sent` wait at both.
         for store in (here, there):
             store.add(many()[:90])
+        with closing(open_store(database, spool=tmp_path / "here")):
+            (said,) = caplog.messages
+        assert f"{tmp_path / 'there'} on" in said
+        assert "are not read: give its folder with CASTELL_SPOOL" in said
         found = [{key for part in rows(store) for key, _, _ in part} for store in (here, there)]
         wanted = {key for one in (*sent, *more, *others) for key, _ in one.reports}
         assert wanted <= found[0] | found[1]

@@ -139,6 +139,7 @@ def export(
     store: StorePlace,
     reports: Annotated[Path, typer.Argument(help="Parquet file of reports to write.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    spool: Spool = None,
     as_json: Json = False,
 ) -> None:
     """Write a store's reports as Parquet, codes only; the collector may go on meanwhile."""
@@ -150,7 +151,7 @@ def export(
         raise OptionError(f"{reports} does not end in .parquet", "reports are kept as Parquet")
     if reports.exists() and not force:
         raise OptionError(f"{reports} is there already", "give another name, or --force")
-    with closing(open_store(store)) as opened:
+    with closing(open_store(store, spool=spool)) as opened:
         rows = copies.export(opened, reports)
     _told(as_json, reports, rows)
 
@@ -158,13 +159,14 @@ def export(
 def backup(
     store: StorePlace,
     file: Annotated[Path, typer.Argument(help="SQLite file to write.")],
+    spool: Spool = None,
     as_json: Json = False,
 ) -> None:
     """Copy a store into a file, checked and synced; the collector may go on meanwhile."""
     with needs_extra():
         from castell.collector import copies
 
-    _told(as_json, file, copies.backup(store, file))
+    _told(as_json, file, copies.backup(store, file, spool=spool))
 
 
 def restore(

@@ -37,12 +37,12 @@ def backup(place: str, path: Path, *, spool: Path | None = None) -> int:
         return _copy(store, path)
 
 
-def restore(path: Path, place: str, *, spool: Path | None = None) -> int:
+def restore(path: Path, place: str) -> int:
     """Make a store from a backup. What is there already is never overwritten."""
     with contextlib.closing(SqliteStore(path)) as kept:
         if not is_server(place):
             return _copy(kept, Path(place))
-        opened = open_store(place, kept.study, secure=kept.secure, spool=spool)
+        opened = open_store(place, kept.study, secure=kept.secure)
         with contextlib.closing(opened) as store, kept.snapshot() as snapshot:
             if store.secure != kept.secure:
                 raise StoreError("the database was made for other reports", "give an empty one")

@@ -15,6 +15,8 @@ machine only: another would not know those that wait in this one's spool.
 from __future__ import annotations
 
 import contextlib
+import logging
+import platform
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -45,7 +47,7 @@ from castell.collector.store.migrating import migrate
 from castell.collector.store.packing import Packing
 from castell.collector.store.spool import Spool
 from castell.collector.store.spooled import SpooledStore
-from castell.collector.store.spoolfolder import folder_name, spool_folder
+from castell.collector.store.spoolfolder import VARIABLE, folder_name, spool_folder
 from castell.collector.store.store import Row, Snapshot, StoreError, new_store_id, same_study
 from castell.collector.store.tables import about, reports, unspent
 from castell.study.study import Study
@@ -72,6 +74,8 @@ _SPEND = delete(unspent).where(unspent.c.code == func.any(_KEYS))
 _INVITED = select(about.c.value == "true").where(about.c.name == "invitations")
 _LOCK = text("SELECT pg_advisory_xact_lock(:castell, :spool)")
 _CASTELL = 0x43615354
+_SPOOL = "spool "  # and the name of a folder: a row for each that reports have waited in
+_LOG = logging.getLogger("castell")
 
 
 class PostgresqlStore(SpooledStore[Connection]):
@@ -111,12 +115,14 @@ class PostgresqlStore(SpooledStore[Connection]):
             path = self._folder / f"{held['id']}.spool"
             self.spool = Spool(path, bytes.fromhex(held["id"]), self._packing.size)
             self.spool.read()  # one that is damaged is found out now
+            if study is None:
+                _tell_of_others(held, self._folder)
         except BaseException:
             self._engine.dispose()
             raise
         self.secure = held["secure"] == "true"
         self._name: str | None = None  # the spool folder's, once reports are written
-        self._claimed = False
+        self._claimed = self._noted = False
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -161,18 +167,31 @@ class PostgresqlStore(SpooledStore[Connection]):
             link.execute(_SPEND, {"keys": sorted(spent)})
         return True
 
-    def _claim_invitations(self, link: Connection) -> None:
+    def _note_spool(self) -> None:
+        if not self._noted:
+            self._note(f"{_SPOOL}{self._name}", f"{self._folder.absolute()} on {platform.node()}")
+            self._noted = True
+
+    def _claim_invitations(self) -> None:
         if self._claimed:
             return
-        claim = {"name": "spool", "value": self._name}
-        link.execute(insert_or_leave(about).on_conflict_do_nothing(), [claim])
-        holder = link.execute(select(about.c.value).where(about.c.name == "spool")).scalar_one()
-        if holder != self._name:
+        if self._note("invitations used with", str(self._name)) != self._name:
             raise StoreError(
                 "the invitations of this store are used by a collector with another spool",
                 "give its folder with --spool; if that is lost, make a new store from a backup",
             )
         self._claimed = True
+
+    def _note(self, name: str, value: str) -> str:
+        """Write something about the store down for good, before the spool is written.
+
+        What is there is left. Returned is what stands there then.
+        """
+        with self._transaction() as link:
+            row = {"name": name, "value": value}
+            link.execute(insert_or_leave(about).on_conflict_do_nothing(), [row])
+            query = select(about.c.value).where(about.c.name == name)
+            return str(link.execute(query).scalar_one())
 
     def invite(self, codes: Sequence[str]) -> None:
         keys = sorted(invitation_key(self.study, code) for code in codes)
@@ -236,6 +255,18 @@ class PostgresqlStore(SpooledStore[Connection]):
         if is_due(self._held):
             self.rest()
         self._engine.dispose()
+
+
+def _tell_of_others(held: Mapping[str, str], folder: Path) -> None:
+    """Whoever only reads should know of spools that are not read."""
+    here = folder_name(folder) if (folder / "name").exists() else None
+    for name, where in held.items():
+        if name.startswith(_SPOOL) and name != f"{_SPOOL}{here}":
+            _LOG.warning(
+                "castell: reports that wait in %s are not read: give its folder with %s",
+                where,
+                VARIABLE,
+            )
 
 
 def _make_durable(connection: Any, record: Any) -> None:

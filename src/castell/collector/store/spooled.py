@@ -110,7 +110,7 @@ class SpooledStore(abc.ABC, Generic[Link]):
         self, link: Link, submissions: Sequence[Submission], waiting: Waiting, used: set[bytes]
     ) -> Callable[[str | None], bool]:
         """A function that uses an invitation if it is good, and notes its key in `used`."""
-        self._claim_invitations(link)
+        self._claim_invitations()
         codes = {one.invitation for one in submissions if one.invitation is not None}
         keys = {code: invitation_key(self.study, code) for code in codes}
         unused = set(self._unused(link, keys.values()) - waiting.spent)
@@ -147,6 +147,7 @@ class SpooledStore(abc.ABC, Generic[Link]):
             self._spool(self._unfiled(link, self.spool.read()))
 
     def _spool(self, waiting: Waiting) -> None:
+        self._note_spool()
         self.spool.write(waiting)
         self._held, self._stale = len(waiting.reports), False
 
@@ -177,7 +178,10 @@ class SpooledStore(abc.ABC, Generic[Link]):
                 self._file()
                 self._forget()
 
-    def _claim_invitations(self, link: Link) -> None:
+    def _note_spool(self) -> None:
+        """Before the spool is written: have the database know that there is one."""
+
+    def _claim_invitations(self) -> None:
         """Refuse to use invitations where another spool may hold some that are used."""
 
     def _keep_order(self) -> None:
