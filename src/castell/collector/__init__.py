@@ -1,5 +1,5 @@
 """The collector: takes reports over HTTP, keeps them safe, and shows what they say.
 
-It sees integers only. Of a respondent it keeps a random id, the codes of the report and the hour
-it came; no address, agent or cookie, not even in a log.
+It sees integers only. Of a respondent it keeps a random key, the codes of the report and the hour
+it was filed; no address, agent or cookie, not even in a log.
 """
