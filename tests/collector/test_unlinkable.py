@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import urllib.request
 from contextlib import closing
 from pathlib import Path
@@ -77,6 +78,39 @@ def test_files_link_nobody(folder: Path, end: Any) -> None:
     # All of them are there, so there was something to find.
     with closing(open_store(folder / "study.sqlite")) as store:
         assert store.count() == 220
+
+
+def filled(path: Path, number: int) -> tuple[SqliteStore, list[Person]]:
+    """A store that is still open, after many filings, and those who answered, in their order."""
+    codes = [new_invitation() for _ in range(number + 100)]
+    store = SqliteStore(path, STUDY)
+    store.invite(codes)
+    people: list[Person] = []
+    for start in range(0, number, 10):
+        ids = [secrets.token_bytes(16) for _ in range(10)]
+        people += [person(code, id) for code, id in zip(codes[start:], ids, strict=False)]
+        sent = zip(ids, codes[start:], strict=False)
+        store.add([Submission(((report_key(STUDY, id), b"code"),), code) for id, code in sent])
+    return store, people
+
+
+def test_many_filings_leave_no_order(tmp_path: Path) -> None:
+    store, people = filled(tmp_path / "s.sqlite", 1000)
+    with closing(store):
+        nothing(attack(copied(tmp_path), people))
+    nothing(attack(copied(tmp_path), people))
+
+
+def test_the_attack_finds_the_order_of_filings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If a store's files were not put in order after each."""
+    monkeypatch.setattr(SqliteStore, "_keep_order", lambda _: None)
+    store, people = filled(tmp_path / "s.sqlite", 1000)
+    with closing(store):
+        loot = attack(copied(tmp_path), people)
+    assert loot.order > ORDER
+    assert loot.links < LINKS  # of filings, not of people
 
 
 def columns(database: str, people: list[Person]) -> tuple[dict[str, Ranking], dict[str, Ranking]]:
