@@ -191,6 +191,23 @@ def test_what_a_crash_in_a_write_has_left_is_removed(place: str) -> None:
         assert store.count() == 1
 
 
+def test_a_spool_that_is_lost_is_missed(place: str, caplog: pytest.LogCaptureFixture) -> None:
+    with closing(open_store(place, STUDY)) as store:
+        assert isinstance(store, SpooledStore)
+        store.add([Submission((pair(),)) for _ in range(200)])
+    away = store.spool.path.rename(store.spool.path.with_name("away"))
+    with pytest.raises(StoreError, match=r"missing, and reports waited in it: bring it back; if"):
+        open_store(place, STUDY)
+    assert caplog.messages == []
+    with closing(open_store(place)) as reader:
+        assert reader.count() == 136
+    (said,) = caplog.messages
+    assert "missing, and reports waited in it: bring it back" in said
+    away.rename(store.spool.path)
+    with closing(open_store(place, STUDY)) as store:
+        assert store.count() == 200
+
+
 def test_a_spool_folder_has_a_name_for_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,8 +115,7 @@ class PostgresqlStore(SpooledStore[Connection]):
             path = self._folder / f"{held['id']}.spool"
             self.spool = Spool(path, bytes.fromhex(held["id"]), self._packing.size)
             self.spool.read()  # one that is damaged is found out now
-            if study is None:
-                _tell_of_others(held, self._folder)
+            self._check_spools(held, collecting=study is not None)
         except BaseException:
             self._engine.dispose()
             raise
@@ -166,6 +165,18 @@ class PostgresqlStore(SpooledStore[Connection]):
         if spent:
             link.execute(_SPEND, {"keys": sorted(spent)})
         return True
+
+    def _check_spools(self, held: Mapping[str, str], *, collecting: bool) -> None:
+        here = folder_name(self._folder) if (self._folder / "name").exists() else None
+        for name, where in held.items():
+            if name == f"{_SPOOL}{here}":
+                self.spool.check(collecting=collecting)
+            elif name.startswith(_SPOOL) and not collecting:
+                _LOG.warning(
+                    "castell: reports that wait in %s are not read: give its folder with %s",
+                    where,
+                    VARIABLE,
+                )
 
     def _note_spool(self) -> None:
         if not self._noted:
@@ -255,18 +266,6 @@ class PostgresqlStore(SpooledStore[Connection]):
         if is_due(self._held):
             self.rest()
         self._engine.dispose()
-
-
-def _tell_of_others(held: Mapping[str, str], folder: Path) -> None:
-    """Whoever only reads should know of spools that are not read."""
-    here = folder_name(folder) if (folder / "name").exists() else None
-    for name, where in held.items():
-        if name.startswith(_SPOOL) and name != f"{_SPOOL}{here}":
-            _LOG.warning(
-                "castell: reports that wait in %s are not read: give its folder with %s",
-                where,
-                VARIABLE,
-            )
 
 
 def _make_durable(connection: Any, record: Any) -> None:

@@ -18,7 +18,9 @@ one is written and synced, takes its name, and the folder is synced.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
+import logging
 import os
 import struct
 import time
@@ -36,6 +38,7 @@ _CHECK = 32
 _PAGE = 4096
 # Whoever reads while another writes may find neither half whole, and looks again.
 _LOOKS, _BETWEEN = 200, 0.005
+_LOG = logging.getLogger("castell")
 _sync_data = getattr(os, "fdatasync", os.fsync)  # macOS has the latter only
 
 
@@ -94,6 +97,18 @@ class Spool:
             else:
                 self._turn(body, room, now.place)
 
+    def check(self, *, collecting: bool) -> None:
+        """Complain of a spool that was there before and is not: its file is never deleted.
+
+        A collector would go on without the reports that waited in it. Whoever only reads is told.
+        """
+        if self.path.exists():
+            return
+        problem, remedy = f"{self.path} is missing, and reports waited in it", "bring it back"
+        if collecting:
+            raise StoreError(problem, f"{remedy}; if it is lost, restore a backup of the store")
+        _LOG.warning("castell: %s: %s", problem, remedy)
+
     def tidy(self) -> None:
         """Remove what a crash in the middle of a write has left: it would show the last report."""
         with self._asking():
@@ -110,7 +125,8 @@ class Spool:
         other = 1 - place
         with self._open() as handle:
             try:
-                os.pwrite(handle, body.ljust(room, b"\x00"), other * room)
+                if os.pwrite(handle, body.ljust(room, b"\x00"), other * room) != room:
+                    raise OSError(errno.EIO, "only a part was written")
                 _sync_data(handle)
             except OSError:
                 # It may be on the disk or not. What was there before must stay the newer one.

@@ -31,6 +31,7 @@ from castell.collector.store.store import Row, Snapshot, StoreError, same_study
 from castell.study.study import Study
 
 SPOOL = "-spool"  # what the spool's name adds to the file's
+_SPOOLED = "spooled"  # a row that says that there must be a spool
 REWRITE_LIMIT = 64 << 20
 _SMALL = 64 << 10
 _REWRITE_SHARE = 1 / 50
@@ -72,6 +73,8 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
                 self._packing = Packing(self.study.design.widths)
                 self.spool = Spool(beside, bytes.fromhex(about["id"]), self._packing.size)
                 self.spool.read()  # one that is damaged, or another store's, is found out now
+                if _SPOOLED in about:
+                    self.spool.check(collecting=study is not None)
                 undo.pop_all()
         except (sqlite3.Error, OSError, KeyError) as error:
             remedy = "give another file, or restore a backup"
@@ -81,6 +84,7 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         self.secure = about["secure"] == "true"
         # What a collector that was killed has left is put in order by the first rest().
         self._unordered, self._wrote, self._next_rewrite = True, False, 0.0
+        self._noted = False
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -101,6 +105,12 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
             finally:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
+
+    def _note_spool(self) -> None:
+        if not self._noted:
+            insert = "INSERT OR IGNORE INTO about VALUES (?, 'true')"
+            self._writer.execute(insert, (_SPOOLED,))
+            self._noted = True
 
     def _check_file(self) -> None:
         """SQLite would go on writing to a file that has been deleted, and lose it all."""
