@@ -45,7 +45,9 @@ def run(quick: bool) -> dict[str, Any]:
             with _place(kind, folder) as place:
                 if place is None:
                     continue
-                options = ("--port", "0", "--rate", "0", "--store", place)
+                options = ["--port", "0", "--rate", "0", "--store", place]
+                if kind == "PostgreSQL":
+                    options += ["--spool", str(folder / "spool")]
                 with collecting(folder, *options) as server:
                     for load, (bulk, clients, most) in LOADS.items():
                         before = _spent(server.process.pid)

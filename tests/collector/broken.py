@@ -4,7 +4,7 @@
 
 - `early`: answers before it has written,
 - `twice`: does not know a report it has seen,
-- `unsynced`: commits without an fsync.
+- `unsynced`: keeps reports without an fsync.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from castell.cli.app import main
-from castell.collector.store import sqlite
+from castell.collector.store import spool, sqlite
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.store import Outcome, Submission
 
@@ -42,6 +42,7 @@ def twice(store: SqliteStore, submissions: Sequence[Submission]) -> list[Outcome
 
 def unsynced(store: SqliteStore, submissions: Sequence[Submission]) -> list[Outcome]:
     store._writer.execute("PRAGMA synchronous=OFF")
+    spool._sync_data = spool.os.fsync = lambda _: None  # type: ignore[attr-defined]
     return _real(store, submissions)
 
 

@@ -29,6 +29,14 @@ def database(server: str) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(autouse=True)
+def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where reports wait that are not in a database yet: each test has a folder of its own."""
+    folder = tmp_path / "spool"
+    monkeypatch.setenv("CASTELL_SPOOL", str(folder))
+    return folder
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where a store of each kind can be made."""

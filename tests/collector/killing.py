@@ -1,7 +1,8 @@
 """kill -9 under load: clients that send, are cut off, try again and replay, and keep account.
 
 Each client knows which of its reports were acknowledged. When the killing is over the store must
-hold every one of them, with its codes, and nothing more often than once.
+hold every one of them, with its codes, and nothing more often than once. With invitations each
+report comes with one, and as many must be used as reports are held: not one for nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from castell.collector.store import open_store
+from castell.collector.store.invitations import new_invitation
+from castell.collector.store.store import report_key
 from castell.collector.wire import id_bytes, new_id
 from castell.study.study import Study
 from tests.collector.process import Collector
@@ -29,6 +32,7 @@ class Account:
     """What the clients of a run sent and were promised: codes by id."""
 
     sent: dict[str, list[int]] = field(default_factory=dict)
+    invitations: dict[str, str] = field(default_factory=dict)
     promised: dict[str, list[int]] = field(default_factory=dict)
     answers: Counter[int] = field(default_factory=Counter)
     cut_off: int = 0
@@ -42,6 +46,7 @@ class Load:
     port: int
     account: Account
     seed: int
+    codes: list[str] | None = None  # invitations to give out, if each report needs one
     stopped: bool = False
 
     async def client(self, number: int) -> None:
@@ -61,12 +66,15 @@ class Load:
                     elif mine and choose.random() < 0.3:
                         batch = [choose.choice(mine)]
                     else:
-                        batch = [new_id() for _ in range(choose.choice([1, 1, 1, 5]))]
+                        most = 5 if self.codes is None else 1
+                        batch = [new_id() for _ in range(choose.choice([1, 1, 1, most]))]
                     for id in batch:
                         codes = [choose.randrange(width) for width in widths]
                         self.account.sent.setdefault(id, codes)
                         if id not in mine:
                             mine.append(id)
+                            if self.codes is not None:
+                                self.account.invitations[id] = self.codes.pop()
                     waiting += batch
                     status = await self._post(reader, writer, batch)
                     self.account.answers[status] += 1
@@ -84,6 +92,8 @@ class Load:
     ) -> int:
         reports = [{"id": id, "codes": self.account.sent[id]} for id in batch]
         path, document = "/reports", {**reports[0], "study": self.study.digest}
+        if self.codes is not None:
+            document["invitation"] = self.account.invitations[batch[0]]
         if len(batch) > 1:
             path, document = "/reports/bulk", {"study": self.study.digest, "reports": reports}
         body = json.dumps(document).encode()
@@ -100,12 +110,18 @@ class Load:
 
 
 async def _load_and_kill(
-    folder: Path, options: Sequence[str], how: dict[str, Any], kills: int, clients: int, seed: int
+    folder: Path,
+    options: Sequence[str],
+    how: dict[str, Any],
+    kills: int,
+    clients: int,
+    seed: int,
+    codes: list[str] | None,
 ) -> Account:
     study = Study.load(folder / "study.json")
     choose = random.Random(seed)  # noqa: S311
     server = Collector(folder, "--port", "0", "--rate", "0", *options, **how)
-    load = Load(study, server.port, Account(), seed)
+    load = Load(study, server.port, Account(), seed, codes)
     running = [asyncio.create_task(load.client(i)) for i in range(clients)]
     try:
         for _ in range(kills):
@@ -141,6 +157,7 @@ class Verdict:
     unasked: int
     cut_off: int
     repeats: int
+    used: int = 0
 
 
 def run(
@@ -151,21 +168,31 @@ def run(
     clients: int = 32,
     seed: int = 1,
     store: str | None = None,
+    invitations: int = 0,
     **how: Any,
 ) -> Verdict:
     """Kill a collector again and again under load, then look at what its store holds."""
     (folder / "study.json").write_text(study.to_json(), encoding="utf-8")
     place = store or str(folder / "study.sqlite")
+    codes = [new_invitation() for _ in range(invitations)]
+    if codes:
+        with closing(open_store(place, study)) as opened:
+            opened.invite(codes)
+    left = list(codes) if codes else None
     account = asyncio.run(
-        _load_and_kill(folder, ["--store", place, *options], how, kills, clients, seed)
+        _load_and_kill(folder, ["--store", place, *options], how, kills, clients, seed, left)
     )
     with closing(open_store(place)) as opened, opened.snapshot() as snapshot:
         rows = {bytes(id): bytes(codes) for part in snapshot.rows for id, codes, _ in part}
+        used = len(codes) - len(snapshot.unspent)
         count = opened.count()
         assert count == len(rows)
         pack = opened._packing.pack  # type: ignore[attr-defined]
-    sent = {id_bytes(id): pack(codes) for id, codes in account.sent.items()}
-    promised = {id_bytes(id): pack(codes) for id, codes in account.promised.items()}
+
+    def kept(reports: dict[str, list[int]]) -> dict[bytes, bytes]:
+        return {report_key(study, id_bytes(id)): pack(codes) for id, codes in reports.items()}
+
+    sent, promised = kept(account.sent), kept(account.promised)
     return Verdict(
         promised=len(promised),
         held=count,
@@ -174,4 +201,5 @@ def run(
         unasked=sum(1 for id in rows if id not in sent),
         cut_off=account.cut_off,
         repeats=account.answers[200],
+        used=used,
     )

@@ -68,8 +68,9 @@ def test_serve(folder: Path) -> None:
         assert call(f"{address}/reports", report())[0] == 201
         assert call(f"{address}/metrics")[0] == 401
         assert call(f"{address}/metrics", authorization=f"Bearer {token}")[0] == 200
-    # Beside the study, whole, with nothing left over.
-    assert sorted(p.name for p in folder.iterdir()) == ["log", "study.json", "study.sqlite"]
+    # Beside the study, whole, with nothing left over; one report waits for others in the spool.
+    kept = ["log", "study.json", "study.sqlite", "study.sqlite-spool"]
+    assert sorted(p.name for p in folder.iterdir()) == kept
     with closing(open_store(folder / "study.sqlite")) as store:
         assert store.count() == 1
     assert (folder / "log").read_text(encoding="utf-8") == ""

@@ -107,10 +107,12 @@ def test_nothing_is_overwritten(store: Store, place: str, tmp_path: Path) -> Non
     assert store.count() == 1
     with pytest.raises(StoreError, match="there is no folder"):
         copies.backup(place, tmp_path / "no" / "backup.sqlite")
-    # A WAL without its file would be taken for the new file's own.
-    (tmp_path / "new.sqlite-wal").write_bytes(b"old")
-    with pytest.raises(StoreError, match="there already"):
-        copies.restore(backup, str(tmp_path / "new.sqlite"))
+    # A WAL or a spool without its file would be taken for the new file's own.
+    for end in ("-wal", "-spool"):
+        (tmp_path / f"new.sqlite{end}").write_bytes(b"old")
+        with pytest.raises(StoreError, match="there already"):
+            copies.restore(backup, str(tmp_path / "new.sqlite"))
+        (tmp_path / f"new.sqlite{end}").unlink()
 
 
 def test_a_restore_takes_only_backups(tmp_path: Path, database: str) -> None:
@@ -131,14 +133,15 @@ def test_a_damaged_copy_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with closing(open_store(tmp_path / "s.sqlite", STUDY)) as store:
         store.add([Submission(tuple(pair() for _ in range(2000)))])
 
-    real = SqliteStore.copy_to
+    real = SqliteStore.close
 
-    def spoil(self: SqliteStore, path: Path) -> None:
-        real(self, path)
-        whole = path.read_bytes()
-        path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) // 2))
+    def spoil(self: SqliteStore) -> None:
+        real(self)
+        if "backup" in self.path.name:
+            whole = self.path.read_bytes()
+            self.path.write_bytes(whole[: len(whole) // 2] + b"\xff" * (len(whole) // 2))
 
-    monkeypatch.setattr(SqliteStore, "copy_to", spoil)
+    monkeypatch.setattr(SqliteStore, "close", spoil)
     with pytest.raises(StoreError, match="the copy is damaged"):
         copies.backup(str(tmp_path / "s.sqlite"), tmp_path / "backup.sqlite")
     assert [p.name for p in tmp_path.iterdir() if "backup" in p.name] == []

@@ -37,6 +37,22 @@ def test_kills_with_postgresql(tmp_path: Path, database: str) -> None:
     check(killing.run(tmp_path, STUDY, kills=kills, clients=32, store=database))
 
 
+def test_kills_with_invitations(tmp_path: Path) -> None:
+    kills = 5 if SOAK == 1 else 20
+    verdict = killing.run(tmp_path, STUDY, kills=kills, clients=32, invitations=20_000)
+    check(verdict)
+    assert verdict.used == verdict.held
+
+
+def test_kills_with_invitations_and_postgresql(tmp_path: Path, database: str) -> None:
+    kills = 3 if SOAK == 1 else 20
+    verdict = killing.run(
+        tmp_path, STUDY, kills=kills, clients=32, invitations=20_000, store=database
+    )
+    check(verdict)
+    assert verdict.used == verdict.held
+
+
 def test_a_store_that_answers_early_is_caught(tmp_path: Path) -> None:
     broken = (sys.executable, "-m", "tests.collector.broken", "early")
     assert killing.run(tmp_path, STUDY, kills=3, clients=32, run=broken).lost > 0

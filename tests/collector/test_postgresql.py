@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 import psycopg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, insert
 
-from castell.collector.store import StoreError, Submission, open_store
+from castell.collector.store import Store, StoreError, Submission, open_store, tables
 from castell.collector.store.invitations import new_invitation
-from castell.collector.store.migrating import VERSION_TABLE
+from castell.collector.store.migrating import VERSION_TABLE, migrate
 from castell.collector.store.postgresql import PostgresqlStore
-from castell.collector.store.tables import metadata
+from castell.collector.store.store import Row, report_key
+from castell.collector.store.tables import about, metadata
 from tests.collector import postgres
 from tests.collector.respondents import STUDY, collector, pair, report
 
 
 def one() -> list[Submission]:
     return [Submission((pair(),))]
+
+
+def many() -> list[Submission]:
+    """Enough to be filed, all but those that stay in the spool."""
+    return [Submission((pair(),)) for _ in range(200)]
+
+
+def rows(store: Store) -> list[list[Row]]:
+    with store.snapshot() as snapshot:
+        return list(snapshot.rows)
 
 
 def run(database: str, *statements: str) -> list[tuple[object, ...]]:
@@ -38,18 +50,18 @@ def test_migrations_make_the_tables_the_code_uses(database: str) -> None:
         context = MigrationContext.configure(link, opts={"version_table": VERSION_TABLE})
         found = [d for d in compare_metadata(context, metadata) if d[1].name != VERSION_TABLE]
         assert found == []
-        assert context.get_current_revision() == "0001"
+        assert context.get_current_revision() == "0002"
     engine.dispose()
 
 
 def test_an_unknown_version_is_refused_and_left_alone(database: str) -> None:
     with closing(open_store(database, STUDY)) as store:
-        store.add(one())
+        store.add(many())
     run(database, f"UPDATE {VERSION_TABLE} SET version_num = '0099'")
     for study in (STUDY, None):
-        with pytest.raises(StoreError, match=r"schema version 0099, this castell knows 0001"):
+        with pytest.raises(StoreError, match=r"schema version 0099, this castell knows 0002"):
             open_store(database, study)
-    assert run(database, "SELECT count(*) FROM castell_reports") == [(1,)]
+    assert run(database, "SELECT count(*) FROM castell_reports") == [(136,)]
 
 
 def test_tables_without_a_version_are_refused(database: str) -> None:
@@ -124,10 +136,10 @@ def test_reports_survive_a_crash_of_the_server() -> None:
         pytest.skip("NOT TESTED: PostgreSQL is not installed (apt-get install postgresql)")
     with postgres.running() as address, closing(open_store(address, STUDY)) as store:
         kept = 0
-        for _ in range(20):
-            kept += store.add(one())[0].stored
+        for _ in range(5):
+            kept += sum(outcome.stored for outcome in store.add(many()))
         postgres.crash(address)
-        assert store.count() == kept == 20
+        assert store.count() == kept == 1000
         assert store.add(one())[0].stored == 1
 
 
@@ -136,6 +148,10 @@ def test_an_invitation_and_its_report_share_no_row(database: str) -> None:
     with closing(open_store(database, STUDY)) as store:
         store.invite(codes)
         store.add([Submission((pair(),), codes[1])])
+        # Until others were used as well the database does not hear of it.
+        with store.snapshot() as snapshot:
+            assert len(snapshot.unspent) == 2
+        assert run(database, "SELECT count(*) FROM castell_unspent") == [(3,)]
     columns = run(
         database,
         "SELECT table_name, column_name FROM information_schema.columns"
@@ -150,4 +166,68 @@ def test_an_invitation_and_its_report_share_no_row(database: str) -> None:
         ("castell_unspent", "code"),
         ("castell_version", "version_num"),
     ]
-    assert run(database, "SELECT count(*) FROM castell_unspent") == [(2,)]
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date(database: str) -> None:
+    """What was kept under its id is known under its key: sent again, it is not counted again."""
+    engine = create_engine(database.replace("postgresql://", "postgresql+psycopg://"))
+    reports = dict(pair() for _ in range(20))
+    with engine.begin() as link:
+        migrate(link, make=True, version="0001")
+        about_it = {"study": STUDY.to_json(), "secure": "true", "invitations": "false"}
+        for name, value in about_it.items():
+            link.execute(insert(about).values(name=name, value=value))
+        for id, codes in reports.items():
+            link.execute(insert(tables.reports).values(id=id, codes=codes, hour=3600))
+    engine.dispose()
+    with pytest.raises(StoreError, match=r"the store is older.*castell serve"):
+        open_store(database)
+    with closing(open_store(database, STUDY)) as store:
+        assert store.count() == 20
+        sent = [Submission(((report_key(STUDY, id), codes),)) for id, codes in reports.items()]
+        assert {outcome.repeated for outcome in store.add(sent)} == {1}
+        assert store.timeline() == [("1970-01-01T01:00:00Z", 20)]
+
+
+def test_machines_without_invitations_have_a_spool_each(
+    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A report that comes to both is kept once, though neither sees what waits at the other's."""
+    sent, more, others = many(), many(), many()
+    here = open_store(database, STUDY, spool=tmp_path / "here")
+    there = open_store(database, STUDY, spool=tmp_path / "there")
+    with closing(here), closing(there):
+        for store, batches in ((here, (sent, more, sent)), (there, (sent, others, sent))):
+            for batch in batches:
+                store.add(batch)
+        # Each files what waits: 64 of `sent` wait at both.
+        for store in (here, there):
+            store.add(many()[:90])
+        with closing(open_store(database, spool=tmp_path / "here")):
+            (said,) = caplog.messages
+        assert f"{tmp_path / 'there'} on" in said
+        assert "are not read: give its folder with CASTELL_SPOOL" in said
+        found = [{key for part in rows(store) for key, _, _ in part} for store in (here, there)]
+        wanted = {key for one in (*sent, *more, *others) for key, _ in one.reports}
+        assert wanted <= found[0] | found[1]
+        assert len(found[0] | found[1]) == len(wanted) + 180
+
+
+def test_invitations_are_used_with_one_spool(database: str, tmp_path: Path) -> None:
+    """A second one would not know the invitations that wait in the first."""
+    codes = [new_invitation() for _ in range(3)]
+    here, there = tmp_path / "here", tmp_path / "there"
+    with closing(open_store(database, STUDY, spool=here)) as store:
+        store.invite(codes)
+        assert store.add([Submission((pair(),), codes[0])])[0].stored == 1
+    with (
+        closing(open_store(database, STUDY, spool=there)) as other,
+        pytest.raises(StoreError, match=r"another spool: give its folder with --spool"),
+    ):
+        other.add([Submission((pair(),), codes[0])])
+    # Wherever the folder goes, it is the same spool.
+    here.rename(tmp_path / "moved")
+    with closing(open_store(database, STUDY, spool=tmp_path / "moved")) as store:
+        outcomes = store.add([Submission((pair(),), code) for code in codes[:2]])
+        assert [outcome.stored for outcome in outcomes] == [0, 1]
+        assert store.count() == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from castell import Attribute, Schema, Study
 from castell.collector.store import Packing, Submission
 from castell.collector.store.acceptance import settle
 from castell.collector.store.invitations import invitation_key, new_invitation
-from castell.collector.store.store import Refusal
+from castell.collector.store.store import Refusal, report_key
 from castell.collector.wire import id_bytes, id_text, new_id, wire_of
 from castell.errors import ReportError, StudyError
 from tests.collector.respondents import STUDY
@@ -112,13 +114,25 @@ def test_invitations_are_bound_to_the_study() -> None:
     assert len({new_invitation() for _ in range(1000)}) == 1000
 
 
+def test_ids_made_in_an_order_have_keys_without_one() -> None:
+    """Ids that count up, or begin with the time, must not tell the order by their keys."""
+    other = Study(Schema([Attribute("a", ["x", "y"])]), epsilon=1.0)
+    ids = [i.to_bytes(16, "big") for i in range(1000)]
+    keys = [report_key(STUDY, id) for id in ids]
+    assert len(set(keys)) == 1000
+    assert {len(key) for key in keys} == {16}
+    pairs = itertools.pairwise(keys)
+    assert 400 < sum(a < b for a, b in pairs) < 600
+    assert report_key(other, ids[0]) != keys[0]
+
+
 def test_a_report_of_a_drawn_design_is_one_integer() -> None:
     schema = Schema([Attribute("a", ["x", "y"]), Attribute("b", ["1", "2", "3"])])
     drawn = Study(schema, epsilon=1.0, design="singles")
     wire = wire_of(drawn)
     body = '{"id":"AAAAAAAAAAAAAAAAAAAAAA","study":"%s","codes":[%s]}'
     read = wire.decode_one((body % (drawn.digest, "4")).encode())
-    assert read.reports == ((bytes(16), b"\x04"),)
+    assert read.reports == ((report_key(drawn, bytes(16)), b"\x04"),)
     for codes in ("5", "0,1", ""):
         with pytest.raises(Exception, match="code"):
             wire.decode_one((body % (drawn.digest, codes)).encode())

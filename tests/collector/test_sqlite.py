@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from castell.collector.store import StoreError, Submission, is_store, open_store
+from castell.collector import copies
+from castell.collector.store import StoreError, Submission, is_store, open_store, sqlite
+from castell.collector.store.filing import POOL
 from castell.collector.store.invitations import invitation_key, new_invitation
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.sqlitefile import SCHEMA_VERSION
@@ -43,7 +45,7 @@ def test_an_unknown_version_is_refused(tmp_path: Path) -> None:
         link.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     before = path.read_bytes()
     for study in (STUDY, None):
-        with pytest.raises(StoreError, match=r"schema version 2, this castell knows 1.*use the"):
+        with pytest.raises(StoreError, match=r"schema version 3, this castell knows 2.*use the"):
             open_store(path, study)
     assert path.read_bytes() == before
 
@@ -101,79 +103,163 @@ def test_a_making_that_was_cut_short_is_made_again(tmp_path: Path) -> None:
         assert store.count() == 0
 
 
-def test_a_disk_that_does_not_write_keeps_nothing(tmp_path: Path) -> None:
+def test_a_disk_that_does_not_write_promises_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with closing(SqliteStore(path, STUDY)) as store:
         store.add(one())
         # SQLite's own limit: to the code above it, a disk without room.
         pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
         store._writer.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(StoreError, match=r"cannot write .*full.*see to the disk"):
-            store.add(one(1000))
-        assert store.count() == 1
-        store._writer.execute("PRAGMA max_page_count = 1000000")
+        # The spool still takes these. They are durable there, so this is no lie,
         assert sum(outcome.stored for outcome in store.add(one(1000))) == 1000
+        # but it does not grow without a limit.
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"cannot write .*full.*see to the disk"):
+                store.add(one())
         assert store.count() == 1001
+        store._writer.execute("PRAGMA max_page_count = 1000000")
+        assert store.add(one())[0].stored == 1
+        assert store.count() == 1002
+        assert len(store.spool.read().reports) == POOL + 1
 
 
-def test_the_wal_is_emptied_when_all_is_quiet(tmp_path: Path) -> None:
+def test_a_file_that_was_deleted_or_replaced_promises_nothing(tmp_path: Path) -> None:
+    path, away = tmp_path / "s.sqlite", tmp_path / "away.sqlite"
+    with closing(SqliteStore(path, STUDY)) as store:
+        store.add(one(300))
+        path.rename(away)
+        with pytest.raises(StoreError, match=r"deleted or replaced: put it back"):
+            store.add(one())
+        away.rename(path)
+        assert store.add(one())[0].stored == 1
+        assert store.count() == 301
+
+
+def test_a_spool_without_its_store(tmp_path: Path) -> None:
+    path, other = tmp_path / "s.sqlite", tmp_path / "other.sqlite"
+    for each in (path, other):
+        with closing(open_store(each, STUDY)) as store:
+            store.add(one(3))
+    path.unlink()
+    with pytest.raises(StoreError, match=r"a store that is gone: bring the store back"):
+        open_store(path, STUDY)
+    assert not path.exists()
+    other.rename(path)
+    with pytest.raises(StoreError, match=r"reports of another store: put it back"):
+        open_store(path)
+    (tmp_path / "other.sqlite-spool").rename(tmp_path / "s.sqlite-spool")
+    with closing(open_store(path)) as store:
+        assert store.count() == 3
+    with pytest.raises(StoreError, match="has its spool beside it: leave --spool out"):
+        open_store(path, spool=tmp_path)
+
+
+def test_the_wal_is_emptied_after_a_filing(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     wal = tmp_path / "s.sqlite-wal"
-    with closing(open_store(path, STUDY)) as store:
-        store.add(one(20))
-        assert wal.stat().st_size > 0
-        store.rest()
+    with closing(SqliteStore(path, STUDY)) as store:
+        store.add(one(200))
         assert wal.stat().st_size == 0
-        # A reader does not keep reports waiting.
-        store.add(one())
+        # A reader does not keep reports waiting; the WAL is emptied once it has gone.
         reading: Any = store.batches(step=1)
         next(reading)
+        store.add(one(200))
+        assert wal.stat().st_size > 0
         store.rest()
         store.add(one())
         reading.close()
-        assert store.count() == 22
+        assert wal.stat().st_size > 0
+        store.add(one())
+        assert wal.stat().st_size == 0
+        assert store.count() == 402
 
 
-def test_a_used_invitation_leaves_no_bytes(tmp_path: Path) -> None:
+def test_a_larger_store_is_put_in_order_from_time_to_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(sqlite, "monotonic", lambda: now)
+    monkeypatch.setattr(sqlite, "_SMALL", 0)
+    wal = tmp_path / "s.sqlite-wal"
+    with closing(SqliteStore(tmp_path / "s.sqlite", STUDY)) as store:
+        store.add(one(200))
+        assert wal.stat().st_size == 0
+        store._next_rewrite = 10.0  # what was done just now took long
+        store.add(one(200))
+        assert wal.stat().st_size > 0
+        now = 10.0
+        store.add(one())
+        assert wal.stat().st_size == 0
+        # When nothing comes it does not wait; and one that is too large has its WAL emptied.
+        store._next_rewrite = 99.0
+        store.add(one(200))
+        monkeypatch.setattr(sqlite, "REWRITE_LIMIT", 0)
+        store.rest()
+        assert wal.stat().st_size == 0
+
+
+def test_a_filed_invitation_leaves_no_bytes(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
-    codes = [new_invitation() for _ in range(50)]
-    with closing(open_store(path, STUDY)) as store:
+    codes = [new_invitation() for _ in range(200)]
+    with closing(SqliteStore(path, STUDY)) as store:
         store.invite(codes)
         store.rest()
         key = invitation_key(STUDY, codes[7])
         assert key in path.read_bytes()
         assert codes[7].encode() not in path.read_bytes()
-        store.add([Submission((pair(),), codes[7])])
+        store.add([Submission((pair(),), code) for code in codes])
         store.rest()
-        for file in tmp_path.iterdir():
-            assert key not in file.read_bytes(), file
-            assert codes[7].encode() not in file.read_bytes(), file
+        waiting = store.spool.read().spent
+        assert len(waiting) == POOL
+        files = [file.read_bytes() for file in tmp_path.iterdir()]
+        for code in codes:
+            key = invitation_key(STUDY, code)
+            assert key in waiting or not any(key in content for content in files)
+            assert not any(code.encode() in content for content in files)
 
 
-def test_a_copy_has_no_memory_of_the_order(tmp_path: Path) -> None:
-    """Two stores that got the same reports in other orders have the same copy, byte for byte."""
+def masked(path: Path) -> bytes:
+    """A store's bytes but for its random name, and for SQLite's counters on the first page."""
+    with closing(sqlite3.connect(path)) as link:
+        (name,) = link.execute("SELECT value FROM about WHERE name = 'id'").fetchone()
+    content = path.read_bytes()
+    assert name.encode() in content
+    return content[4096:].replace(name.encode(), b"")
+
+
+def test_a_backup_has_no_memory_of_the_order(tmp_path: Path) -> None:
+    """Two stores that got the same reports in other orders have the same backup, to the byte."""
     sent = [Submission((pair(),), new_invitation()) for _ in range(2000)]
     invited = [new_invitation() for _ in range(1000)]
     contents = []
     for number, order in enumerate((sent, sent[::-1])):
-        with closing(SqliteStore(tmp_path / f"{number}.sqlite", STUDY)) as store:
+        path, copy = tmp_path / f"{number}.sqlite", tmp_path / f"copy{number}.sqlite"
+        with closing(SqliteStore(path, STUDY)) as store:
             store.invite([one.invitation or "" for one in order] + invited)
             for start in range(0, len(order), 50):
                 assert all(o.stored for o in store.add(order[start : start + 50]))
-            store.copy_to(tmp_path / f"copy{number}.sqlite")
-        contents.append((tmp_path / f"copy{number}.sqlite").read_bytes())
+            assert copies.backup(str(path), copy) == 2000
+        contents.append(masked(copy))
     assert len(contents[0]) > 50_000
-    # The file's own change counters, on its first page, may differ; nothing else may.
-    assert contents[0][4096:] == contents[1][4096:]
+    assert contents[0] == contents[1]
 
 
-def test_a_batch_has_no_memory_of_the_order(tmp_path: Path) -> None:
-    """What is committed together lies in the file as if it had come in any other order."""
-    sent = one(500)
-    contents = []
-    for number, order in enumerate((sent, sent[::-1])):
+def test_the_file_has_no_memory_of_the_order(tmp_path: Path) -> None:
+    """Nor has the store itself, of filings and of reports in them, live and after its end."""
+    filings = [dict(pair() for _ in range(100)) for _ in range(20)]
+    codes = [new_invitation() for _ in range(3000)]
+    keys = [invitation_key(STUDY, code) for code in codes]
+    contents: list[tuple[bytes, bytes]] = []
+    for number, step in enumerate((1, -1)):
         path = tmp_path / f"{number}.sqlite"
         with closing(SqliteStore(path, STUDY)) as store:
-            store.add(order)
-        contents.append(path.read_bytes())
-    assert contents[0][4096:] == contents[1][4096:]
+            store.invite(codes)
+            for i in range(20)[::step]:
+                with store._writing() as link:
+                    rows = dict(list(filings[i].items())[::step])
+                    assert store._insert(link, rows, keys[100 * i : 100 * i + 100][::step], 0)
+                store._rewrite()
+            live = masked(path)
+        contents.append((live, masked(path)))
+    assert len(contents[0][0]) > 50_000
+    assert contents[0] == contents[1]

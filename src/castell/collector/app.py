@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import mimetypes
 from collections.abc import AsyncIterator
@@ -43,6 +44,8 @@ def make_app(state: State) -> ASGIApp:
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
+        # A collector that was killed may have left files that tell the order of writing.
+        await asyncio.to_thread(state.store.rest)
         yield
         await writer.close()
         state.store.close()

@@ -22,6 +22,13 @@ StoreOption = Annotated[
     str | None,
     typer.Option(help="An SQLite file (default: beside the study) or postgresql://..."),
 ]
+Spool = Annotated[
+    Path | None,
+    typer.Option(
+        help="With PostgreSQL: folder where reports wait to be filed (default: CASTELL_SPOOL, "
+        "else ~/.local/state/castell)."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
@@ -61,6 +68,7 @@ def serve(
     proxy: Annotated[
         str, typer.Option(help="Address of a reverse proxy whose X-Forwarded-For is believed.")
     ] = "",
+    spool: Spool = None,
     as_json: Json = False,
 ) -> None:
     """Collect reports: the survey at /, results at /results, reports durable once answered."""
@@ -90,7 +98,7 @@ def serve(
     place = store or default_store(study)
     listening = listen(host, port)
     try:
-        opened = open_store(place, made)
+        opened = open_store(place, made, spool=spool)
     except BaseException:
         listening.close()
         raise
@@ -135,6 +143,7 @@ def export(
     store: StorePlace,
     reports: Annotated[Path, typer.Argument(help="Parquet file of reports to write.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    spool: Spool = None,
     as_json: Json = False,
 ) -> None:
     """Write a store's reports as Parquet, codes only; the collector may go on meanwhile."""
@@ -146,7 +155,7 @@ def export(
         raise OptionError(f"{reports} does not end in .parquet", "reports are kept as Parquet")
     if reports.exists() and not force:
         raise OptionError(f"{reports} is there already", "give another name, or --force")
-    with closing(open_store(store)) as opened:
+    with closing(open_store(store, spool=spool)) as opened:
         rows = copies.export(opened, reports)
     _print_rows(as_json, reports, rows)
 
@@ -154,13 +163,14 @@ def export(
 def backup(
     store: StorePlace,
     file: Annotated[Path, typer.Argument(help="SQLite file to write.")],
+    spool: Spool = None,
     as_json: Json = False,
 ) -> None:
     """Copy a store into a file, checked and synced; the collector may go on meanwhile."""
     with needs_extra():
         from castell.collector import copies
 
-    _print_rows(as_json, file, copies.backup(store, file))
+    _print_rows(as_json, file, copies.backup(store, file, spool=spool))
 
 
 def restore(

@@ -1,7 +1,8 @@
 """Copies of a store: Parquet to analyse, a backup to keep, a restore to go on from.
 
 A backup of either kind of store is an SQLite store, which is also the way from one kind to the
-other.
+other. It holds what is filed and what waits in the spool, all filed, in the order of random keys:
+the same bytes, whatever the order in which the reports came.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from castell.collector.store import Store, is_server, open_store
-from castell.collector.store.sqlite import SqliteStore
+from castell.collector.store.spool import sync_folder
+from castell.collector.store.sqlite import SPOOL, SqliteStore
 from castell.collector.store.store import StoreError
 from castell.reports.parquet import ReportWriter
 
 
 def export(store: Store, path: Path) -> int:
-    """Write all reports of one moment as Parquet: codes only, in the order of random ids."""
+    """Write all reports of one moment as Parquet: codes only, in the order of random keys."""
     rows = 0
     with ReportWriter(store.study, path, secure=store.secure) as writer:
         for columns in store.batches():
@@ -29,25 +31,17 @@ def export(store: Store, path: Path) -> int:
     return rows
 
 
-def backup(place: str, path: Path) -> int:
+def backup(place: str, path: Path, *, spool: Path | None = None) -> int:
     """Copy a store, in use or not, into a new file that appears only when it is whole."""
-    with contextlib.closing(open_store(place)) as store, _whole(path) as part:
-        if isinstance(store, SqliteStore):
-            store.copy_to(part)
-        else:
-            copy = SqliteStore(part, store.study, secure=store.secure)
-            with contextlib.closing(copy), store.snapshot() as snapshot:
-                copy.load(snapshot)
-        return _checked(part)
+    with contextlib.closing(open_store(place, spool=spool)) as store:
+        return _copy(store, path)
 
 
 def restore(path: Path, place: str) -> int:
     """Make a store from a backup. What is there already is never overwritten."""
     with contextlib.closing(SqliteStore(path)) as kept:
         if not is_server(place):
-            with _whole(Path(place)) as part:
-                kept.copy_to(part)
-                return _checked(part)
+            return _copy(kept, Path(place))
         opened = open_store(place, kept.study, secure=kept.secure)
         with contextlib.closing(opened) as store, kept.snapshot() as snapshot:
             if store.secure != kept.secure:
@@ -55,31 +49,32 @@ def restore(path: Path, place: str) -> int:
             return store.load(snapshot)
 
 
+def _copy(store: Store, path: Path) -> int:
+    with _whole(path) as part:
+        copy = SqliteStore(part, store.study, secure=store.secure)
+        with contextlib.closing(copy), store.snapshot() as snapshot:
+            copy.load(snapshot)
+        return _checked(part)
+
+
 @contextlib.contextmanager
 def _whole(path: Path) -> Iterator[Path]:
     """A file to write, which gets its name once all of it is on the disk."""
     if not path.parent.is_dir():
         raise StoreError(f"there is no folder {path.parent}", "make it first")
-    if any(path.with_name(path.name + end).exists() for end in ("", "-wal", "-journal")):
+    if any(path.with_name(path.name + end).exists() for end in ("", "-wal", "-journal", SPOOL)):
         raise StoreError(f"{path} is there already", "give another name")
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL, 0o600))
         yield part
-        _sync(part)
+        with part.open("rb") as file:
+            os.fsync(file.fileno())
         part.rename(path)
-        _sync(path.parent)
+        sync_folder(path.parent)
     finally:
         for end in ("", "-wal", "-shm", "-journal"):
             part.with_name(part.name + end).unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _checked(path: Path) -> int:

@@ -15,7 +15,7 @@ import msgspec
 
 from castell.channels import MAX_TOTAL
 from castell.collector.store.packing import Packing
-from castell.collector.store.store import Submission
+from castell.collector.store.store import Submission, report_key
 from castell.errors import CastellError, StudyError
 from castell.study.study import Study
 
@@ -51,14 +51,17 @@ class Wire:
     def decode_one(self, body: bytes) -> Submission:
         report = _decode(self.one, body)
         self._same_study(report.study)
-        made = (id_bytes(report.id), self.packing.pack(report.codes))
+        made = (self._key(report.id), self.packing.pack(report.codes))
         return Submission((made,), report.invitation or None)
 
     def decode_bulk(self, body: bytes) -> Submission:
         sent = _decode(self.bulk, body)
         self._same_study(sent.study)
         pack = self.packing.pack
-        return Submission(tuple((id_bytes(r.id), pack(r.codes)) for r in sent.reports))
+        return Submission(tuple((self._key(r.id), pack(r.codes)) for r in sent.reports))
+
+    def _key(self, id: str) -> bytes:
+        return report_key(self.study, id_bytes(id))
 
     def _same_study(self, digest: str) -> None:
         if digest != self.study.digest:

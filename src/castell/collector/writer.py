@@ -1,6 +1,6 @@
-"""Group commit: what comes while the disk is busy goes to it together, in one transaction.
+"""Group commit: what comes while the disk is busy goes to it together.
 
-A request gets its answer after the commit it was part of returned, never before.
+A request gets its answer after the store has returned from keeping it, never before.
 """
 
 from __future__ import annotations

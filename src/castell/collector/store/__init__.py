@@ -40,22 +40,31 @@ __all__ = [
 _SERVERS = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
-def open_store(place: str | Path, study: Study | None = None, *, secure: bool = True) -> Store:
+def open_store(
+    place: str | Path,
+    study: Study | None = None,
+    *,
+    secure: bool = True,
+    spool: Path | None = None,
+) -> Store:
     """The store at a path or an address; with a study it is made where there is none.
 
-    `secure=False` marks a new store as one of simulated respondents with a seed.
+    `secure=False` marks a new store as one of simulated respondents with a seed. `spool` is the
+    folder where reports wait that are not in the database yet; a file has its spool beside it.
     """
     if is_server(place):
         try:
             from castell.collector.store.postgresql import PostgresqlStore
 
-            return PostgresqlStore(str(place), study, secure=secure)
+            return PostgresqlStore(str(place), study, secure=secure, spool=spool)
         except ModuleNotFoundError as error:
             raise MissingExtraError(
                 f"PostgreSQL needs {error.name}", "pip install 'castell[serve]'"
             ) from None
     if "://" in str(place):
         raise StoreError("this is no store's address", "write postgresql://..., or a file's path")
+    if spool is not None:
+        raise StoreError("a store in a file has its spool beside it", "leave --spool out")
     from castell.collector.store.sqlite import SqliteStore
 
     return SqliteStore(place, study, secure=secure)

@@ -1,8 +1,8 @@
 """Invitations: codes that let one report in, each once.
 
-The store keeps a hash of every code that is not used yet. Using it deletes the hash in the same
-transaction that keeps the report, so no row, time or order ever says which code brought which
-report, or which codes were used at all.
+The store keeps a hash of every code that is not used yet. A used one is deleted, together with many
+others and at another moment than its report is filed (see `filing`), so no row, time or order says
+which code brought which report. Whoever has the list of codes can tell which of them were used.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x43615354
 
 
-def migrate(link: Connection, *, make: bool) -> None:
-    """Bring the database to the newest version, if `make`; otherwise only check that it is."""
+def migrate(link: Connection, *, make: bool, version: str = "head") -> None:
+    """Bring the database to a version, if `make`; otherwise only check that it is the newest."""
     config = Config()
     config.set_main_option("script_location", str(_FOLDER).replace("%", "%%"))
     config.attributes["connection"] = link
@@ -45,4 +45,4 @@ def migrate(link: Connection, *, make: bool) -> None:
             "there is no store in this database" if current is None else "the store is older",
             "castell serve makes it, or brings it up to date",
         )
-    command.upgrade(config, "head")
+    command.upgrade(config, version)

@@ -1,30 +1,38 @@
 """The store for those who run PostgreSQL already: SQLAlchemy Core over psycopg 3.
 
 A commit returns after the server's fsync (synchronous_commit=on; a server with fsync=off is
-refused). Reading goes by the random id, never by the place in the table.
+refused). Reading goes by the random key, never by the place in the table.
+
+PostgreSQL cannot be made to forget: WAL, `xmin`, `xmax`, `ctid` and dead rows tell which
+transaction did what, and which came first. So reports and used invitations come to it only in
+filings (see `filing`), and wait in a spool on the collector's machine until then.
+
+Several collectors on one machine share its spool. Collectors on several machines have a spool each,
+and keys see to it that a report which came to two of them counts once. Invitations are used on one
+machine only: another would not know those that wait in this one's spool.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import logging
+import platform
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import (
     ARRAY,
     BigInteger,
     Connection,
     LargeBinary,
-    Select,
     bindparam,
     create_engine,
     delete,
     event,
     func,
     insert,
-    not_,
     select,
     text,
     update,
@@ -33,59 +41,60 @@ from sqlalchemy.dialects.postgresql import insert as insert_or_leave
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from castell.collector.store.acceptance import settle
+from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.migrating import migrate
 from castell.collector.store.packing import Packing
-from castell.collector.store.store import (
-    Outcome,
-    Snapshot,
-    StoreError,
-    Submission,
-    hour_text,
-    not_empty,
-    same_study,
-    this_hour,
-)
+from castell.collector.store.spool import Spool
+from castell.collector.store.spooled import SpooledStore
+from castell.collector.store.spoolfolder import VARIABLE, folder_name, spool_folder
+from castell.collector.store.store import Row, Snapshot, StoreError, new_store_id, same_study
 from castell.collector.store.tables import about, reports, unspent
 from castell.study.study import Study
 
-_TRIES = 5
-
 # Arrays in, one statement whatever their length: the planner and the wire see it once.
+_KEYS = bindparam("keys", type_=ARRAY(LargeBinary))
 _LISTS = (
-    func.unnest(
-        bindparam("ids", type_=ARRAY(LargeBinary)), bindparam("rows", type_=ARRAY(LargeBinary))
-    )
+    func.unnest(_KEYS, bindparam("rows", type_=ARRAY(LargeBinary)))
     .table_valued("id", "codes")
     .render_derived()
 )
-_INVITED = select(about.c.value == "true").where(about.c.name == "invitations")
-_ROWS = select(_LISTS.c.id, _LISTS.c.codes, bindparam("hour", type_=BigInteger))
-
-
-def _inserting(rows: Select[Any]) -> Any:
-    statement = insert_or_leave(reports).from_select(["id", "codes", "hour"], rows)
-    return statement.on_conflict_do_nothing().execution_options(preserve_rowcount=True)
-
-
-_INSERT = _inserting(_ROWS)
-# Writes nothing where invitations are needed: no second statement has to ask.
-_INSERT_UNINVITED = _inserting(_ROWS.where(not_(_INVITED.scalar_subquery())))
-_FIND = select(reports.c.id, reports.c.codes).where(
-    reports.c.id == func.any(bindparam("ids", type_=ARRAY(LargeBinary)))
+_INSERT = (
+    insert_or_leave(reports)
+    .from_select(
+        ["id", "codes", "hour"],
+        select(_LISTS.c.id, _LISTS.c.codes, bindparam("hour", type_=BigInteger)),
+    )
+    .on_conflict_do_nothing()
+    .execution_options(preserve_rowcount=True)
 )
+_FIND = select(reports.c.id, reports.c.codes).where(reports.c.id == func.any(_KEYS))
+_UNUSED = select(unspent.c.code).where(unspent.c.code == func.any(_KEYS))
+_SPEND = delete(unspent).where(unspent.c.code == func.any(_KEYS))
+_INVITED = select(about.c.value == "true").where(about.c.name == "invitations")
+_LOCK = text("SELECT pg_advisory_xact_lock(:castell, :spool)")
+_CASTELL = 0x43615354
+_SPOOL = "spool "  # and the name of a folder: a row for each that reports have waited in
+_LOG = logging.getLogger("castell")
 
 
-class PostgresqlStore:
+class PostgresqlStore(SpooledStore[Connection]):
     """Reports of one study in a database. Opening makes the tables if `study` is given."""
 
-    def __init__(self, address: str, study: Study | None = None, *, secure: bool = True) -> None:
+    def __init__(
+        self,
+        address: str,
+        study: Study | None = None,
+        *,
+        secure: bool = True,
+        spool: Path | None = None,
+    ) -> None:
         try:
             url = make_url(address).set(drivername="postgresql+psycopg")
         except (ArgumentError, ValueError):
             raise StoreError("this is no address of a database", "write postgresql://...") from None
         self.place = url.render_as_string(hide_password=True)
+        self._folder = spool_folder(spool)
         self._engine = create_engine(url, pool_pre_ping=True)
         event.listen(self._engine, "connect", _make_durable)
         try:
@@ -97,75 +106,24 @@ class PostgresqlStore:
                 migrate(link, make=study is not None)
                 if study is not None:
                     values = {"study": study.to_json(), "secure": str(secure).lower()}
-                    values["invitations"] = "false"
+                    values |= {"invitations": "false", "id": new_store_id()}
                     rows = [{"name": name, "value": value} for name, value in values.items()]
                     link.execute(insert_or_leave(about).on_conflict_do_nothing(), rows)
                 held = {row.name: row.value for row in link.execute(select(about))}
             self.study = same_study(Study.from_json(held["study"]), study, self.place)
+            self._packing = Packing(self.study.design.widths)
+            path = self._folder / f"{held['id']}.spool"
+            self.spool = Spool(path, bytes.fromhex(held["id"]), self._packing.size)
+            self.spool.read()  # one that is damaged is found out now
+            self._check_spools(held, collecting=study is not None)
         except BaseException:
             self._engine.dispose()
             raise
         self.secure = held["secure"] == "true"
-        self._packing = Packing(self.study.design.widths)
+        self._name: str | None = None  # the spool folder's, once reports are written
+        self._claimed = self._noted = False
 
     # -- writing -------------------------------------------------------------------------------
-
-    def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        pairs = [pair for one in submissions for pair in one.reports]
-        if not any(one.invitation for one in submissions):
-            with self._transaction() as link:
-                if _insert(link, pairs, _INSERT_UNINVITED):
-                    return [Outcome(len(one.reports)) for one in submissions]
-                link.rollback()
-        for _ in range(_TRIES):
-            with self._transaction() as link:
-                found = link.execute(_FIND, {"ids": [id for id, _ in pairs]})
-                known = {bytes(row.id): bytes(row.codes) for row in found}
-                spend = self._spender(link) if _invited(link) else None
-                outcomes, new = settle(submissions, known, spend)
-                if _insert(link, list(new.items())):
-                    return outcomes
-                # Another collector wrote one of them in between: look again.
-                link.rollback()
-        raise StoreError("the same reports come from many sides", "send them again later")
-
-    def _spender(self, link: Connection) -> Any:
-        def spend(invitation: str | None) -> bool:
-            # A used invitation is forgotten, not marked: the store never says who has answered.
-            if invitation is None:
-                return False
-            key = invitation_key(self.study, invitation)
-            return link.execute(delete(unspent).where(unspent.c.code == key)).rowcount == 1
-
-        return spend
-
-    def invite(self, codes: Sequence[str]) -> None:
-        keys = sorted(invitation_key(self.study, code) for code in codes)
-        with self._transaction() as link:
-            link.execute(insert(unspent), [{"code": key} for key in keys])
-            self._set_invitations(link, True)
-
-    def invited(self) -> bool:
-        with self._transaction() as link:
-            return _invited(link)
-
-    def _set_invitations(self, link: Connection, needed: bool) -> None:
-        value = "true" if needed else "false"
-        link.execute(update(about).where(about.c.name == "invitations").values(value=value))
-
-    def load(self, snapshot: Snapshot) -> int:
-        loaded = 0
-        with self._transaction() as link:
-            if link.execute(select(func.count()).select_from(reports)).scalar_one():
-                raise not_empty(self.place)
-            for rows in snapshot.rows:
-                values = [dict(zip(("id", "codes", "hour"), row, strict=True)) for row in rows]
-                link.execute(insert(reports), values)
-                loaded += len(rows)
-            if snapshot.unspent:
-                link.execute(insert(unspent), [{"code": key} for key in snapshot.unspent])
-            self._set_invitations(link, snapshot.invitations)
-        return loaded
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -180,70 +138,134 @@ class PostgresqlStore:
                 f"the database does not do it ({said})", "see to the server, then try again"
             ) from None
 
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        if self._name is None:
+            self._name = folder_name(self._folder)
+        # A number of 32 bits with a sign. Two spools with the same one only wait for each other.
+        number = zlib.crc32(self._name.encode()) - (1 << 31)
+        with self._transaction() as link:
+            link.execute(_LOCK, {"castell": _CASTELL, "spool": number})
+            yield link
+
+    def _undo(self, link: Connection) -> None:
+        link.rollback()
+
+    def _insert(
+        self,
+        link: Connection,
+        reports: Mapping[bytes, bytes],
+        spent: Collection[bytes],
+        hour: int,
+    ) -> bool:
+        rows = sorted(reports.items())
+        values = {"keys": [key for key, _ in rows], "rows": [codes for _, codes in rows]}
+        if link.execute(_INSERT, {**values, "hour": hour}).rowcount != len(rows):
+            return False
+        if spent:
+            link.execute(_SPEND, {"keys": sorted(spent)})
+        return True
+
+    def _check_spools(self, held: Mapping[str, str], *, collecting: bool) -> None:
+        here = folder_name(self._folder) if (self._folder / "name").exists() else None
+        for name, where in held.items():
+            if name == f"{_SPOOL}{here}":
+                self.spool.check(collecting=collecting)
+            elif name.startswith(_SPOOL) and not collecting:
+                _LOG.warning(
+                    "castell: reports that wait in %s are not read: give its folder with %s",
+                    where,
+                    VARIABLE,
+                )
+
+    def _note_spool(self) -> None:
+        if not self._noted:
+            self._note(f"{_SPOOL}{self._name}", f"{self._folder.absolute()} on {platform.node()}")
+            self._noted = True
+
+    def _claim_invitations(self) -> None:
+        if self._claimed:
+            return
+        if self._note("invitations used with", str(self._name)) != self._name:
+            raise StoreError(
+                "the invitations of this store are used by a collector with another spool",
+                "give its folder with --spool; if that is lost, make a new store from a backup",
+            )
+        self._claimed = True
+
+    def _note(self, name: str, value: str) -> str:
+        """Write something about the store down for good, before the spool is written.
+
+        What is there is left. Returned is what stands there then.
+        """
+        with self._transaction() as link:
+            row = {"name": name, "value": value}
+            link.execute(insert_or_leave(about).on_conflict_do_nothing(), [row])
+            query = select(about.c.value).where(about.c.name == name)
+            return str(link.execute(query).scalar_one())
+
+    def invite(self, codes: Sequence[str]) -> None:
+        keys = sorted(invitation_key(self.study, code) for code in codes)
+        with self._transaction() as link:
+            link.execute(insert(unspent), [{"code": key} for key in keys])
+            self._set_invitations(link, True)
+
+    def _set_invitations(self, link: Connection, needed: bool) -> None:
+        value = "true" if needed else "false"
+        link.execute(update(about).where(about.c.name == "invitations").values(value=value))
+
+    def _fill(self, link: Connection, snapshot: Snapshot) -> int:
+        loaded = 0
+        for rows in snapshot.rows:
+            values = [dict(zip(("id", "codes", "hour"), row, strict=True)) for row in rows]
+            link.execute(insert(reports), values)
+            loaded += len(rows)
+        if snapshot.unspent:
+            link.execute(insert(unspent), [{"code": key} for key in snapshot.unspent])
+        self._set_invitations(link, snapshot.invitations)
+        return loaded
+
     # -- reading -------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def _moment(self) -> Iterator[Connection]:
-        """A view of one moment, streamed."""
+    def _reading(self) -> Iterator[Connection]:
         with self._transaction() as link:
             yield link.execution_options(
                 isolation_level="REPEATABLE READ", stream_results=True, max_row_buffer=1 << 14
             )
 
-    def count(self) -> int:
-        with self._transaction() as link:
-            return int(link.execute(select(func.count()).select_from(reports)).scalar_one())
+    def _invited(self, link: Connection) -> bool:
+        return bool(link.execute(_INVITED).scalar_one())
 
-    def batches(self, step: int = 1 << 16) -> Iterator[list[NDArray[Any]]]:
-        for _, columns in self.dated(step):
-            yield columns
+    def _find(self, link: Connection, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        found = link.execute(_FIND, {"keys": list(keys)})
+        return {bytes(row.id): bytes(row.codes) for row in found}
 
-    def dated(self, step: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
-        with self._moment() as link:
-            found = link.execute(select(reports.c.hour, reports.c.codes).order_by(reports.c.id))
-            for rows in found.partitions(step):
-                hours = np.array([row[0] for row in rows], dtype=np.int64)
-                yield hours, self._packing.columns([row[1] for row in rows])
+    def _unused(self, link: Connection, keys: Collection[bytes]) -> frozenset[bytes]:
+        return frozenset(map(bytes, link.execute(_UNUSED, {"keys": list(keys)}).scalars()))
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
-        with self._moment() as link:
-            keys = list(link.execute(select(unspent.c.code).order_by(unspent.c.code)).scalars())
-            invited = _invited(link)
-            found = link.execute(select(reports).order_by(reports.c.id))
-            rows = (
-                [(row[0], row[1], row[2]) for row in part] for part in found.partitions(1 << 14)
-            )
-            yield Snapshot(rows, keys, invited)
+    def _count(self, link: Connection) -> int:
+        return int(link.execute(select(func.count()).select_from(reports)).scalar_one())
 
-    def timeline(self) -> list[tuple[str, int]]:
+    def _rows(self, link: Connection, step: int) -> Iterator[list[Row]]:
+        found = link.execute(select(reports).order_by(reports.c.id))
+        for part in found.partitions(step):
+            yield [(bytes(row[0]), bytes(row[1]), row[2]) for row in part]
+
+    def _hours(self, link: Connection) -> dict[int, int]:
         query = select(reports.c.hour, func.count()).group_by(reports.c.hour)
-        with self._transaction() as link:
-            found = link.execute(query.order_by(reports.c.hour)).all()
-        return [(hour_text(hour), n) for hour, n in found]
+        return {row[0]: row[1] for row in link.execute(query)}
+
+    def _all_unused(self, link: Connection) -> list[bytes]:
+        found = link.execute(select(unspent.c.code).order_by(unspent.c.code))
+        return list(map(bytes, found.scalars()))
 
     # -- upkeep --------------------------------------------------------------------------------
 
-    def rest(self) -> None:
-        """Nothing to do: the server keeps its own files."""
-
     def close(self) -> None:
+        if is_due(self._held):
+            self.rest()
         self._engine.dispose()
-
-
-def _invited(link: Connection) -> bool:
-    return bool(link.execute(_INVITED).scalar_one())
-
-
-def _insert(
-    link: Connection, pairs: Sequence[tuple[bytes, bytes]], statement: Any = _INSERT
-) -> bool:
-    """Write reports in the order of their ids; false if one of them was there."""
-    if not pairs:
-        return True
-    ordered = sorted(pairs)
-    values = {"ids": [id for id, _ in ordered], "rows": [codes for _, codes in ordered]}
-    return bool(link.execute(statement, {**values, "hour": this_hour()}).rowcount == len(pairs))
 
 
 def _make_durable(connection: Any, record: Any) -> None:

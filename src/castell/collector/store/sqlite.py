@@ -1,8 +1,14 @@
-"""The embedded store: one SQLite file, which a power cut cannot take an acknowledged report from.
+"""The embedded store: one SQLite file and a spool beside it, which a power cut takes nothing from.
 
 WAL with synchronous=FULL: a commit returns after its fsync. Reports lie in the order of their
-random ids (WITHOUT ROWID), so the table has no memory of who came after whom. What is deleted is
-overwritten (secure_delete).
+random keys (WITHOUT ROWID); what is deleted is overwritten (secure_delete).
+
+That alone does not forget: the WAL holds pages in the order they were written, and inside a page
+rows lie in the order they came. Both tell the order of filings (see `filing`), never of reports.
+To keep even that out of the files they are put in order after a filing: the database is written
+anew (VACUUM), which leaves the same bytes whatever came first, and the WAL is emptied. For a small
+store that is done each time; a larger one spends at most a fiftieth of the time on it; one of more
+than `REWRITE_LIMIT` bytes only gets its WAL emptied.
 """
 
 from __future__ import annotations
@@ -10,41 +16,38 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from castell.collector.store.acceptance import settle
+from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.packing import Packing
+from castell.collector.store.spool import Spool
+from castell.collector.store.spooled import SpooledStore
 from castell.collector.store.sqlitefile import connect, is_castell, make
-from castell.collector.store.store import (
-    Outcome,
-    Snapshot,
-    StoreError,
-    Submission,
-    hour_text,
-    not_empty,
-    same_study,
-    this_hour,
-)
+from castell.collector.store.store import Row, Snapshot, StoreError, same_study
 from castell.study.study import Study
+
+SPOOL = "-spool"  # what the spool's name adds to the file's
+_SPOOLED = "spooled"  # a row that says that there must be a spool
+REWRITE_LIMIT = 64 << 20
+_SMALL = 64 << 10
+_REWRITE_SHARE = 1 / 50
 
 _INSERT = "INSERT INTO reports VALUES (?, ?, ?)"
 _INSERT_NEW = _INSERT + " ON CONFLICT DO NOTHING"
 _INVITED = "SELECT value = 'true' FROM about WHERE name = 'invitations'"
 
 
-class SqliteStore:
+class SqliteStore(SpooledStore[sqlite3.Connection]):
     """Reports of one study in a file. Opening makes the file if `study` is given."""
 
     def __init__(
         self, path: str | Path, study: Study | None = None, *, secure: bool = True
     ) -> None:
-        self.path = Path(path)
+        self.path, self.place = Path(path), str(path)
         if not self.path.parent.is_dir():
             raise StoreError(f"there is no folder {self.path.parent}", "make it first")
         self._lock = threading.Lock()
@@ -53,6 +56,12 @@ class SqliteStore:
             there = is_castell(self.path)
             if not there and study is None:
                 raise StoreError(f"there is no store {path}", "castell serve makes one")
+            beside = self.path.with_name(self.path.name + SPOOL)
+            if not there and beside.exists():
+                raise StoreError(
+                    f"{beside} holds reports of a store that is gone",
+                    "bring the store back, or move this file away",
+                )
             with contextlib.ExitStack() as undo:
                 self._writer = connect(self.path)
                 undo.callback(self._writer.close)
@@ -60,6 +69,12 @@ class SqliteStore:
                     make(self._writer, study, secure)
                 about = dict(self._writer.execute("SELECT name, value FROM about").fetchall())
                 self.study = same_study(Study.from_json(about["study"]), study, str(path))
+                self._file_number = _number(self.path)
+                self._packing = Packing(self.study.design.widths)
+                self.spool = Spool(beside, bytes.fromhex(about["id"]), self._packing.size)
+                self.spool.read()  # one that is damaged, or another store's, is found out now
+                if _SPOOLED in about:
+                    self.spool.check(collecting=study is not None)
                 undo.pop_all()
         except (sqlite3.Error, OSError, KeyError) as error:
             remedy = "give another file, or restore a backup"
@@ -67,71 +82,19 @@ class SqliteStore:
                 remedy = "end what holds it, then try again"
             raise StoreError(f"{path} cannot be opened ({error!s:.80})", remedy) from None
         self.secure = about["secure"] == "true"
-        self._packing = Packing(self.study.design.widths)
+        # What a collector that was killed has left is put in order by the first rest().
+        self._unordered, self._wrote, self._next_rewrite = True, False, 0.0
+        self._noted = False
 
     # -- writing -------------------------------------------------------------------------------
 
-    def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        hour = this_hour()
-        rows = [(id, codes, hour) for one in submissions for id, codes in one.reports]
-        # In the order of the table: fewer pages to find, and no trace of who came first.
-        rows.sort()
-        with self._writing() as writer:
-            if not _invited(writer) and not any(one.invitation for one in submissions):
-                before = writer.total_changes
-                writer.executemany(_INSERT_NEW, rows)
-                if writer.total_changes - before == len(rows):
-                    return [Outcome(len(one.reports)) for one in submissions]
-                writer.execute("ROLLBACK")
-        with self._writing() as writer:
-            known = {}
-            for id, _, _ in rows:
-                found = writer.execute("SELECT codes FROM reports WHERE id = ?", (id,)).fetchone()
-                if found:
-                    known[id] = found[0]
-            outcomes, new = settle(submissions, known, self._spend if _invited(writer) else None)
-            writer.executemany(_INSERT, [(id, codes, hour) for id, codes in sorted(new.items())])
-        return outcomes
-
-    def _spend(self, invitation: str | None) -> bool:
-        # A used invitation is forgotten, not marked: the store never says who has answered.
-        if invitation is None:
-            return False
-        key = invitation_key(self.study, invitation)
-        return self._writer.execute("DELETE FROM unspent WHERE code = ?", (key,)).rowcount == 1
-
-    def invite(self, codes: Sequence[str]) -> None:
-        keys = sorted((invitation_key(self.study, code),) for code in codes)
-        with self._writing() as writer:
-            writer.executemany("INSERT INTO unspent VALUES (?)", keys)
-            writer.execute("UPDATE about SET value = 'true' WHERE name = 'invitations'")
-
-    def invited(self) -> bool:
-        with self._reading() as reader:
-            return _invited(reader)
-
-    def load(self, snapshot: Snapshot) -> int:
-        loaded = 0
-        with self._writing() as writer:
-            if writer.execute("SELECT count(*) FROM reports").fetchone()[0]:
-                raise not_empty(str(self.path))
-            for rows in snapshot.rows:
-                writer.executemany(_INSERT, rows)
-                loaded += len(rows)
-            writer.executemany("INSERT INTO unspent VALUES (?)", [(k,) for k in snapshot.unspent])
-            writer.execute(
-                "UPDATE about SET value = ? WHERE name = 'invitations'",
-                ("true" if snapshot.invitations else "false",),
-            )
-        return loaded
-
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, durable when the block is left; one at a time."""
         with self._lock:
             writer = self._writer
             try:
                 writer.execute("BEGIN IMMEDIATE")
+                self._check_file()
                 yield writer
                 if writer.in_transaction:
                     writer.execute("COMMIT")
@@ -143,11 +106,63 @@ class SqliteStore:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
 
+    def _note_spool(self) -> None:
+        if not self._noted:
+            insert = "INSERT OR IGNORE INTO about VALUES (?, 'true')"
+            self._writer.execute(insert, (_SPOOLED,))
+            self._noted = True
+
+    def _check_file(self) -> None:
+        """SQLite would go on writing to a file that has been deleted, and lose it all."""
+        if _number(self.path) != self._file_number:
+            raise StoreError(
+                f"{self.path} was deleted or replaced",
+                "put it back, then start the collector again",
+            )
+
+    def _undo(self, link: sqlite3.Connection) -> None:
+        link.execute("ROLLBACK")
+
+    def _insert(
+        self,
+        link: sqlite3.Connection,
+        reports: Mapping[bytes, bytes],
+        spent: Collection[bytes],
+        hour: int,
+    ) -> bool:
+        before = link.total_changes
+        rows = [(key, codes, hour) for key, codes in sorted(reports.items())]
+        link.executemany(_INSERT_NEW, rows)
+        if link.total_changes - before != len(rows):
+            return False
+        link.executemany("DELETE FROM unspent WHERE code = ?", [(key,) for key in sorted(spent)])
+        self._unordered = self._wrote = True
+        return True
+
+    def _fill(self, link: sqlite3.Connection, snapshot: Snapshot) -> int:
+        loaded = 0
+        for rows in snapshot.rows:
+            link.executemany(_INSERT, rows)
+            loaded += len(rows)
+        link.executemany("INSERT INTO unspent VALUES (?)", [(k,) for k in snapshot.unspent])
+        link.execute(
+            "UPDATE about SET value = ? WHERE name = 'invitations'",
+            ("true" if snapshot.invitations else "false",),
+        )
+        self._unordered = self._wrote = True
+        return loaded
+
+    def invite(self, codes: Sequence[str]) -> None:
+        keys = sorted((invitation_key(self.study, code),) for code in codes)
+        with self._writing() as writer:
+            writer.executemany("INSERT INTO unspent VALUES (?)", keys)
+            writer.execute("UPDATE about SET value = 'true' WHERE name = 'invitations'")
+            self._unordered = self._wrote = True
+
     # -- reading -------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A view of one moment, which writing does not wait for."""
         try:
             with contextlib.closing(connect(self.path, readonly=True)) as reader:
                 reader.execute("BEGIN")
@@ -155,54 +170,78 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreError(f"{self.path} cannot be read ({error})", "restore a backup") from None
 
-    def count(self) -> int:
-        with self._reading() as reader:
-            return int(reader.execute("SELECT count(*) FROM reports").fetchone()[0])
+    def _invited(self, link: sqlite3.Connection) -> bool:
+        return bool(link.execute(_INVITED).fetchone()[0])
 
-    def batches(self, step: int = 1 << 16) -> Iterator[list[NDArray[Any]]]:
-        for _, columns in self.dated(step):
-            yield columns
+    def _find(self, link: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        return dict(_those(link, "SELECT id, codes FROM reports WHERE id", keys))
 
-    def dated(self, step: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
-        with self._reading() as reader:
-            cursor = reader.execute("SELECT hour, codes FROM reports ORDER BY id")
-            while rows := cursor.fetchmany(step):
-                hours = np.array([row[0] for row in rows], dtype=np.int64)
-                yield hours, self._packing.columns([row[1] for row in rows])
+    def _unused(self, link: sqlite3.Connection, keys: Collection[bytes]) -> frozenset[bytes]:
+        found = _those(link, "SELECT code FROM unspent WHERE code", keys)
+        return frozenset(row[0] for row in found)
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[Snapshot]:
-        with self._reading() as reader:
-            keys = [row[0] for row in reader.execute("SELECT code FROM unspent ORDER BY code")]
-            cursor = reader.execute("SELECT id, codes, hour FROM reports ORDER BY id")
-            rows = iter(lambda: cursor.fetchmany(1 << 14), [])
-            yield Snapshot(rows, keys, _invited(reader))
+    def _count(self, link: sqlite3.Connection) -> int:
+        return int(link.execute("SELECT count(*) FROM reports").fetchone()[0])
 
-    def timeline(self) -> list[tuple[str, int]]:
-        query = "SELECT hour, count(*) FROM reports GROUP BY hour ORDER BY hour"
-        with self._reading() as reader:
-            return [(hour_text(hour), n) for hour, n in reader.execute(query)]
+    def _rows(self, link: sqlite3.Connection, step: int) -> Iterator[list[Row]]:
+        cursor = link.execute("SELECT id, codes, hour FROM reports ORDER BY id")
+        return iter(lambda: cursor.fetchmany(step), [])
+
+    def _hours(self, link: sqlite3.Connection) -> dict[int, int]:
+        return dict(link.execute("SELECT hour, count(*) FROM reports GROUP BY hour").fetchall())
+
+    def _all_unused(self, link: sqlite3.Connection) -> list[bytes]:
+        return [row[0] for row in link.execute("SELECT code FROM unspent ORDER BY code")]
 
     # -- upkeep --------------------------------------------------------------------------------
 
-    def copy_to(self, path: Path) -> None:
-        """A copy of one moment, packed in the order of ids; writing goes on meanwhile."""
-        with self._reading() as reader:
-            reader.execute("COMMIT")
-            reader.execute("VACUUM INTO ?", (str(path),))
+    def _keep_order(self) -> None:
+        if self._unordered and (self._bytes() <= _SMALL or monotonic() >= self._next_rewrite):
+            self._rewrite()
 
     def rest(self) -> None:
-        """Empty the WAL, whose pages lie in the order they were written."""
+        super().rest()
+        if self._unordered:
+            self._rewrite()
+
+    def _rewrite(self) -> None:
+        started = monotonic()
+        # Whoever reads or writes meanwhile is not waited for: it is tried again later.
         with self._lock, contextlib.suppress(sqlite3.Error):
-            # A long reader keeps the WAL: next time, rather than to keep reports waiting.
-            self._writer.execute("PRAGMA busy_timeout=0").fetchall()
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            self._writer.execute("PRAGMA busy_timeout=30000").fetchall()
+            ask = self._writer.execute
+            ask("PRAGMA busy_timeout=0").fetchall()
+            try:
+                if self._bytes() <= REWRITE_LIMIT:
+                    ask("VACUUM")
+                busy, _, _ = ask("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                self._unordered = bool(busy)
+            finally:
+                ask("PRAGMA busy_timeout=30000").fetchall()
+        self._next_rewrite = monotonic() + (monotonic() - started) / _REWRITE_SHARE
+
+    def _bytes(self) -> int:
+        ask = self._writer.execute
+        pages, size = (ask(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        return int(pages) * int(size)
 
     def close(self) -> None:
-        self.rest()
+        if self._wrote or is_due(self._held):
+            self.rest()
         self._writer.close()
 
 
-def _invited(link: sqlite3.Connection) -> bool:
-    return bool(link.execute(_INVITED).fetchone()[0])
+def _those(link: sqlite3.Connection, query: str, keys: Collection[bytes]) -> Iterator[Any]:
+    """The rows of some keys, a few hundred at a time: SQLite limits the length of a statement."""
+    wanted = list(keys)
+    for start in range(0, len(wanted), 500):
+        part = wanted[start : start + 500]
+        yield from link.execute(f"{query} IN ({','.join('?' * len(part))})", part)
+
+
+def _number(path: Path) -> tuple[int, int] | None:
+    """What the operating system knows a file by."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

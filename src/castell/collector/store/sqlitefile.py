@@ -8,10 +8,10 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from castell.collector.store.store import StoreError
+from castell.collector.store.store import StoreError, new_store_id
 from castell.study.study import Study
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 APPLICATION = 0x43615354  # "CaST"
 MAGIC = b"SQLite format 3\x00"
 
@@ -37,6 +37,8 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
         link.execute("PRAGMA journal_mode=WAL").fetchall()
         link.execute("PRAGMA synchronous=FULL")
         link.execute("PRAGMA secure_delete=ON").fetchall()
+        # What VACUUM sorts stays in memory: no copy of it in another folder.
+        link.execute("PRAGMA temp_store=MEMORY").fetchall()
         # Random ids touch the same pages again and again: the longer they wait in the WAL, the
         # fewer of them are written twice (on a busy disk: about half again the reports a second).
         link.execute("PRAGMA wal_autocheckpoint=4000").fetchall()
@@ -61,7 +63,7 @@ def is_castell(path: Path) -> bool:
     if version != SCHEMA_VERSION:
         raise StoreError(
             f"{path} has schema version {version}, this castell knows {SCHEMA_VERSION}",
-            "use the castell that wrote it",
+            "use the castell that wrote it, and a new store with this one",
         )
     return True
 
@@ -75,6 +77,7 @@ def make(link: sqlite3.Connection, study: Study, secure: bool) -> None:
     for statement in _SCHEMA:
         link.execute(statement)
     about = {"study": study.to_json(), "secure": _text(secure), "invitations": _text(False)}
+    about["id"] = new_store_id()
     link.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
     link.execute(f"PRAGMA application_id = {APPLICATION}")
     link.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

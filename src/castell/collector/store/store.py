@@ -1,11 +1,14 @@
 """What every store answers: keep reports durably and once, and give them back without an order.
 
-Kept per report: the random id, the codes and the hour. There is no column for anything else.
+Kept per report: a random key, the codes and the hour. There is no column for anything else.
+The key is a hash of the id that the client sent, so that ids made in an order tell none.
 """
 
 from __future__ import annotations
 
 import enum
+import hashlib
+import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -33,7 +36,7 @@ class Refusal(enum.Enum):
 
 
 class Submission(NamedTuple):
-    """What one request brings, ids with packed codes: it is kept whole or not at all."""
+    """What one request brings, keys with packed codes: it is kept whole or not at all."""
 
     reports: tuple[tuple[bytes, bytes], ...]
     invitation: str | None = None
@@ -52,7 +55,7 @@ Row = tuple[bytes, bytes, int]
 
 
 class Snapshot(NamedTuple):
-    """All that a store holds at one moment, to be copied: rows of id, codes and hour."""
+    """All that a store holds at one moment, to be copied: rows of key, codes and hour."""
 
     rows: Iterator[list[Row]]
     unspent: list[bytes]
@@ -75,7 +78,7 @@ class Store(Protocol):
         ...
 
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        """Keep some submissions in one transaction. On return they are durable."""
+        """Keep some submissions, each whole or not at all. On return they are durable."""
         ...
 
     def invite(self, codes: Sequence[str]) -> None:
@@ -89,11 +92,11 @@ class Store(Protocol):
         ...
 
     def dated(self, step: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
-        """The same with the hour each report came, in seconds since 1970."""
+        """The same with the hour each report was filed in, in seconds since 1970."""
         ...
 
     def timeline(self) -> list[tuple[str, int]]:
-        """Reports by the hour they came, as ISO 8601 in UTC."""
+        """Reports by the hour they were filed in, as ISO 8601 in UTC."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
@@ -105,10 +108,20 @@ class Store(Protocol):
         ...
 
     def rest(self) -> None:
-        """Called when nothing has come for a moment: put the files in order."""
+        """Called after a start, and when nothing has come for a moment: put the files in order."""
         ...
 
     def close(self) -> None: ...
+
+
+def report_key(study: Study, id: bytes) -> bytes:
+    """What the store keeps of a report's id: a hash bound to the study."""
+    return hashlib.sha256(f"castell report {study.digest} ".encode() + id).digest()[:16]
+
+
+def new_store_id() -> str:
+    """What a store is known by, so that a spool can say which one it belongs to."""
+    return secrets.token_hex(16)
 
 
 def this_hour() -> int:

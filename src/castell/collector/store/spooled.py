@@ -1,0 +1,295 @@
+"""What both stores do in the same way: accept reports into the spool, file them, read both.
+
+The database is the lock: whoever changes the spool holds a writing transaction of the database,
+so several collectors on one machine share one spool. Keys make every step safe to repeat. A report
+is in the spool, in the database, or, between a filing and the emptying of the spool, in both; it is
+counted once because reading leaves out of the spool what the database has.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.collector.store.acceptance import settle
+from castell.collector.store.filing import POOL, drawn, goes_straight, is_due
+from castell.collector.store.invitations import invitation_key
+from castell.collector.store.packing import Packing
+from castell.collector.store.spool import Spool, Waiting
+from castell.collector.store.store import (
+    Outcome,
+    Row,
+    Snapshot,
+    StoreError,
+    Submission,
+    hour_text,
+    not_empty,
+    this_hour,
+)
+from castell.study.study import Study
+
+Link = TypeVar("Link")
+
+_TRIES = 5
+
+
+class SpooledStore(abc.ABC, Generic[Link]):
+    """A store over a database; what is abstract here is what a kind of database must do."""
+
+    study: Study
+    secure: bool
+    place: str
+    spool: Spool
+    _packing: Packing
+    # How many reports wait, as of the last that came, and whether some of them are filed.
+    _held = 0
+    _stale = False
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        if not submissions:
+            return []
+        if is_due(self._held):
+            self._file()
+        outcomes = self._accept(submissions)
+        if self._stale:
+            # These are durable whatever happens now: what fails here is tried again later.
+            with contextlib.suppress(StoreError):
+                self._forget()
+        self._keep_order()
+        return outcomes
+
+    def _accept(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        """Keep submissions, in the spool or, if there are many, in the database."""
+        sent = {key: codes for one in submissions for key, codes in one.reports}
+        rows = sum(len(one.reports) for one in submissions)
+        if len(sent) == rows >= POOL and not any(one.invitation for one in submissions):
+            # Most batches of a busy collector hold nothing that was there before.
+            with self._writing() as link:
+                held = self.spool.read()
+                self._held = len(held.reports)
+                fresh = not sent.keys() & held.reports.keys() and not self._invited(link)
+                if fresh and goes_straight(held, sent):
+                    if self._insert(link, sent, (), this_hour()):
+                        return [Outcome(len(one.reports)) for one in submissions]
+                    self._undo(link)
+        for _ in range(_TRIES):
+            with self._writing() as link:
+                outcomes = self._settle(link, submissions, sent)
+                if outcomes is not None:
+                    return outcomes
+                # A collector with another spool wrote one of them in between: look again.
+                self._undo(link)
+        raise _contended()
+
+    def _settle(
+        self, link: Link, submissions: Sequence[Submission], sent: Collection[bytes]
+    ) -> list[Outcome] | None:
+        waiting = self._unfiled(link, self.spool.read())
+        self._held = len(waiting.reports)
+        known = {**self._find(link, sent), **waiting.reports}
+        used: set[bytes] = set()
+        spend = self._spender(link, submissions, waiting, used) if self._invited(link) else None
+        outcomes, new = settle(submissions, known, spend)
+        hour = this_hour()
+        if not new:
+            return outcomes
+        if goes_straight(waiting, new):
+            return outcomes if self._insert(link, new, used, hour) else None
+        self._spool(Waiting({**waiting.reports, **new}, waiting.spent | used, hour))
+        return outcomes
+
+    def _spender(
+        self, link: Link, submissions: Sequence[Submission], waiting: Waiting, used: set[bytes]
+    ) -> Callable[[str | None], bool]:
+        """A function that uses an invitation if it is good, and notes its key in `used`."""
+        self._claim_invitations()
+        codes = {one.invitation for one in submissions if one.invitation is not None}
+        keys = {code: invitation_key(self.study, code) for code in codes}
+        unused = set(self._unused(link, keys.values()) - waiting.spent)
+
+        def spend(code: str | None) -> bool:
+            if code is None or keys[code] not in unused:
+                return False
+            unused.remove(keys[code])
+            used.add(keys[code])
+            return True
+
+        return spend
+
+    def _file(self) -> None:
+        """Bring what is drawn from the spool to the database.
+
+        It is taken out of the spool with the next that is written to it.
+        """
+        for _ in range(_TRIES):
+            with self._writing() as link:
+                waiting = self._unfiled(link, self.spool.read())
+                self._held, self._stale = len(waiting.reports), True
+                if not is_due(self._held):
+                    return  # another collector was first
+                chosen = drawn(waiting)
+                if self._insert(link, chosen.reports, chosen.spent, this_hour()):
+                    return
+                self._undo(link)
+        raise _contended()
+
+    def _forget(self) -> None:
+        """Take out of the spool what is filed."""
+        with self._writing() as link:
+            self._spool(self._unfiled(link, self.spool.read()))
+
+    def _spool(self, waiting: Waiting) -> None:
+        self._note_spool()
+        self.spool.write(waiting)
+        self._held, self._stale = len(waiting.reports), False
+
+    def _unfiled(self, link: Link, held: Waiting) -> Waiting:
+        """What the spool holds and the database does not."""
+        filed = self._find(link, held.reports) if held.reports else {}
+        spent = self._unused(link, held.spent) if held.spent else frozenset()
+        reports = {key: codes for key, codes in held.reports.items() if key not in filed}
+        return Waiting(reports, held.spent & spent, held.hour)
+
+    def load(self, snapshot: Snapshot) -> int:
+        with self._writing() as link:
+            if self._count(link) or self.spool.read().reports:
+                raise not_empty(self.place)
+            return self._fill(link, snapshot)
+
+    def rest(self) -> None:
+        """Put things in order, after a start or when nothing has come for a moment."""
+        with contextlib.suppress(StoreError):
+            with self._writing() as link:
+                held = self.spool.read()
+                waiting = self._unfiled(link, held)
+                if waiting != held:
+                    self._spool(waiting)
+                self._held = len(waiting.reports)
+                self.spool.tidy()
+            if is_due(self._held):
+                self._file()
+                self._forget()
+
+    def _note_spool(self) -> None:
+        """Before the spool is written: have the database know that there is one."""
+
+    def _claim_invitations(self) -> None:
+        """Refuse to use invitations where another spool may hold some that are used."""
+
+    def _keep_order(self) -> None:
+        """After reports were added: put the database's files in order if it is time to."""
+
+    # -- reading -------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _moment(self) -> Iterator[tuple[Link, Waiting]]:
+        """The database and what is only in the spool.
+
+        The spool is read first: what is filed after that is in the database by then.
+        """
+        held = self.spool.read()
+        with self._reading() as link:
+            yield link, self._unfiled(link, held)
+
+    def invited(self) -> bool:
+        with self._reading() as link:
+            return self._invited(link)
+
+    def count(self) -> int:
+        with self._moment() as (link, waiting):
+            return self._count(link) + len(waiting.reports)
+
+    def batches(self, step: int = 1 << 16) -> Iterator[list[NDArray[Any]]]:
+        for _, columns in self.dated(step):
+            yield columns
+
+    def dated(self, step: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
+        with self._moment() as (link, waiting):
+            for rows in _merged(self._rows(link, step), waiting):
+                hours = np.array([row[2] for row in rows], dtype=np.int64)
+                yield hours, self._packing.columns([row[1] for row in rows])
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        with self._moment() as (link, waiting):
+            keys = [key for key in self._all_unused(link) if key not in waiting.spent]
+            invited = self._invited(link)
+            yield Snapshot(_merged(self._rows(link, 1 << 14), waiting), keys, invited)
+
+    def timeline(self) -> list[tuple[str, int]]:
+        with self._moment() as (link, waiting):
+            found = self._hours(link)
+        if waiting.reports:
+            found[waiting.hour] = found.get(waiting.hour, 0) + len(waiting.reports)
+        return [(hour_text(hour), found[hour]) for hour in sorted(found)]
+
+    # -- what a database does ------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _writing(self) -> AbstractContextManager[Link]:
+        """A transaction, durable when the block is left; one at a time for one spool."""
+
+    @abc.abstractmethod
+    def _undo(self, link: Link) -> None:
+        """Give up what a writing transaction did so far."""
+
+    @abc.abstractmethod
+    def _reading(self) -> AbstractContextManager[Link]:
+        """A view of one moment, which writing does not wait for."""
+
+    @abc.abstractmethod
+    def _invited(self, link: Link) -> bool: ...
+
+    @abc.abstractmethod
+    def _find(self, link: Link, keys: Collection[bytes]) -> dict[bytes, bytes]:
+        """The codes of those of the keys that are there."""
+
+    @abc.abstractmethod
+    def _unused(self, link: Link, keys: Collection[bytes]) -> frozenset[bytes]:
+        """Those of the keys that are of unused invitations."""
+
+    @abc.abstractmethod
+    def _insert(
+        self, link: Link, reports: Mapping[bytes, bytes], spent: Collection[bytes], hour: int
+    ) -> bool:
+        """Write reports and delete invitations, each sorted; false if a report was there."""
+
+    @abc.abstractmethod
+    def _fill(self, link: Link, snapshot: Snapshot) -> int: ...
+
+    @abc.abstractmethod
+    def _count(self, link: Link) -> int: ...
+
+    @abc.abstractmethod
+    def _rows(self, link: Link, step: int) -> Iterator[list[Row]]:
+        """All reports in the order of their keys."""
+
+    @abc.abstractmethod
+    def _hours(self, link: Link) -> dict[int, int]: ...
+
+    @abc.abstractmethod
+    def _all_unused(self, link: Link) -> list[bytes]: ...
+
+
+def _merged(parts: Iterator[list[Row]], waiting: Waiting) -> Iterator[list[Row]]:
+    """Reports of both places in the order of their keys: where one was, it does not tell."""
+    left = sorted((key, codes, waiting.hour) for key, codes in waiting.reports.items())
+    for part in parts:
+        last = part[-1][0]
+        here = [row for row in left if row[0] < last]
+        left = left[len(here) :]
+        yield sorted(part + here)
+    if left:
+        yield left
+
+
+def _contended() -> StoreError:
+    return StoreError("the same reports come from many sides", "send them again later")
