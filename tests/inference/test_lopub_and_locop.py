@@ -17,6 +17,7 @@ from castell.inference.bloom_filters import Filters, Shares, bits_of
 from castell.inference.copula import correlation, cuts, nearest_correlation, tables
 from castell.inference.copula import sample as copula_sample
 from castell.inference.junction import Clique, cliques, sample
+from castell.study.design import Design
 from tests.populations import collect, population, schema
 
 # -- rates and likelihoods of Bloom filters ------------------------------------------------------
@@ -179,7 +180,10 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: s
 
 
 def test_lopub_refuses_matrices_beside_filters() -> None:
-    study = Study(schema((2, 2)), 8.0, "bloom", channels={"a": [[0.8, 0.2], [0.3, 0.7]]})
+    own = Study(schema((2, 2)), channels={"a": [[0.8, 0.2], [0.3, 0.7]]}, shares={"b": 4.0})
+    filters = Study(schema((2, 2)), 8.0, "bloom")
+    mixed = Design((own.design.blocks[0], filters.design.blocks[1]))
+    study = Study(schema((2, 2)), design=mixed)
     reports = study.randomize({"a": ["a0"] * 9, "b": ["b1"] * 9})
     with pytest.raises(MethodError, match="no method reads that"):
         castell.fit(reports, "lopub")

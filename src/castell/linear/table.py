@@ -19,8 +19,8 @@ class Table:
     >>> table = Table(("a", "b"), np.array([[1.0, 2.0], [3.0, 4.0]]))
     >>> table.project(["b"]).values
     array([4., 6.])
-    >>> table.project(["b", "a"]).values[1, 0]
-    2.0
+    >>> table.project(["b", "a"]).values.tolist()
+    [[1.0, 3.0], [2.0, 4.0]]
     >>> table.share({"b": np.array([1])})
     6.0
     """
