@@ -14,6 +14,8 @@ from castell import Attribute, Schema, Study
 from castell.collector.app import make_app
 from castell.collector.settings import Settings, State
 from castell.collector.store import Packing, Store, open_store
+from castell.collector.store.spool import Waiting
+from castell.collector.store.store import this_hour
 from castell.collector.wire import new_id
 
 TOKEN = "a-token-for-the-tests"  # noqa: S105
@@ -57,6 +59,12 @@ def bulk(number: int) -> dict[str, Any]:
 def pair() -> tuple[bytes, bytes]:
     """A report as a store takes it."""
     return secrets.token_bytes(16), PACKING.pack(codes())
+
+
+def waiting(reports: int, spent: int = 0) -> Waiting:
+    """Reports, and invitations used with others, as a spool holds them."""
+    keys = frozenset(secrets.token_bytes(16) for _ in range(spent))
+    return Waiting(dict(pair() for _ in range(reports)), keys, this_hour())
 
 
 def settings(**changes: Any) -> Settings:
