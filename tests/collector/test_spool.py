@@ -184,7 +184,7 @@ def test_a_spool_that_is_lost_is_missed(place: str, caplog: pytest.LogCaptureFix
     assert [r for r in caplog.records if r.name == "castell"] == []
     with closing(open_store(place)) as reader:
         assert reader.count() == 136
-    (said,) = caplog.messages
+    (said,) = [r.getMessage() for r in caplog.records if r.name == "castell"]
     assert "missing, and reports waited in it: bring it back" in said
     away.rename(store.spool.path)
     with closing(open_store(place, STUDY)) as store:
