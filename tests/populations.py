@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from castell import Attribute, KaryResponse, MatrixResponse, Reports, Schema, Study
 from castell.channels import CyclicResponse
-from castell.channels.differences import singer
+from castell.channels.difference_sets import singer
 from castell.inference.inversion import Observed, parts_of
 from castell.linear.operators import Floats
 from castell.study.design import Block, Design

@@ -9,8 +9,8 @@ as they are; a package adds them for everybody by entry points of the groups `ca
 
 from castell.channels import MAX_TOTAL, Channel, Lens, WeightedChannel, Words
 from castell.channels.budget import log_ratio, rounded_up
-from castell.channels.checking import check_channel
-from castell.channels.published import entries
+from castell.channels.document_entries import entries
+from castell.channels.foreign_channels import check_channel
 from castell.counting import (
     ByBatches,
     Counts,
@@ -31,14 +31,14 @@ from castell.errors import (
     QueryError,
     ReportError,
 )
-from castell.inference.capabilities import BLOOM, DRAWN, EVERYBODY, SETS, WHOLE, Reads
 from castell.inference.fitted import Fitted, Solution
-from castell.inference.from_tables import from_tables, table_method
 from castell.inference.intervals import Bounds, Normal, Spread
 from castell.inference.inversion import Observed, Query, observe
 from castell.inference.products import product_model
+from castell.inference.reads import BLOOM, DRAWN, EVERYBODY, SETS, WHOLE, Reads
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
+from castell.inference.table_method import from_tables, table_method
 from castell.linear.operators import Dense, Floats, Operator
 from castell.study.design import Axis, Block, Design
 

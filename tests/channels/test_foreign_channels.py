@@ -10,7 +10,7 @@ import pytest
 import castell
 from castell import KaryResponse, MatrixResponse, Study
 from castell.channels import Kinds, channel_of, checked
-from castell.channels.checking import EXHAUSTIVE, check_channel
+from castell.channels.foreign_channels import EXHAUSTIVE, check_channel
 from castell.errors import ChannelError
 from castell.study.design import Block, Design
 from tests.foreign_channels import (

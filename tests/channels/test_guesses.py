@@ -9,7 +9,7 @@ import pytest
 
 from castell import KaryResponse, MatrixResponse, Study
 from castell.channels import Channel, CyclicResponse
-from castell.channels.differences import singer
+from castell.channels.difference_sets import singer
 from castell.study.design import Block, lens_on
 from tests.guessing import best_guess, chances, worst_guess
 from tests.populations import schema

@@ -19,7 +19,7 @@ from castell.cli import app as cli
 from castell.cli.estimating import _query
 from castell.cli.study_file import to_toml
 from castell.estimators import reads
-from castell.inference.capabilities import KINDS
+from castell.inference.reads import KINDS
 from castell.population import SCHEMA, health_survey
 
 

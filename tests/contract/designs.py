@@ -8,7 +8,7 @@ import numpy as np
 
 from castell import MatrixResponse, Study
 from castell.channels import CyclicResponse
-from castell.channels.differences import singer
+from castell.channels.difference_sets import singer
 from castell.study.design import Block, Design
 from tests.populations import drawn_studies, rectangular, schema, studies
 

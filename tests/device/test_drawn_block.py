@@ -18,7 +18,7 @@ import castell
 import castell.device.encode
 from castell import Reports, Study, randomize_file, scan_reports
 from castell.channels import CyclicResponse, Words
-from castell.channels.differences import singer
+from castell.channels.difference_sets import singer
 from castell.device.respond import block_codes, draw_blocks, report_columns, respond
 from castell.device.words import Source, numbers_below, seeded_words
 from castell.errors import ReportError

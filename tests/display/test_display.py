@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from castell.display.arrays import array_of
+from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table, interval_mark
 from castell.display.one_line import MOST, one_line, shortened
-from castell.display.plain import plain
 from castell.errors import OptionError
 
 

@@ -16,7 +16,7 @@ from castell.estimators.lopub import mutual_information
 from castell.inference.bloom_filters import Filters, Shares, bits_of
 from castell.inference.copula import correlation, cuts, nearest_correlation, tables
 from castell.inference.copula import sample as copula_sample
-from castell.inference.junction import Clique, cliques, sample
+from castell.inference.junction_tree import Clique, cliques, sample
 from castell.study.design import Design
 from tests.populations import collect, population, schema
 

@@ -22,7 +22,7 @@ from castell.inference.association_error import (
 from castell.inference.frechet import bounds
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Query
-from castell.inference.latent.error import mixture_error
+from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.model import learn
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError

@@ -13,8 +13,8 @@ from castell import Study
 from castell.counting import MemoryCounts
 from castell.errors import CastellError, OptionError, StudyError
 from castell.estimators.clusters import find_clusters
-from castell.inference.choice_of_product import joint_is_better
 from castell.inference.inversion import Groups, observe
+from castell.inference.joint_or_product import joint_is_better
 from castell.inference.product_shares import restrict
 from castell.inference.products import product_table, product_variance
 from castell.linear.operators import Floats

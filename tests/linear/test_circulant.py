@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from castell.channels.differences import points, singer
+from castell.channels.difference_sets import points, singer
 from castell.linear.operators import Circulant, Dense, Floats, Operator
 
 # Answers, reports and the set. Not all are difference sets: the map does not need one.

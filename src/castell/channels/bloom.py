@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
+from castell.channels.document_entries import entries
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
-from castell.channels.published import entries
 from castell.errors import ChannelError
 from castell.linear.operators import Floats, Operator
 

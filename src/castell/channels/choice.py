@@ -13,7 +13,7 @@ from math import exp
 
 from castell.channels.budget import as_decimal, check_range
 from castell.channels.cyclic import CyclicResponse
-from castell.channels.differences import geometries, points, singer
+from castell.channels.difference_sets import geometries, points, singer
 from castell.channels.kary import KaryResponse
 from castell.channels.protocol import MAX_TOTAL
 

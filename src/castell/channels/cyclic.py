@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.channels.block_margins import answers_behind, no_forward
 from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
-from castell.channels.differences import MOST_POINTS, overlap
+from castell.channels.difference_sets import MOST_POINTS, overlap
+from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
-from castell.channels.margins import answers_behind, no_forward
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
-from castell.channels.published import entries
 from castell.errors import ChannelError
 from castell.linear.operators import Circulant, Dense, Floats, Operator
 

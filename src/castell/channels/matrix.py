@@ -11,8 +11,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from castell.channels.budget import MAX_EPSILON, check_range
+from castell.channels.document_entries import entries
 from castell.channels.protocol import MAX_TOTAL
-from castell.channels.published import entries
 from castell.channels.weighted import WeightedChannel
 from castell.errors import ChannelError
 from castell.numbers import is_whole

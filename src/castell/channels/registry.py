@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from castell.channels.bloom import BloomResponse
-from castell.channels.checking import check_channel
 from castell.channels.cyclic import CyclicResponse
+from castell.channels.foreign_channels import check_channel
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.protocol import Channel

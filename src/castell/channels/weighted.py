@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.channels.block_margins import MatrixMargin
 from castell.channels.budget import log_ratio, rounded_up
-from castell.channels.margins import MatrixMargin
 from castell.channels.protocol import Lens, Words
 from castell.linear.operators import Dense, Floats, left_inverse
 

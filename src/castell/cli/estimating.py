@@ -11,7 +11,7 @@ import typer
 from castell.collector import commands as collecting
 from castell.errors import OptionError
 from castell.estimators import methods, reads
-from castell.inference.capabilities import KINDS
+from castell.inference.reads import KINDS
 from castell.results.conditional import Conditional
 from castell.results.fitting import DEFAULT_METHOD
 from castell.results.joint import JointEstimate

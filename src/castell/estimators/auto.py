@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
 from castell.estimators._cross_fit import Combined, CrossFit, by_model
-from castell.inference.capabilities import Reads
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Query, names_of, observe
 from castell.inference.kronecker import check_cells
@@ -31,6 +30,7 @@ from castell.inference.model_averaging import (
 )
 from castell.inference.postprocess import simplex
 from castell.inference.products import expected_variance
+from castell.inference.reads import Reads
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.table import Table

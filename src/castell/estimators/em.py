@@ -26,7 +26,6 @@ from castell.inference.association_error import (
     groups_of,
     residuals,
 )
-from castell.inference.capabilities import Reads
 from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Observed, Query, names_of, observe
 from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, margin
@@ -34,6 +33,7 @@ from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.product_shares import product_shares
+from castell.inference.reads import Reads
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats

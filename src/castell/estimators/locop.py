@@ -29,11 +29,11 @@ from itertools import combinations
 import numpy as np
 
 from castell.counting import Counts
-from castell.inference.capabilities import Reads
 from castell.inference.copula import correlation, nearest_correlation, sample
 from castell.inference.fitted import Fitted
 from castell.inference.inversion import observe
 from castell.inference.postprocess import simplex
+from castell.inference.reads import Reads
 from castell.inference.synthetic_rows import Rows, model, row_count
 
 READS = Reads(sets=True)

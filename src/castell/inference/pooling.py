@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from castell.channels.precision import predicted_variance, shares
+from castell.channels.predicted_variance import predicted_variance, shares
 from castell.counting import Counts, samples_of
 from castell.errors import QueryError, ReportError
 from castell.inference.inversion import Groups, Observed, observe

@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 
-from castell.channels.precision import predicted_variance
+from castell.channels.predicted_variance import predicted_variance
 from castell.counting import Counts, samples_of
 from castell.errors import OptionError
 from castell.inference.fitted import Fitted, Solution

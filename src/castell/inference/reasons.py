@@ -10,7 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from castell.display.plain import plain
+from castell.display.json_values import plain
 
 
 class Code(StrEnum):

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import NDArray
 
 from castell.errors import ReportError
+from castell.reports.arrow_metadata import check_study, is_secure, marked_schema
 from castell.reports.codes import check_codes, column_names, column_types
-from castell.reports.marks import check_study, is_secure, marked_schema
 from castell.study.study import Study
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.errors import ReportError
+from castell.reports.arrow_metadata import check_study, is_secure, marked_schema, metadata_of
 from castell.reports.codes import check_codes, column_names, column_types, joined
-from castell.reports.marks import check_study, is_secure, marked_schema, metadata_of
 from castell.reports.parquet import ROW_GROUP, ReportFile, ReportWriter
 from castell.study.study import Study
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from castell.display.arrays import array_of
+from castell.display.json_values import plain
 from castell.display.one_line import one_line
-from castell.display.plain import plain
 from castell.errors import MissingExtraError, QueryError
 from castell.inference.intervals import Spread, SpreadOf
 from castell.inference.misfit import Misfit, Verdict

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from castell.display.arrays import array_of
+from castell.display.json_values import plain
 from castell.display.one_line import one_line
-from castell.display.plain import plain
 from castell.inference.intervals import Bounds, Spread, quantile
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares

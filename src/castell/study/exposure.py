@@ -12,7 +12,7 @@ from math import prod
 
 from castell.channels import BloomResponse
 from castell.channels.budget import rounded_up
-from castell.channels.precision import predicted_variance, shares
+from castell.channels.predicted_variance import predicted_variance, shares
 from castell.study.design import Design, lens_on
 from castell.study.schema import Attribute, Schema
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from castell.counting import Counts
 from castell.inference.inversion import Query
 from castell.inference.latent.counted_tables import sufficient_statistics
+from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.cross_validation import (
     Hyperparameters,
     affordable_report_steps,
@@ -22,7 +23,6 @@ from castell.inference.latent.cross_validation import (
     uniform,
 )
 from castell.inference.latent.em import OverRelaxedEM
-from castell.inference.latent.error import mixture_error
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -30,10 +30,10 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
+from castell.inference.latent.one_blas_thread import one_thread
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import CountedTable
-from castell.inference.latent.threads import one_thread
 from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError

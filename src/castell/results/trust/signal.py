@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from castell.display.plain import plain
+from castell.display.json_values import plain
 from castell.errors import CastellError
 
 # A signal that is raised by chance in one table of a thousand.

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from castell import KaryResponse, MatrixResponse
 from castell.channels import CyclicResponse, Lens
-from castell.channels.differences import singer
-from castell.channels.precision import predicted_variance, shares
+from castell.channels.difference_sets import singer
+from castell.channels.predicted_variance import predicted_variance, shares
 
 LENSES: dict[str, Lens] = {
     "kary": KaryResponse(6, 7, 2),

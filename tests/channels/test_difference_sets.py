@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from castell.channels.differences import (
+from castell.channels.difference_sets import (
     MOST_POINTS,
     PRIMES,
     geometries,

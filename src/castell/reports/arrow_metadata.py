@@ -27,7 +27,7 @@ def metadata_of(digest: str, *, secure: bool) -> dict[str, str]:
 def marked_schema(columns: Mapping[str, np.dtype[Any]], digest: str, *, secure: bool) -> pa.Schema:
     """The schema of a table of reports.
 
-    >>> from castell.reports.marks import is_secure
+    >>> from castell.reports.arrow_metadata import is_secure
     >>> schema = marked_schema({"a": np.dtype("u1")}, "ab", secure=True)
     >>> is_secure(schema), is_secure(marked_schema({"a": np.dtype("u1")}, "ab", secure=False))
     (True, False)
