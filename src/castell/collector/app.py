@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from castell.collector.intake import Intake
+from castell.collector.metrics import Tally
 from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
 from castell.collector.routes import core_routes
@@ -33,9 +34,9 @@ for _kind, _ending in (("text/javascript", ".js"), ("text/css", ".css"), ("image
 _REMEDIES = {404: "see /openapi.json for what there is", 405: "use a method that Allow names"}
 
 
-def make_app(state: State) -> ASGIApp:
+def make_app(state: State, tally: Tally | None = None) -> ASGIApp:
     """Everything between a socket and the store. Closing the app closes the store."""
-    settings = state.settings
+    settings, tally = state.settings, tally or Tally()
     writer = Writer(state.store, settings.queue)
     limit = RateLimit(settings.rate, settings.burst)
     wire = wire_of(state.study, most=settings.bulk)
@@ -49,7 +50,7 @@ def make_app(state: State) -> ASGIApp:
 
     intake = Intake(None, wire, writer, limit)
     starlette = Starlette(
-        routes=[*core_routes(state, wire, writer, intake), *results_routes(state)],
+        routes=[*core_routes(state, wire, writer, intake, tally), *results_routes(state)],
         exception_handlers={HTTPException: _problem},
         lifespan=lifespan,
     )

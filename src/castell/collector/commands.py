@@ -61,6 +61,10 @@ def serve(
     proxy: Annotated[
         str, typer.Option(help="Address of a reverse proxy whose X-Forwarded-For is believed.")
     ] = "",
+    connections: Annotated[int, typer.Option(help="Most connections at once.")] = 1000,
+    connections_each: Annotated[
+        int, typer.Option(help="Most connections from one address, a proxy apart.")
+    ] = 256,
     as_json: Json = False,
 ) -> None:
     """Collect reports: the survey at /, results at /results, reports durable once answered."""
@@ -68,7 +72,7 @@ def serve(
         from castell.collector.browser_channels import browser_warning
         from castell.collector.security.tokens import new_token
         from castell.collector.serving import check_proxies, listen, run
-        from castell.collector.settings import Settings, State
+        from castell.collector.settings import ConnectionLimits, Settings, State
         from castell.collector.store import open_store
         from castell.collector.wire import wire_of
     from castell.study.study import Study
@@ -81,6 +85,7 @@ def serve(
         rate=rate,
         burst=burst,
         bulk=bulk,
+        connections=ConnectionLimits(connections, connections_each),
     )
     check_proxies(proxy)
     wire_of(made)  # a study that cannot be collected leaves no store behind

@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
-from castell.collector.metrics import prometheus
+from castell.collector.metrics import Tally, prometheus
 from castell.collector.openapi import openapi
 from castell.collector.responses import json_answer
 from castell.collector.settings import State
@@ -26,7 +26,9 @@ HERE = Path(__file__).parent
 PAGES = HERE / "pages"
 
 
-def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> list[BaseRoute]:
+def core_routes(
+    state: State, wire: Wire, writer: Writer, intake: Intake, tally: Tally
+) -> list[BaseRoute]:
     published = state.study.to_json().encode()
     tag = f'"{state.study.digest}"'
     described = {
@@ -61,7 +63,8 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
 
     async def metrics(request: Request) -> Response:
         del request
-        text = prometheus(intake.counter, writer.commits, max(1, state.settings.minimum // 10))
+        step = max(1, state.settings.minimum // 10)
+        text = prometheus(intake.counter, writer.commits, step, tally)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
 
     async def survey(request: Request) -> Response:

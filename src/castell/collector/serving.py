@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import socket
 from collections.abc import Callable
 
+import uvicorn
+
 from castell.collector.app import make_app
+from castell.collector.metrics import Tally
+from castell.collector.security.connections import bounded_protocol
+from castell.collector.security.gate import Gate, connections_possible
+from castell.collector.security.log_limit import LogLimit
 from castell.collector.settings import State
 from castell.errors import OptionError
 
@@ -39,28 +46,34 @@ def check_proxies(proxies: str) -> None:
             ) from None
 
 
-def run(
-    state: State,
-    listening: socket.socket,
-    *,
-    proxies: str = "",
-    on_start: Callable[[], None] | None = None,
-) -> None:
-    """Serve until interrupted.
+def make_server(
+    state: State, *, proxies: str = "", on_start: Callable[[], None] | None = None
+) -> uvicorn.Server:
+    """The collector as a server that has yet to be run.
 
     `proxies` are the addresses of reverse proxies whose X-Forwarded-For is believed, for the rate
-    limit only.
+    limit only, and who may have any number of connections.
     """
-    import uvicorn
+
+    limits, tally = state.settings.connections, Tally()
+    log, log_limit = logging.getLogger("uvicorn.error"), LogLimit(tally.dropped)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            log.addFilter(log_limit)
             await super().startup(sockets)
             if on_start is not None:
                 on_start()
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            log.removeFilter(log_limit)
+
+    listed = [proxy.strip() for proxy in proxies.split(",") if proxy.strip()]
+    gate = Gate(connections_possible(limits.most), limits.each, listed)
     config = uvicorn.Config(
-        make_app(state),
+        make_app(state, tally),
+        http=bounded_protocol(gate, limits, tally.refused),
         access_log=False,
         log_level="warning",
         proxy_headers=bool(proxies),
@@ -70,4 +83,15 @@ def run(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )
-    Server(config).run(sockets=[listening])
+    return Server(config)
+
+
+def run(
+    state: State,
+    listening: socket.socket,
+    *,
+    proxies: str = "",
+    on_start: Callable[[], None] | None = None,
+) -> None:
+    """Serve until interrupted."""
+    make_server(state, proxies=proxies, on_start=on_start).run(sockets=[listening])
