@@ -47,7 +47,9 @@ ORDER = {
         "browser_channels",
         "metrics",
         "security",
+        "store_file",
         "writer",
+        "health",
         "intake",
         "results",
         "openapi",
@@ -55,6 +57,7 @@ ORDER = {
         "app",
         "serving",
         "copies",
+        "places",
         "commands",
     ],
 }

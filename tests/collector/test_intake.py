@@ -238,6 +238,45 @@ def test_the_study_as_published(client: TestClient) -> None:
     assert client.head("/study.json").content == b""
 
 
+def _twice(document: dict[str, Any], name: str, value: Any) -> bytes:
+    """A field once more, with another value; the name may be written with an escape."""
+    return json.dumps(document).encode()[:-1] + f', "{name}": {json.dumps(value)}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("codes", [0, 0, 0]),
+        ("id", "A" * 22),
+        ("study", STUDY.digest),
+        ("\\u0069d", "A" * 22),
+        ("codes", []),
+    ],
+)
+def test_a_field_twice_is_refused(
+    client: TestClient, tmp_path: Path, name: str, value: Any
+) -> None:
+    answer = client.post("/reports", content=_twice(report(), name, value), headers=JSON)
+    assert answer.status_code == 422
+    assert kept(tmp_path) == 0
+
+
+def test_a_field_twice_in_a_bulk_is_refused(client: TestClient, tmp_path: Path) -> None:
+    sent = bulk(3)
+    outer = [_twice(sent, "study", STUDY.digest), _twice(sent, "reports", bulk(2)["reports"])]
+    one = _twice(sent["reports"][1], "codes", [0, 0, 0]).decode()
+    inner = json.dumps(sent).replace(json.dumps(sent["reports"][1]), one).encode()
+    for body in (*outer, inner):
+        assert client.post("/reports/bulk", content=body, headers=JSON).status_code == 422
+    assert kept(tmp_path) == 0
+    assert client.post("/reports/bulk", json=sent).status_code == 201
+
+
+def test_escapes_and_spaces_are_no_second_field(client: TestClient) -> None:
+    body = json.dumps(report(), indent=3).replace('"id"', '"\\u0069d"')
+    assert client.post("/reports", content=body, headers=JSON).status_code == 201
+
+
 def test_what_the_collector_asks_for(client: TestClient) -> None:
     asked = {"study": STUDY.digest, "invitations": False, "bulk": 1000}
     assert client.get("/collector.json").json() == asked

@@ -6,6 +6,7 @@ import contextlib
 import mimetypes
 from collections.abc import AsyncIterator
 from http import HTTPStatus
+from math import inf
 from typing import cast
 
 from starlette.applications import Starlette
@@ -14,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from castell.collector.health import Health
 from castell.collector.intake import Intake
 from castell.collector.metrics import Tally
 from castell.collector.responses import json_answer
@@ -22,7 +24,7 @@ from castell.collector.routes import core_routes
 from castell.collector.security.cors import Cors
 from castell.collector.security.headers import SecurityHeaders
 from castell.collector.security.limits import RateLimit
-from castell.collector.security.tokens import TokenGuard
+from castell.collector.security.tokens import GUESS_BURST, GUESS_RATE, TokenGuard
 from castell.collector.settings import State
 from castell.collector.wire import wire_of
 from castell.collector.writer import Writer
@@ -38,7 +40,9 @@ def make_app(state: State, tally: Tally | None = None) -> ASGIApp:
     """Everything between a socket and the store. Closing the app closes the store."""
     settings, tally = state.settings, tally or Tally()
     writer = Writer(state.store, settings.queue)
+    health = Health(state.store, writer)
     limit = RateLimit(settings.rate, settings.burst)
+    guesses = RateLimit(min(settings.rate or inf, GUESS_RATE), min(settings.burst, GUESS_BURST))
     wire = wire_of(state.study, most=settings.bulk)
 
     @contextlib.asynccontextmanager
@@ -46,18 +50,19 @@ def make_app(state: State, tally: Tally | None = None) -> ASGIApp:
         del app
         yield
         await writer.close()
+        health.close()
         state.store.close()
 
     intake = Intake(None, wire, writer, limit)
     starlette = Starlette(
-        routes=[*core_routes(state, wire, writer, intake, tally), *results_routes(state)],
+        routes=[*core_routes(state, wire, writer, intake, health, tally), *results_routes(state)],
         exception_handlers={HTTPException: _problem},
         lifespan=lifespan,
     )
     # A redirect would name whatever host the request claims to be for.
     starlette.router.redirect_slashes = False
     intake.app = starlette
-    guarded = TokenGuard(intake, settings.token, limit)
+    guarded = TokenGuard(intake, settings.token, guesses)
     return SecurityHeaders(Cors(guarded, settings.origins))
 
 

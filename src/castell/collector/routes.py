@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from castell.collector.browser_channels import CLIENT
+from castell.collector.health import Health
 from castell.collector.intake import Intake
 from castell.collector.metrics import Tally, prometheus
 from castell.collector.openapi import openapi
@@ -27,7 +28,12 @@ PAGES = HERE / "pages"
 
 
 def core_routes(
-    state: State, wire: Wire, writer: Writer, intake: Intake, tally: Tally
+    state: State,
+    wire: Wire,
+    writer: Writer,
+    intake: Intake,
+    looked_at: Health,
+    tally: Tally,
 ) -> list[BaseRoute]:
     published = state.study.to_json().encode()
     tag = f'"{state.study.digest}"'
@@ -57,9 +63,9 @@ def core_routes(
 
     async def health(request: Request) -> Response:
         del request
-        if writer.failing:
-            return json_answer({"status": "the store fails"}, 503)
-        return json_answer({"status": "ok"})
+        if await looked_at.good():
+            return json_answer({"status": "ok"})
+        return json_answer({"status": "the store fails"}, 503)
 
     async def metrics(request: Request) -> Response:
         del request

@@ -56,18 +56,21 @@ def make_server(
     """
 
     limits, tally = state.settings.connections, Tally()
-    log, log_limit = logging.getLogger("uvicorn.error"), LogLimit(tally.dropped)
+    logs = [logging.getLogger(name) for name in ("uvicorn.error", "castell")]
+    log_limit = LogLimit(tally.dropped)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            log.addFilter(log_limit)
+            for log in logs:
+                log.addFilter(log_limit)
             await super().startup(sockets)
             if on_start is not None:
                 on_start()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await super().shutdown(sockets)
-            log.removeFilter(log_limit)
+            for log in logs:
+                log.removeFilter(log_limit)
 
     listed = [proxy.strip() for proxy in proxies.split(",") if proxy.strip()]
     gate = Gate(connections_possible(limits.most), limits.each, listed)

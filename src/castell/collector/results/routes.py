@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -24,6 +25,8 @@ from castell.errors import CastellError, MissingExtraError, OptionError
 from castell.study.schema import suggest
 
 PAGE = Path(__file__).parent.parent / "pages" / "results" / "index.html"
+
+_LOG = logging.getLogger("castell")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -97,7 +100,9 @@ def _errors_as_responses(handler: Handler) -> Handler:
         except RefusedError as error:
             return refusal(error)
         except StoreError as error:
-            return refusal(RefusedError(503, error.problem, error.remedy))
+            # Where the store is, and what is wrong with it, is the operator's to know.
+            _LOG.error("castell: results cannot be read: %s", error)
+            return refusal(RefusedError(503, "the store cannot be read", "try again later"))
         except MissingExtraError as error:
             return refusal(RefusedError(501, error.problem, error.remedy))
         except CastellError as error:

@@ -13,6 +13,9 @@ from castell.collector.security.limits import RateLimit
 from castell.collector.wire import RefusedError
 
 GUARDED = ("/results/api", "/metrics")
+# Wrong tokens a second, and at once, from one address: whatever the limit for reports is.
+GUESS_RATE = 1.0
+GUESS_BURST = 20
 
 
 def new_token() -> str:
