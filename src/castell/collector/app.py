@@ -20,6 +20,8 @@ from castell.collector.intake import Intake
 from castell.collector.metrics import Tally
 from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
+from castell.collector.results.solver import Solver
+from castell.collector.results.worker import ResultsWorker
 from castell.collector.routes import core_routes
 from castell.collector.security.cors import Cors
 from castell.collector.security.headers import SecurityHeaders
@@ -36,26 +38,34 @@ for _kind, _ending in (("text/javascript", ".js"), ("text/css", ".css"), ("image
 _REMEDIES = {404: "see /openapi.json for what there is", 405: "use a method that Allow names"}
 
 
-def make_app(state: State, tally: Tally | None = None) -> ASGIApp:
-    """Everything between a socket and the store. Closing the app closes the store."""
+def make_app(state: State, tally: Tally | None = None, solver: Solver | None = None) -> ASGIApp:
+    """Everything between a socket and the store. Closing the app closes the store.
+
+    Without a `solver` models are fitted in a thread.
+    """
     settings, tally = state.settings, tally or Tally()
     writer = Writer(state.store, settings.queue)
     health = Health(state.store, writer)
     limit = RateLimit(settings.rate, settings.burst)
     guesses = RateLimit(min(settings.rate or inf, GUESS_RATE), min(settings.burst, GUESS_BURST))
+    results = ResultsWorker(state, solver)
     wire = wire_of(state.study, most=settings.bulk)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
         yield
+        results.close()
         await writer.close()
         health.close()
         state.store.close()
 
     intake = Intake(None, wire, writer, limit)
     starlette = Starlette(
-        routes=[*core_routes(state, wire, writer, intake, health, tally), *results_routes(state)],
+        routes=[
+            *core_routes(state, wire, writer, intake, health, tally),
+            *results_routes(state, results),
+        ],
         exception_handlers={HTTPException: _problem},
         lifespan=lifespan,
     )

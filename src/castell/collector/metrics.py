@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 class Tally:
     """What every part of a collector counts as it goes.
 
-    `refused` are requests by reason, `dropped` what was left out by kind.
+    `refused` are requests by reason, `dropped` what was left out by kind, `fits`
+    what became of questions.
     """
 
     refused: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
+    fits: Counter[str] = field(default_factory=Counter)
 
 
 def prometheus(counts: Mapping[str, int], commits: int, step: int, tally: Tally) -> str:

@@ -11,6 +11,7 @@ import uvicorn
 
 from castell.collector.app import make_app
 from castell.collector.metrics import Tally
+from castell.collector.results.process import SolverProcess
 from castell.collector.security.connections import bounded_protocol
 from castell.collector.security.gate import Gate, connections_possible
 from castell.collector.security.log_limit import LogLimit
@@ -75,7 +76,7 @@ def make_server(
     listed = [proxy.strip() for proxy in proxies.split(",") if proxy.strip()]
     gate = Gate(connections_possible(limits.most), limits.each, listed)
     config = uvicorn.Config(
-        make_app(state, tally),
+        make_app(state, tally, SolverProcess(tally.fits)),
         http=bounded_protocol(gate, limits, tally.refused),
         access_log=False,
         log_level="warning",
