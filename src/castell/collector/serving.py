@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import socket
+import sys
 from collections.abc import Callable
 
 import uvicorn
@@ -17,6 +18,10 @@ from castell.collector.security.gate import Gate, connections_possible
 from castell.collector.security.log_limit import LogLimit
 from castell.collector.settings import State
 from castell.errors import OptionError
+
+# Seconds that a thread which reads the store may keep the interpreter from the one that takes
+# reports; Python's own five milliseconds are as long as ten reports take.
+LONGEST_TURN = 0.0005
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -98,4 +103,5 @@ def run(
     on_start: Callable[[], None] | None = None,
 ) -> None:
     """Serve until interrupted."""
+    sys.setswitchinterval(LONGEST_TURN)
     make_server(state, proxies=proxies, on_start=on_start).run(sockets=[listening])

@@ -105,14 +105,14 @@ class ResultsWorker:
     # -- in the threads --------------------------------------------------------------------------
 
     def _read(self) -> tuple[int, DatedReports | None]:
-        count, held = self._state.store.count(), self._dated
-        minimum = self._state.settings.minimum
+        held, minimum = self._dated, self._state.settings.minimum
+        if held is not None and self._clock() < self._not_before:
+            return held.n, held
+        count = self._state.store.count()
         if count < minimum:
             self._dated = None
             return count, None
-        fresh = held is not None and held.n <= count < held.n + step_of(minimum)
-        early = held is not None and self._clock() < self._not_before
-        if held is not None and (fresh or early):
+        if held is not None and held.n <= count < held.n + step_of(minimum):
             return count, held
         start = self._clock()
         self._dated = read_store(self._state.store)
