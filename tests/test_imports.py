@@ -53,6 +53,7 @@ ORDER = {
         "intake",
         "results",
         "openapi",
+        "operations",
         "routes",
         "app",
         "serving",

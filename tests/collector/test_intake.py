@@ -289,9 +289,10 @@ def test_counts_for_the_operator(tmp_path: Path) -> None:
         client.post("/reports", json=sent)
         client.post("/reports", json=report(codes=[]))
         text = client.get("/metrics", headers=LOGGED_IN).text
-    for line in ('{outcome="stored"} 1', '{outcome="repeated"} 1', '{outcome="refused"} 1'):
+    for line in ('{outcome="stored"} 1', '{outcome="repeated"} 1'):
         assert f"castell_reports_total{line}\n" in text
-    assert "castell_commits_total 2\n" in text
+    assert 'castell_refused_total{reason="not_a_report"} 1\n' in text
+    assert "castell_commit_seconds_count 2\n" in text
 
 
 def test_counters_move_in_steps(tmp_path: Path) -> None:
@@ -302,7 +303,8 @@ def test_counters_move_in_steps(tmp_path: Path) -> None:
                 client.post("/reports", json=report())
             text = client.get("/metrics", headers=LOGGED_IN).text
             assert f'{{outcome="stored"}} {shown}\n' in text
-            assert f"castell_commits_total {shown}\n" in text
+            assert f"castell_commit_seconds_count {shown}\n" in text
+            assert f"castell_store_reports {shown}\n" in text
 
 
 class BrokenStore(SqliteStore):
@@ -333,7 +335,7 @@ def test_a_failing_store_is_no_promise(tmp_path: Path, caplog: pytest.LogCapture
         store.broken = False
         assert client.post("/reports", json=sent).status_code == 201
         assert client.get("/healthz").json() == {"status": "ok"}
-        assert 'outcome="failed"} 2' in client.get("/metrics", headers=LOGGED_IN).text
+        assert 'reason="store"} 2' in client.get("/metrics", headers=LOGGED_IN).text
 
 
 def test_an_unforeseen_error_is_no_promise_either(tmp_path: Path) -> None:

@@ -18,8 +18,10 @@ from starlette.types import ASGIApp
 from castell.collector.health import Health
 from castell.collector.intake import Intake
 from castell.collector.metrics import Tally
+from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
+from castell.collector.results.overview import step_of
 from castell.collector.results.solver import Solver
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.routes import core_routes
@@ -43,12 +45,12 @@ def make_app(state: State, tally: Tally | None = None, solver: Solver | None = N
 
     Without a `solver` models are fitted in a thread.
     """
-    settings, tally = state.settings, tally or Tally()
-    writer = Writer(state.store, settings.queue)
+    settings, tally = state.settings, tally or Tally(step_of(state.settings.minimum))
+    writer = Writer(state.store, settings.queue, tally.commit_seconds)
     health = Health(state.store, writer)
     limit = RateLimit(settings.rate, settings.burst)
     guesses = RateLimit(min(settings.rate or inf, GUESS_RATE), min(settings.burst, GUESS_BURST))
-    results = ResultsWorker(state, solver)
+    results = ResultsWorker(state, solver, tally)
     wire = wire_of(state.study, most=settings.bulk)
 
     @contextlib.asynccontextmanager
@@ -60,10 +62,11 @@ def make_app(state: State, tally: Tally | None = None, solver: Solver | None = N
         health.close()
         state.store.close()
 
-    intake = Intake(None, wire, writer, limit)
+    operations = Operations(state.store, writer, results, health, tally)
+    intake = Intake(None, wire, writer, limit, tally)
     starlette = Starlette(
         routes=[
-            *core_routes(state, wire, writer, intake, health, tally),
+            *core_routes(state, wire, intake, operations),
             *results_routes(state, results),
         ],
         exception_handlers={HTTPException: _problem},
@@ -72,7 +75,7 @@ def make_app(state: State, tally: Tally | None = None, solver: Solver | None = N
     # A redirect would name whatever host the request claims to be for.
     starlette.router.redirect_slashes = False
     intake.app = starlette
-    guarded = TokenGuard(intake, settings.token, guesses)
+    guarded = TokenGuard(intake, settings.token, guesses, tally)
     return SecurityHeaders(Cors(guarded, settings.origins))
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from castell.collector.store import Store, is_server, open_store
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.store import StoreError
+from castell.collector.store_file import backup_mark
 from castell.reports.reports import ReportWriter
 
 
@@ -38,7 +39,11 @@ def backup(place: str, path: Path) -> int:
             copy = SqliteStore(part, store.study, secure=store.secure)
             with contextlib.closing(copy), store.snapshot() as snapshot:
                 copy.load(snapshot)
-        return _checked(part)
+        rows = _checked(part)
+    if isinstance(store, SqliteStore):
+        with contextlib.suppress(OSError):  # no reason to lose the backup
+            backup_mark(store.path).touch()
+    return rows
 
 
 def restore(path: Path, place: str) -> int:

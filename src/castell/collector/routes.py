@@ -8,32 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from castell.collector.browser_channels import CLIENT
-from castell.collector.health import Health
 from castell.collector.intake import Intake
-from castell.collector.metrics import Tally, prometheus
 from castell.collector.openapi import openapi
+from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
 from castell.collector.settings import State
 from castell.collector.store.store import StoreError
 from castell.collector.wire import Wire
-from castell.collector.writer import Writer
 
 HERE = Path(__file__).parent
 PAGES = HERE / "pages"
 
 
 def core_routes(
-    state: State,
-    wire: Wire,
-    writer: Writer,
-    intake: Intake,
-    looked_at: Health,
-    tally: Tally,
+    state: State, wire: Wire, intake: Intake, operations: Operations
 ) -> list[BaseRoute]:
     published = state.study.to_json().encode()
     tag = f'"{state.study.digest}"'
@@ -61,18 +54,6 @@ def core_routes(
 
         return answer
 
-    async def health(request: Request) -> Response:
-        del request
-        if await looked_at.good():
-            return json_answer({"status": "ok"})
-        return json_answer({"status": "the store fails"}, 503)
-
-    async def metrics(request: Request) -> Response:
-        del request
-        step = max(1, state.settings.minimum // 10)
-        text = prometheus(intake.counter, writer.commits, step, tally)
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
-
     async def survey(request: Request) -> Response:
         del request
         return FileResponse(PAGES / "survey" / "index.html", headers={"cache-control": "no-cache"})
@@ -83,8 +64,8 @@ def core_routes(
         Route("/reports/bulk", intake, methods=["POST"]),
         Route("/study.json", study),
         Route("/collector.json", by_invitation(lambda invited: {**asks, "invitations": invited})),
-        Route("/healthz", health),
-        Route("/metrics", metrics),
+        Route("/healthz", operations.healthz),
+        Route("/metrics", operations.metrics),
         Route("/openapi.json", by_invitation(described.__getitem__)),
     ]
     if (PAGES / "survey" / "index.html").is_file():

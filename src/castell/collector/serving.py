@@ -12,6 +12,7 @@ import uvicorn
 
 from castell.collector.app import make_app
 from castell.collector.metrics import Tally
+from castell.collector.results.overview import step_of
 from castell.collector.results.process import SolverProcess
 from castell.collector.security.connections import bounded_protocol
 from castell.collector.security.gate import Gate, connections_possible
@@ -61,7 +62,7 @@ def make_server(
     limit only, and who may have any number of connections.
     """
 
-    limits, tally = state.settings.connections, Tally()
+    limits, tally = state.settings.connections, Tally(step_of(state.settings.minimum))
     logs = [logging.getLogger(name) for name in ("uvicorn.error", "castell")]
     log_limit = LogLimit(tally.dropped)
 
@@ -81,8 +82,8 @@ def make_server(
     listed = [proxy.strip() for proxy in proxies.split(",") if proxy.strip()]
     gate = Gate(connections_possible(limits.most), limits.each, listed)
     config = uvicorn.Config(
-        make_app(state, tally, SolverProcess(tally.fits)),
-        http=bounded_protocol(gate, limits, tally.refused),
+        make_app(state, tally, SolverProcess(tally.answers)),
+        http=bounded_protocol(gate, limits, tally),
         access_log=False,
         log_level="warning",
         proxy_headers=bool(proxies),

@@ -23,6 +23,25 @@ class StoreFile:
                 "put it back, then start the collector again",
             )
 
+    def size(self) -> int | None:
+        """Its bytes, if it is a file that is there."""
+        try:
+            return None if self._path is None else self._path.stat().st_size
+        except OSError:
+            return None
+
+    def last_backup(self) -> float | None:
+        """When it was last backed up, as far as that is known."""
+        try:
+            return None if self._path is None else backup_mark(self._path).stat().st_mtime
+        except OSError:
+            return None
+
+
+def backup_mark(path: Path) -> Path:
+    """The empty file beside a store whose time is that of its last backup."""
+    return path.with_name(path.name + "-backed-up")
+
 
 def _number(path: Path | None) -> tuple[int, int] | None:
     try:

@@ -30,12 +30,28 @@ Digest = Annotated[str, msgspec.Meta(pattern=DIGEST_PATTERN, min_length=64, max_
 Invitation = Annotated[str, msgspec.Meta(pattern=INVITATION_PATTERN, min_length=20, max_length=20)]
 
 
+# What a refusal is counted as, where its status says it all.
+_REASONS = {
+    400: "not_json",
+    401: "token",
+    403: "invitation",
+    408: "body_too_slow",
+    409: "conflict",
+    413: "body_too_long",
+    415: "content_type",
+    422: "not_a_report",
+    429: "rate",
+    503: "store",
+}
+
+
 class RefusedError(CastellError):
     """A request that is answered with a 4xx, and never stored."""
 
-    def __init__(self, status: int, problem: str, remedy: str) -> None:
+    def __init__(self, status: int, problem: str, remedy: str, reason: str = "") -> None:
         super().__init__(problem, remedy)
         self.status = status
+        self.reason = reason or _REASONS.get(status, "other")
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,7 @@ class Wire:
                 409,
                 "study changed: the report belongs to another study than the one collected here",
                 "take /study.json again and ask the respondent again",
+                "another_study",
             )
 
 

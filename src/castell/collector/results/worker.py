@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from castell.collector.metrics import Tally
 from castell.collector.results.answer import Answer
 from castell.collector.results.dated_reports import DatedReports, read_store
 from castell.collector.results.overview import round_down, step_of
@@ -15,6 +16,7 @@ from castell.collector.results.question import Question
 from castell.collector.results.solver import LocalSolver, Solver, load_charts
 from castell.collector.settings import State
 from castell.collector.wire import RefusedError
+from castell.errors import CastellError
 
 # Questions that may wait.
 WAITING = 16
@@ -35,10 +37,11 @@ class ResultsWorker:
         self,
         state: State,
         solver: Solver | None = None,
+        tally: Tally | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._state, self._clock = state, clock
-        self._solver = solver or LocalSolver()
+        self._solver, self._tally = solver or LocalSolver(), tally or Tally()
         self._reader = ThreadPoolExecutor(1, "castell-results-read", load_charts)
         self._fitter = ThreadPoolExecutor(1, "castell-results-fit", load_charts)
         self._told: tuple[object, Any] = (None, None)
@@ -87,11 +90,14 @@ class ResultsWorker:
                 if gone is not None and await gone():
                     raise RefusedError(503, "nobody waits for this answer", "ask again")
                 dated = await self.dated_reports()
-                return await self._in(
-                    self._fitter, lambda: self._solver.answer(dated, question, make)
-                )
+                return await self._in(self._fitter, lambda: self._solve(dated, question, make))
         finally:
             self._waiting -= 1
+
+    @property
+    def waiting(self) -> int:
+        """Questions that were asked and are not answered."""
+        return self._waiting
 
     def close(self) -> None:
         """Drop what waits, and what is under way if the solver can."""
@@ -119,6 +125,19 @@ class ResultsWorker:
         end = self._clock()
         self._not_before = end + (end - start) / SHARE
         return count, self._dated
+
+    def _solve(self, dated: DatedReports, question: Question, make: Callable[[Answer], T]) -> T:
+        start, outcome = time.monotonic(), "failed"
+        try:
+            made = self._solver.answer(dated, question, make)
+            outcome = "made"
+        except CastellError:
+            outcome = "refused"
+            raise
+        finally:
+            self._tally.answers[outcome] += 1
+            self._tally.answer_seconds.observe(time.monotonic() - start)
+        return made
 
     def _overview(self, make: Callable[[int, DatedReports | None], T]) -> T:
         count, dated = self._read()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections import Counter
 from typing import Any
 
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from castell.collector.metrics import Tally
 from castell.collector.security.gate import Gate
 from castell.collector.security.headers import DATA_HEADERS
 from castell.collector.settings import ConnectionLimits
@@ -29,11 +29,11 @@ class Stage(enum.Enum):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. `bounded_protocol` gives the class its gate, limits and counter."""
+    """One connection. `bounded_protocol` gives the class its gate, limits and tally."""
 
     gate: Gate
     limits: ConnectionLimits
-    refused: Counter[str]
+    tally: Tally
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -66,11 +66,13 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         if self.gate.enter(self):
             self._set_deadline(Stage.HEAD, self.limits.head_seconds)
+            self.tally.held["connections"] = len(self.gate)
         else:
             self._refuse("connections", 503, "too many connections", "try again in a while")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.gate.leave(self)
+        self.tally.held["connections"] = len(self.gate)
         self._clear_deadline()
         self.resume_writing()
         super().connection_lost(exc)
@@ -153,7 +155,7 @@ class BoundedProtocol(HttpToolsProtocol):
             super().timeout_keep_alive_handler()
 
     def _give_up(self) -> None:
-        self.refused["answer_not_read"] += 1
+        self.tally.refused["answer_not_read"] += 1
         self.transport.abort()
 
     # -- deadlines -------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Say why, unless an answer is under way, and hang up."""
         if self.transport.is_closing():
             return
-        self.refused[reason] += 1
+        self.tally.refused[reason] += 1
         if not self._is_answering():
             body = msgspec.json.encode({"error": problem, "remedy": remedy})
             headers = [
@@ -208,9 +210,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def bounded_protocol(
-    gate: Gate, limits: ConnectionLimits, refused: Counter[str]
-) -> type[BoundedProtocol]:
+def bounded_protocol(gate: Gate, limits: ConnectionLimits, tally: Tally) -> type[BoundedProtocol]:
     """The class uvicorn makes a connection from."""
-    held = {"gate": gate, "limits": limits, "refused": refused}
+    held = {"gate": gate, "limits": limits, "tally": tally}
     return type("CollectorProtocol", (BoundedProtocol,), held)
