@@ -5,13 +5,16 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test check tools soak bench reproduce clean
+LOWEST := .lowest
+
+.PHONY: help demo test check tools soak lowest bench reproduce clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   study, randomise, estimate: a table next to the truth, and a picture"
 	@echo "make test   every check: format, lint, types, tests, documents"
 	@echo "make soak   the collector killed and fuzzed for longer than make test has time for"
+	@echo "make lowest the tests with the oldest versions that pyproject.toml allows"
 	@echo "make bench  speed as ratios and accuracy on data, in one run"
 	@echo "make reproduce  the paper's tables and figures, docs/reproduction.md (QUICK=1: minutes)"
 	@echo "make clean  remove the environment and what was built"
@@ -49,6 +52,20 @@ tools: $(VENV)/.dev
 soak: check tools
 	CASTELL_SOAK=10 $(BIN)/python -m pytest tests/collector/test_killing.py tests/collector/test_fuzz.py
 
+# The oldest versions that pyproject.toml allows, in an environment that is made anew each time: a lower
+# bound that is too low shows here. uv alone resolves downwards. Old versions may warn of what is to
+# come, of each other and of Python; that they work is what counts. TESTS="tests/linear" runs fewer.
+lowest:
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip compile --quiet pyproject.toml --extra all --extra dev --resolution lowest-direct \
+	  --python $(LOWEST)/bin/python --output-file $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python -r $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --no-deps -e .
+	$(LOWEST)/bin/python -m pytest -n auto -W ignore::DeprecationWarning -W ignore::FutureWarning \
+	  $(or $(TESTS),--ignore tests/browser)
+
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -63,4 +80,4 @@ reproduce: $(VENV)/.dev
 	$(BIN)/python -m experiments all $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS))
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -92,7 +92,10 @@ def test_the_browser_opens_the_results_and_only_if_wanted(
     assert "120 generated people have sent their reports" in shown
 
 
-def test_it_stays_until_interrupted() -> None:
+@pytest.mark.parametrize(
+    ("told_to", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_it_stays_until_told_to_end(told_to: signal.Signals, code: int) -> None:
     command = [sys.executable, "-m", "castell", "demo", "--serve"]
     command += ["--reports", "130", "--no-open", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -101,7 +104,7 @@ def test_it_stays_until_interrupted() -> None:
         address = told["survey"].rstrip("/")
         assert _get(address, told["token"]).json()["n"] == 130
         assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        process.send_signal(told_to)
+        assert process.wait(30) == code
     with pytest.raises(httpx.ConnectError):
         _get(address, told["token"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -16,9 +17,9 @@ import pytest
 from typer.testing import CliRunner
 
 from castell.cli.app import app
-from castell.collector.commands import _without_password
+from castell.collector.places import has_password, resolve, without_password
 from castell.collector.store import Submission, open_store
-from castell.errors import CastellError
+from castell.errors import CastellError, OptionError
 from tests.collector.process import Collector, collecting
 from tests.collector.respondents import STUDY, pair, report
 
@@ -200,6 +201,66 @@ def test_a_missing_extra_is_named(folder: Path, missing: str, arguments: list[st
 
 
 def test_passwords_are_not_shown() -> None:
-    assert _without_password("postgresql://me:p@ss@host/db") == "postgresql://...@host/db"
-    assert _without_password("study.sqlite") == "study.sqlite"
-    assert _without_password("odd@name.sqlite") == "odd@name.sqlite"
+    assert without_password("postgresql://me:p@ss@host/db") == "postgresql://...@host/db"
+    assert without_password("study.sqlite") == "study.sqlite"
+    assert without_password("odd@name.sqlite") == "odd@name.sqlite"
+    assert without_password("postgresql://host/db?user=me&password=x") == "postgresql://host/db"
+
+
+def test_what_is_a_password() -> None:
+    assert has_password("postgresql://me:p@ss@host/db")
+    assert has_password("postgresql://host/db?user=me&password=x")
+    assert not has_password("postgresql://me@host:5432/db")
+    assert not has_password("postgresql://host:5432/db")
+    assert not has_password("me:p@ss.sqlite")
+
+
+ADDRESS = "postgresql://me:secret-word@127.0.0.1:1/db"
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "warned"),
+    [
+        (["--store", ADDRESS], {}, True),
+        ([], {"CASTELL_STORE": ADDRESS}, False),
+        (["--store", "@address.txt"], {}, False),
+        ([], {"CASTELL_STORE": "@address.txt"}, False),
+    ],
+)
+def test_a_password_in_the_command_is_warned_of(
+    folder: Path, given: list[str], environment: dict[str, str], warned: bool
+) -> None:
+    (folder / "address.txt").write_text(ADDRESS + "\n")
+    ran = subprocess.run(
+        [sys.executable, "-m", "castell", "serve", "study.json", "--port", "0", *given],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    # Nothing listens there: all of them got as far as asking the server.
+    assert ran.returncode == 1
+    assert "the database does not do it" in ran.stderr
+    assert ("list of processes" in ran.stderr) is warned
+    assert "secret-word" not in ran.stderr + ran.stdout
+
+
+def test_other_verbs_read_the_address_from_a_file_too(folder: Path) -> None:
+    (folder / "address.txt").write_text(ADDRESS)
+    for words in (
+        ["export", "@address.txt", "x.parquet"],
+        ["backup", "@address.txt", "x.sqlite"],
+        ["estimate", "study.json", "@address.txt", "sex"],
+    ):
+        ran = subprocess.run(
+            [sys.executable, "-m", "castell", *words], cwd=folder, capture_output=True, text=True
+        )
+        assert "the database does not do it" in ran.stderr, words
+
+
+def test_a_file_without_an_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="cannot be read"):
+        resolve(f"@{tmp_path / 'none.txt'}")
+    (tmp_path / "empty.txt").write_text("\n")
+    with pytest.raises(OptionError, match="is empty"):
+        resolve(f"@{tmp_path / 'empty.txt'}")

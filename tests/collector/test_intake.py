@@ -238,6 +238,45 @@ def test_the_study_as_published(client: TestClient) -> None:
     assert client.head("/study.json").content == b""
 
 
+def _twice(document: dict[str, Any], name: str, value: Any) -> bytes:
+    """A field once more, with another value; the name may be written with an escape."""
+    return json.dumps(document).encode()[:-1] + f', "{name}": {json.dumps(value)}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("codes", [0, 0, 0]),
+        ("id", "A" * 22),
+        ("study", STUDY.digest),
+        ("\\u0069d", "A" * 22),
+        ("codes", []),
+    ],
+)
+def test_a_field_twice_is_refused(
+    client: TestClient, tmp_path: Path, name: str, value: Any
+) -> None:
+    answer = client.post("/reports", content=_twice(report(), name, value), headers=JSON)
+    assert answer.status_code == 422
+    assert kept(tmp_path) == 0
+
+
+def test_a_field_twice_in_a_bulk_is_refused(client: TestClient, tmp_path: Path) -> None:
+    sent = bulk(3)
+    outer = [_twice(sent, "study", STUDY.digest), _twice(sent, "reports", bulk(2)["reports"])]
+    one = _twice(sent["reports"][1], "codes", [0, 0, 0]).decode()
+    inner = json.dumps(sent).replace(json.dumps(sent["reports"][1]), one).encode()
+    for body in (*outer, inner):
+        assert client.post("/reports/bulk", content=body, headers=JSON).status_code == 422
+    assert kept(tmp_path) == 0
+    assert client.post("/reports/bulk", json=sent).status_code == 201
+
+
+def test_escapes_and_spaces_are_no_second_field(client: TestClient) -> None:
+    body = json.dumps(report(), indent=3).replace('"id"', '"\\u0069d"')
+    assert client.post("/reports", content=body, headers=JSON).status_code == 201
+
+
 def test_what_the_collector_asks_for(client: TestClient) -> None:
     asked = {"study": STUDY.digest, "invitations": False, "bulk": 1000}
     assert client.get("/collector.json").json() == asked
@@ -250,9 +289,10 @@ def test_counts_for_the_operator(tmp_path: Path) -> None:
         client.post("/reports", json=sent)
         client.post("/reports", json=report(codes=[]))
         text = client.get("/metrics", headers=LOGGED_IN).text
-    for line in ('{outcome="stored"} 1', '{outcome="repeated"} 1', '{outcome="refused"} 1'):
+    for line in ('{outcome="stored"} 1', '{outcome="repeated"} 1'):
         assert f"castell_reports_total{line}\n" in text
-    assert "castell_commits_total 2\n" in text
+    assert 'castell_refused_total{reason="not_a_report"} 1\n' in text
+    assert "castell_commit_seconds_count 2\n" in text
 
 
 def test_counters_move_in_steps(tmp_path: Path) -> None:
@@ -263,7 +303,8 @@ def test_counters_move_in_steps(tmp_path: Path) -> None:
                 client.post("/reports", json=report())
             text = client.get("/metrics", headers=LOGGED_IN).text
             assert f'{{outcome="stored"}} {shown}\n' in text
-            assert f"castell_commits_total {shown}\n" in text
+            assert f"castell_commit_seconds_count {shown}\n" in text
+            assert f"castell_store_reports {shown}\n" in text
 
 
 class BrokenStore(SqliteStore):
@@ -294,7 +335,7 @@ def test_a_failing_store_is_no_promise(tmp_path: Path, caplog: pytest.LogCapture
         store.broken = False
         assert client.post("/reports", json=sent).status_code == 201
         assert client.get("/healthz").json() == {"status": "ok"}
-        assert 'outcome="failed"} 2' in client.get("/metrics", headers=LOGGED_IN).text
+        assert 'reason="store"} 2' in client.get("/metrics", headers=LOGGED_IN).text
 
 
 def test_an_unforeseen_error_is_no_promise_either(tmp_path: Path) -> None:

@@ -169,6 +169,16 @@ def test_guessing_tokens_is_slowed_down(tmp_path: Path) -> None:
     assert statuses == [401, 401, 401, 429, 429]
 
 
+def test_no_limit_for_reports_is_no_freedom_to_guess(tmp_path: Path) -> None:
+    with collector(tmp_path / "store.sqlite", rate=0.0) as client:
+        statuses = [client.get("/metrics").status_code for _ in range(200)]
+        assert set(statuses[:20]) == {401}
+        assert 429 in statuses
+        # Who has the token is not kept out by who has not.
+        assert client.get("/metrics", headers=LOGGED_IN).status_code == 200
+        assert client.post("/reports", json=report()).status_code == 201
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -71,7 +71,8 @@ def test_every_number_has_as_many_words_as_any_other() -> None:
     for total in (3, 5, 6, 7, 10, 11, 100):
         limit = 2**64 // total * total
         ends = [*range(total * 4), *range(limit - total * 4, limit)]
-        counts = np.bincount(numbers_below(total, len(ends), Tape(ends)), minlength=total)
+        drawn = numbers_below(total, len(ends), Tape(ends)).astype(np.int64)
+        counts = np.bincount(drawn, minlength=total)
         assert (counts == 8).all()
         for word in range(limit, 2**64):
             tape = Tape([word, 0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -116,7 +117,7 @@ def run_live(
     people: int, epsilon: float, port: int, *, browser: bool, stay: bool, as_json: bool
 ) -> None:
     """What `castell demo --serve` does: start, open, fill, and stay until interrupted."""
-    with collecting(epsilon=epsilon, port=port) as demo:
+    with _ending_in_good_order(), collecting(epsilon=epsilon, port=port) as demo:
         if browser:
             # Before the reports come, so that they can be seen coming.
             webbrowser.open(demo.results)
@@ -133,6 +134,23 @@ def run_live(
             if not as_json:
                 print("Ctrl-C ends the collector and forgets its reports.", flush=True)
             _until_interrupted()
+
+
+@contextmanager
+def _ending_in_good_order() -> Iterator[None]:
+    """Being told to end, by a service manager or a closed terminal, ends the collector as well."""
+
+    def end(number: int, frame: object) -> None:
+        del frame
+        sys.exit(128 + number)
+
+    signals = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = [signal.signal(one, end) for one in signals]
+    try:
+        yield
+    finally:
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
 
 
 def _until_interrupted() -> None:

@@ -7,6 +7,7 @@ import contextlib
 import mimetypes
 from collections.abc import AsyncIterator
 from http import HTTPStatus
+from math import inf
 from typing import cast
 
 from starlette.applications import Starlette
@@ -15,14 +16,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from castell.collector.health import Health
 from castell.collector.intake import Intake
+from castell.collector.metrics import Tally
+from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
+from castell.collector.results.overview import step_of
+from castell.collector.results.solver import Solver
+from castell.collector.results.worker import ResultsWorker
 from castell.collector.routes import core_routes
 from castell.collector.security.cors import Cors
 from castell.collector.security.headers import SecurityHeaders
 from castell.collector.security.limits import RateLimit
-from castell.collector.security.tokens import TokenGuard
+from castell.collector.security.tokens import GUESS_BURST, GUESS_RATE, TokenGuard
 from castell.collector.settings import State
 from castell.collector.wire import wire_of
 from castell.collector.writer import Writer
@@ -34,11 +41,17 @@ for _kind, _ending in (("text/javascript", ".js"), ("text/css", ".css"), ("image
 _REMEDIES = {404: "see /openapi.json for what there is", 405: "use a method that Allow names"}
 
 
-def make_app(state: State) -> ASGIApp:
-    """Everything between a socket and the store. Closing the app closes the store."""
-    settings = state.settings
-    writer = Writer(state.store, settings.queue)
+def make_app(state: State, tally: Tally | None = None, solver: Solver | None = None) -> ASGIApp:
+    """Everything between a socket and the store. Closing the app closes the store.
+
+    Without a `solver` models are fitted in a thread.
+    """
+    settings, tally = state.settings, tally or Tally(step_of(state.settings.minimum))
+    writer = Writer(state.store, settings.queue, tally.commit_seconds)
+    health = Health(state.store, writer)
     limit = RateLimit(settings.rate, settings.burst)
+    guesses = RateLimit(min(settings.rate or inf, GUESS_RATE), min(settings.burst, GUESS_BURST))
+    results = ResultsWorker(state, solver, tally)
     wire = wire_of(state.study, most=settings.bulk)
 
     @contextlib.asynccontextmanager
@@ -47,19 +60,25 @@ def make_app(state: State) -> ASGIApp:
         # A collector that was killed may have left files that tell the order of writing.
         await asyncio.to_thread(state.store.rest)
         yield
+        results.close()
         await writer.close()
+        health.close()
         state.store.close()
 
-    intake = Intake(None, wire, writer, limit)
+    operations = Operations(state.store, writer, results, health, tally)
+    intake = Intake(None, wire, writer, limit, tally)
     starlette = Starlette(
-        routes=[*core_routes(state, wire, writer, intake), *results_routes(state)],
+        routes=[
+            *core_routes(state, wire, intake, operations),
+            *results_routes(state, results),
+        ],
         exception_handlers={HTTPException: _problem},
         lifespan=lifespan,
     )
     # A redirect would name whatever host the request claims to be for.
     starlette.router.redirect_slashes = False
     intake.app = starlette
-    guarded = TokenGuard(intake, settings.token, limit)
+    guarded = TokenGuard(intake, settings.token, guesses, tally)
     return SecurityHeaders(Cors(guarded, settings.origins))
 
 

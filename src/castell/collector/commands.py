@@ -17,10 +17,20 @@ if TYPE_CHECKING:
     from castell.study.study import Study
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
-StorePlace = Annotated[str, typer.Argument(help="A store: an SQLite file or postgresql://...")]
+StorePlace = Annotated[
+    str,
+    typer.Argument(
+        help="A store: an SQLite file, postgresql://... or @FILE that holds the address."
+    ),
+]
 StoreOption = Annotated[
     str | None,
-    typer.Option(help="An SQLite file (default: beside the study) or postgresql://..."),
+    typer.Option(
+        envvar="CASTELL_STORE",
+        show_envvar=True,
+        help="An SQLite file (default: beside the study), postgresql://... or @FILE that holds the "
+        "address.",
+    ),
 ]
 Spool = Annotated[
     Path | None,
@@ -45,6 +55,7 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
+    context: typer.Context,
     study: StudyPath,
     store: StoreOption = None,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
@@ -69,14 +80,19 @@ def serve(
         str, typer.Option(help="Address of a reverse proxy whose X-Forwarded-For is believed.")
     ] = "",
     spool: Spool = None,
+    connections: Annotated[int, typer.Option(help="Most connections at once.")] = 1000,
+    connections_each: Annotated[
+        int, typer.Option(help="Most connections from one address, a proxy apart.")
+    ] = 256,
     as_json: Json = False,
 ) -> None:
     """Collect reports: the survey at /, results at /results, reports durable once answered."""
     with needs_extra():
         from castell.collector.browser_channels import browser_warning
+        from castell.collector.places import without_password
         from castell.collector.security.tokens import new_token
         from castell.collector.serving import check_proxies, listen, run
-        from castell.collector.settings import Settings, State
+        from castell.collector.settings import ConnectionLimits, Settings, State
         from castell.collector.store import open_store
         from castell.collector.wire import wire_of
     from castell.study.study import Study
@@ -89,13 +105,14 @@ def serve(
         rate=rate,
         burst=burst,
         bulk=bulk,
+        connections=ConnectionLimits(connections, connections_each),
     )
     check_proxies(proxy)
     wire_of(made)  # a study that cannot be collected leaves no store behind
     warning = browser_warning(made)
     if warning is not None:
         typer.echo(f"castell: warning: {warning}", err=True)
-    place = store or default_store(study)
+    place = _chosen_store(context, store, study)
     listening = listen(host, port)
     try:
         opened = open_store(place, made, spool=spool)
@@ -107,13 +124,13 @@ def serve(
 
     def announce() -> None:
         if as_json:
-            told = {"address": address, "store": _without_password(place), "study": made.digest}
+            told = {"address": address, "store": without_password(place), "study": made.digest}
             typer.echo(json.dumps(told | ({} if token else {"token": settings.token})))
             return
         typer.echo(f"survey   {address}/")
         typer.echo(f"results  {address}/results")
         typer.echo(f"token    {settings.token if not token else '(the one given)'}")
-        typer.echo(f"store    {_without_password(place)}, {opened.count():,} reports")
+        typer.echo(f"store    {without_password(place)}, {opened.count():,} reports")
         if opened.invited():
             typer.echo("invited  each report needs an invitation (castell invite)")
 
@@ -121,6 +138,7 @@ def serve(
 
 
 def invite(
+    context: typer.Context,
     study: StudyPath,
     number: Annotated[int, typer.Argument(min=1, max=1_000_000, help="How many.")],
     store: StoreOption = None,
@@ -133,7 +151,7 @@ def invite(
     from castell.study.study import Study
 
     made = Study.load(study)
-    with closing(open_store(store or default_store(study), made)) as opened:
+    with closing(open_store(_chosen_store(context, store, study), made)) as opened:
         codes = [new_invitation() for _ in range(number)]
         opened.invite(codes)
     typer.echo(json.dumps({"invitations": codes}) if as_json else "\n".join(codes))
@@ -149,13 +167,14 @@ def export(
     """Write a store's reports as Parquet, codes only; the collector may go on meanwhile."""
     with needs_extra():
         from castell.collector import copies
+        from castell.collector.places import resolve
         from castell.collector.store import open_store
 
     if reports.suffix != ".parquet":
         raise OptionError(f"{reports} does not end in .parquet", "reports are kept as Parquet")
     if reports.exists() and not force:
         raise OptionError(f"{reports} is there already", "give another name, or --force")
-    with closing(open_store(store, spool=spool)) as opened:
+    with closing(open_store(resolve(store), spool=spool)) as opened:
         rows = copies.export(opened, reports)
     _print_rows(as_json, reports, rows)
 
@@ -169,8 +188,9 @@ def backup(
     """Copy a store into a file, checked and synced; the collector may go on meanwhile."""
     with needs_extra():
         from castell.collector import copies
+        from castell.collector.places import resolve
 
-    _print_rows(as_json, file, copies.backup(store, file, spool=spool))
+    _print_rows(as_json, file, copies.backup(resolve(store), file, spool=spool))
 
 
 def restore(
@@ -181,8 +201,10 @@ def restore(
     """Make a store from a backup, of either kind; a store that is there is not overwritten."""
     with needs_extra():
         from castell.collector import copies
+        from castell.collector.places import resolve, without_password
 
-    _print_rows(as_json, _without_password(store), copies.restore(file, store))
+    place = resolve(store)
+    _print_rows(as_json, without_password(place), copies.restore(file, place))
 
 
 def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
@@ -194,23 +216,28 @@ def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
 
 def counts(place: str, study: Study) -> Counts | None:
     """What a store holds, ready to estimate from; nothing if `place` is not a store."""
+    from castell.collector.places import resolve
     from castell.collector.store import counts_of, is_store, open_store
 
-    if not is_store(place):
+    if not place.startswith("@") and not is_store(place):
         return None
-    with needs_extra(), closing(open_store(place)) as opened:
+    with needs_extra(), closing(open_store(resolve(place))) as opened:
         return counts_of(opened, study)
+
+
+def _chosen_store(context: typer.Context, store: str | None, study: Path) -> str:
+    """The place that an option, the environment or the study's own place says."""
+    from castell.collector.places import resolve
+
+    if store is None:
+        return default_store(study)
+    source = context.get_parameter_source("store")
+    return resolve(store, in_command=source is not None and source.name == "COMMANDLINE")
 
 
 def default_store(study: Path) -> str:
     """The file beside a study that its reports go to."""
     return str(study.with_suffix(".sqlite"))
-
-
-def _without_password(place: str) -> str:
-    """A store's place without the password in it."""
-    head, mark, tail = place.rpartition("@")
-    return f"{head.partition('://')[0]}://...@{tail}" if mark and "://" in head else place
 
 
 @contextmanager

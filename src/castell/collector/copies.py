@@ -18,6 +18,7 @@ from castell.collector.store import Store, is_server, open_store
 from castell.collector.store.spool import sync_folder
 from castell.collector.store.sqlite import SPOOL, SqliteStore
 from castell.collector.store.store import StoreError
+from castell.collector.store_file import backup_mark
 from castell.reports.parquet import ReportWriter
 
 
@@ -34,7 +35,11 @@ def export(store: Store, path: Path) -> int:
 def backup(place: str, path: Path, *, spool: Path | None = None) -> int:
     """Copy a store, in use or not, into a new file that appears only when it is whole."""
     with contextlib.closing(open_store(place, spool=spool)) as store:
-        return _copy(store, path)
+        rows = _copy(store, path)
+    if isinstance(store, SqliteStore):
+        with contextlib.suppress(OSError):  # no reason to lose the backup
+            backup_mark(store.path).touch()
+    return rows
 
 
 def restore(path: Path, place: str) -> int:

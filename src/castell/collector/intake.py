@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from castell.collector.metrics import Tally
 from castell.collector.responses import json_answer, refusal
 from castell.collector.security.limits import RateLimit, read_json
 from castell.collector.store.store import Outcome, Refusal, StoreError, Submission
 from castell.collector.wire import RefusedError, Wire
-from castell.collector.writer import Writer
+from castell.collector.writer import BusyError, Writer
 
 ONE, BULK = "/reports", "/reports/bulk"
 
@@ -22,9 +21,11 @@ _REPEATED = json_answer({"status": "stored"}, 200)
 class Intake:
     """Answers the two posts itself and hands the rest on: routing costs more than storing."""
 
-    def __init__(self, app: ASGIApp | None, wire: Wire, writer: Writer, limit: RateLimit) -> None:
+    def __init__(
+        self, app: ASGIApp | None, wire: Wire, writer: Writer, limit: RateLimit, tally: Tally
+    ) -> None:
         self.app, self.wire, self.writer, self.limit = app, wire, writer, limit
-        self.counter: Counter[str] = Counter()
+        self.tally = tally
         # Room for any report written without care for space, and no more.
         digits = sum(len(str(width)) + 2 for width in wire.packing.widths)
         self.limits = {ONE: 1024 + 2 * digits, BULK: 1024 + wire.most * (96 + 2 * digits)}
@@ -47,15 +48,15 @@ class Intake:
             outcome = await self.writer.submit(submission)
             _check(outcome, submission, bulk=bulk)
         except RefusedError as error:
-            self.counter["refused"] += 1
+            self.tally.refused[error.reason] += 1
             return refusal(error)
-        except StoreError:
+        except StoreError as error:
             # What went wrong with the disk is the operator's to know, not the respondent's.
-            self.counter["failed"] += 1
+            self.tally.refused["busy" if isinstance(error, BusyError) else "store"] += 1
             document = {"error": "the report was not kept", "remedy": "send it again later"}
             return json_answer(document, 503, {"retry-after": "5"})
-        self.counter["stored"] += outcome.stored
-        self.counter["repeated"] += outcome.repeated
+        self.tally.outcomes["stored"] += outcome.stored
+        self.tally.outcomes["repeated"] += outcome.repeated
         if not bulk:
             return _STORED if outcome.stored else _REPEATED
         counts = {"stored": outcome.stored, "repeated": outcome.repeated}

@@ -8,25 +8,26 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
-from castell.collector.metrics import prometheus
 from castell.collector.openapi import openapi
+from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
 from castell.collector.settings import State
 from castell.collector.store.store import StoreError
 from castell.collector.wire import Wire
-from castell.collector.writer import Writer
 
 HERE = Path(__file__).parent
 PAGES = HERE / "pages"
 
 
-def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> list[BaseRoute]:
+def core_routes(
+    state: State, wire: Wire, intake: Intake, operations: Operations
+) -> list[BaseRoute]:
     published = state.study.to_json().encode()
     tag = f'"{state.study.digest}"'
     described = {
@@ -53,17 +54,6 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
 
         return answer
 
-    async def health(request: Request) -> Response:
-        del request
-        if writer.failing:
-            return json_answer({"status": "the store fails"}, 503)
-        return json_answer({"status": "ok"})
-
-    async def metrics(request: Request) -> Response:
-        del request
-        text = prometheus(intake.counter, writer.commits, max(1, state.settings.minimum // 10))
-        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
-
     async def survey(request: Request) -> Response:
         del request
         return FileResponse(PAGES / "survey" / "index.html", headers={"cache-control": "no-cache"})
@@ -74,8 +64,8 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
         Route("/reports/bulk", intake, methods=["POST"]),
         Route("/study.json", study),
         Route("/collector.json", by_invitation(lambda invited: {**asks, "invitations": invited})),
-        Route("/healthz", health),
-        Route("/metrics", metrics),
+        Route("/healthz", operations.healthz),
+        Route("/metrics", operations.metrics),
         Route("/openapi.json", by_invitation(described.__getitem__)),
     ]
     if (PAGES / "survey" / "index.html").is_file():

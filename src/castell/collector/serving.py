@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import socket
+import sys
 from collections.abc import Callable
 
+import uvicorn
+
 from castell.collector.app import make_app
+from castell.collector.metrics import Tally
+from castell.collector.results.overview import step_of
+from castell.collector.results.process import SolverProcess
+from castell.collector.security.connections import bounded_protocol
+from castell.collector.security.gate import Gate, connections_possible
+from castell.collector.security.log_limit import LogLimit
 from castell.collector.settings import State
 from castell.errors import OptionError
+
+# Seconds that a thread which reads the store may keep the interpreter from the one that takes
+# reports; Python's own five milliseconds are as long as ten reports take.
+LONGEST_TURN = 0.0005
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -39,28 +53,37 @@ def check_proxies(proxies: str) -> None:
             ) from None
 
 
-def run(
-    state: State,
-    listening: socket.socket,
-    *,
-    proxies: str = "",
-    on_start: Callable[[], None] | None = None,
-) -> None:
-    """Serve until interrupted.
+def make_server(
+    state: State, *, proxies: str = "", on_start: Callable[[], None] | None = None
+) -> uvicorn.Server:
+    """The collector as a server that has yet to be run.
 
     `proxies` are the addresses of reverse proxies whose X-Forwarded-For is believed, for the rate
-    limit only.
+    limit only, and who may have any number of connections.
     """
-    import uvicorn
+
+    limits, tally = state.settings.connections, Tally(step_of(state.settings.minimum))
+    logs = [logging.getLogger(name) for name in ("uvicorn.error", "castell")]
+    log_limit = LogLimit(tally.dropped)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            for log in logs:
+                log.addFilter(log_limit)
             await super().startup(sockets)
             if on_start is not None:
                 on_start()
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().shutdown(sockets)
+            for log in logs:
+                log.removeFilter(log_limit)
+
+    listed = [proxy.strip() for proxy in proxies.split(",") if proxy.strip()]
+    gate = Gate(connections_possible(limits.most), limits.each, listed)
     config = uvicorn.Config(
-        make_app(state),
+        make_app(state, tally, SolverProcess(tally.answers)),
+        http=bounded_protocol(gate, limits, tally),
         access_log=False,
         log_level="warning",
         proxy_headers=bool(proxies),
@@ -70,4 +93,16 @@ def run(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )
-    Server(config).run(sockets=[listening])
+    return Server(config)
+
+
+def run(
+    state: State,
+    listening: socket.socket,
+    *,
+    proxies: str = "",
+    on_start: Callable[[], None] | None = None,
+) -> None:
+    """Serve until interrupted."""
+    sys.setswitchinterval(LONGEST_TURN)
+    make_server(state, proxies=proxies, on_start=on_start).run(sockets=[listening])

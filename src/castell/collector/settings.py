@@ -12,6 +12,35 @@ from castell.study.study import Study
 
 
 @dataclass(frozen=True)
+class ConnectionLimits:
+    """What one connection may do, and how many there may be.
+
+    `head_bytes` are for the request line and the headers. Each part of a request must have come
+    whole after its seconds; an answer may lie unread for `unread_seconds`. `each` is how many
+    connections one address may have, a proxy apart.
+    """
+
+    most: int = 1000
+    each: int = 256
+    head_bytes: int = 32 * 1024
+    head_seconds: float = 10.0
+    # A little more than the intake's own patience, whose answer says more.
+    body_seconds: float = 30.0
+    unread_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.most < 1 or self.each < 1:
+            raise OptionError("a limit of connections is below 1", "take 1 or more")
+        if self.head_bytes < 1024:
+            raise OptionError("no request's headers would fit", "take 1024 bytes or more")
+        if not all(
+            0 < seconds < inf
+            for seconds in (self.head_seconds, self.body_seconds, self.unread_seconds)
+        ):
+            raise OptionError("a deadline is no time", "take a number of seconds above 0")
+
+
+@dataclass(frozen=True)
 class Settings:
     """What the person who runs a collector can choose.
 
@@ -28,6 +57,7 @@ class Settings:
     bulk: int = 1000
     # Reports that wait for the disk; beyond, requests are told to come back.
     queue: int = 50_000
+    connections: ConnectionLimits = ConnectionLimits()
 
     def __post_init__(self) -> None:
         if len(self.token) < 16:

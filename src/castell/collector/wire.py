@@ -30,12 +30,28 @@ Digest = Annotated[str, msgspec.Meta(pattern=DIGEST_PATTERN, min_length=64, max_
 Invitation = Annotated[str, msgspec.Meta(pattern=INVITATION_PATTERN, min_length=20, max_length=20)]
 
 
+# What a refusal is counted as, where its status says it all.
+_REASONS = {
+    400: "not_json",
+    401: "token",
+    403: "invitation",
+    408: "body_too_slow",
+    409: "conflict",
+    413: "body_too_long",
+    415: "content_type",
+    422: "not_a_report",
+    429: "rate",
+    503: "store",
+}
+
+
 class RefusedError(CastellError):
     """A request that is answered with a 4xx, and never stored."""
 
-    def __init__(self, status: int, problem: str, remedy: str) -> None:
+    def __init__(self, status: int, problem: str, remedy: str, reason: str = "") -> None:
         super().__init__(problem, remedy)
         self.status = status
+        self.reason = reason or _REASONS.get(status, "other")
 
 
 @dataclass(frozen=True)
@@ -50,12 +66,15 @@ class Wire:
 
     def decode_one(self, body: bytes) -> Submission:
         report = _decode(self.one, body)
+        invited = isinstance(report.invitation, str)
+        _check_once(body, 7 if invited else 5)
         self._same_study(report.study)
         made = (self._key(report.id), self.packing.pack(report.codes))
         return Submission((made,), report.invitation or None)
 
     def decode_bulk(self, body: bytes) -> Submission:
         sent = _decode(self.bulk, body)
+        _check_once(body, 3 + 3 * len(sent.reports))
         self._same_study(sent.study)
         pack = self.packing.pack
         return Submission(tuple((self._key(r.id), pack(r.codes)) for r in sent.reports))
@@ -69,6 +88,7 @@ class Wire:
                 409,
                 "study changed: the report belongs to another study than the one collected here",
                 "take /study.json again and ask the respondent again",
+                "another_study",
             )
 
 
@@ -116,6 +136,16 @@ def _decode(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError(400, f"not JSON in UTF-8: {error}", "send a JSON object") from None
+
+
+def _check_once(body: bytes, strings: int) -> None:
+    """No field twice: readers of JSON do not agree on which of the two counts.
+
+    What was decoded has so many names and strings, none of which can hold a quote: a field that
+    is there twice brings quotes that have no place.
+    """
+    if body.count(b'"') != 2 * strings:
+        raise RefusedError(422, "a field is there twice", "send what the client makes")
 
 
 def new_id() -> str:

@@ -9,7 +9,9 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 
+from castell.collector.metrics import Histogram
 from castell.collector.store.store import Outcome, Store, StoreError, Submission
+from castell.collector.store_file import StoreFile
 
 # Long enough for the disk, short enough for a bulk not to wait for many others.
 MOST_ROWS = 2048
@@ -26,15 +28,22 @@ class BusyError(StoreError):
 class Writer:
     """Hands submissions to the store, one batch at a time, from a thread of its own."""
 
-    def __init__(self, store: Store, queue: int) -> None:
-        self._store, self._queue = store, queue
+    def __init__(self, store: Store, queue: int, commit_seconds: Histogram | None = None) -> None:
+        self._store, self._most = store, queue
+        self.file = StoreFile(store)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="castell-writer")
         self._waiting: list[tuple[Submission, asyncio.Future[Outcome]]] = []
         self._rows = 0
         self._task: asyncio.Task[None] | None = None
         self._rest: asyncio.TimerHandle | None = None
         self.commits = 0
+        self._commit_seconds = commit_seconds
         self._failed: float | None = None
+
+    @property
+    def queue(self) -> int:
+        """Reports that wait for the disk."""
+        return self._rows
 
     @property
     def failing(self) -> bool:
@@ -45,7 +54,7 @@ class Writer:
 
     def submit(self, submission: Submission) -> asyncio.Future[Outcome]:
         """The outcome, once it is durable."""
-        if self._rows + len(submission.reports) > self._queue:
+        if self._rows + len(submission.reports) > self._most:
             raise BusyError("the collector is busy", "send the report again in a while")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
@@ -62,8 +71,9 @@ class Writer:
         while self._waiting:
             batch = self._take()
             submissions = [submission for submission, _ in batch]
+            start = loop.time()
             try:
-                outcomes = await loop.run_in_executor(self._thread, self._store.add, submissions)
+                outcomes = await loop.run_in_executor(self._thread, self._add, submissions)
                 self._failed = None
             except Exception as error:
                 # Whatever it was, nobody may be told that their report is kept.
@@ -76,12 +86,20 @@ class Writer:
                         future.set_exception(problem)
             else:
                 self.commits += 1
+                if self._commit_seconds is not None:
+                    self._commit_seconds.observe(loop.time() - start)
                 for (_, future), outcome in zip(batch, outcomes, strict=True):
                     if not future.done():  # its request may be gone; the report is kept
                         future.set_result(outcome)
             self._rows -= sum(len(submission.reports) for submission in submissions)
         self._task = None
         self._rest = loop.call_later(REST_AFTER, self._thread.submit, self._store.rest)
+
+    def _add(self, submissions: list[Submission]) -> list[Outcome]:
+        outcomes = self._store.add(submissions)
+        # After it, for the answers that are about to be given.
+        self.file.check()
+        return outcomes
 
     def _take(self) -> list[tuple[Submission, asyncio.Future[Outcome]]]:
         rows = 0

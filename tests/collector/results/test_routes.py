@@ -241,12 +241,12 @@ def test_a_store_that_cannot_be_read_is_a_503(
     state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken() -> int:
-        raise StoreError("the store cannot be read", "see to the disk")
+        raise StoreError("/var/s.sqlite cannot be read", "see to the disk")
 
     monkeypatch.setattr(state.store, "count", broken)
     for answer in ask(state, OVERVIEW, f"{ESTIMATE}?{PAIR}"):
         assert answer.status_code == 503
-        assert answer.json() == {"error": "the store cannot be read", "remedy": "see to the disk"}
+        assert answer.json() == {"error": "the store cannot be read", "remedy": "try again later"}
 
 
 # -- the large script ----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from castell import JointEstimate
+from castell.collector.results import solver as solver_module
 from castell.collector.results import worker as worker_module
 from castell.collector.results.answer import Answer, solve
 from castell.collector.results.dated_reports import DatedReports, read_store
@@ -81,7 +82,7 @@ class Held(Solver):
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     solver = Held()
-    monkeypatch.setattr(worker_module, "solve", solver)
+    monkeypatch.setattr(solver_module, "solve", solver)
     return solver
 
 
@@ -117,7 +118,7 @@ def test_a_store_that_takes_long_to_read_is_read_seldom(
         worker = ResultsWorker(state_of(store), clock=lambda: now)
         seen = [await worker.answer(ASKED, _n)]
         _add(store, 50, seed=2)
-        now += 19.0
+        now += 39.0
         seen.append(await worker.answer(ASKED, _n))
         now += 1.0
         seen.append(await worker.answer(ASKED, _n))
@@ -131,7 +132,7 @@ def test_a_table_is_worked_out_once_for_all_levels_and_charts(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solver = Solver()
-    monkeypatch.setattr(worker_module, "solve", solver)
+    monkeypatch.setattr(solver_module, "solve", solver)
     other = [
         Question(ASKED.attributes, level=0.9),
         Question(ASKED.attributes, chart="bars"),
@@ -187,7 +188,7 @@ def test_who_is_gone_when_it_is_their_turn_gets_no_answer(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solver = Solver()
-    monkeypatch.setattr(worker_module, "solve", solver)
+    monkeypatch.setattr(solver_module, "solve", solver)
 
     async def left() -> bool:
         return True

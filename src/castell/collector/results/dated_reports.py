@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,6 +24,9 @@ from castell.study.design import Axis
 from castell.study.study import Study
 
 DAY = 86_400
+# Reports read from the store in one go, and the longest rest after it in seconds.
+READ_AT_ONCE = 4096
+LONGEST_REST = 0.05
 # A period of fewer reports says too little to be compared with others; nor do very many periods.
 LEAST_IN_PERIOD = 50
 MOST_PERIODS = 30
@@ -77,8 +81,17 @@ class Periods:
 
 
 def read_store(store: Store) -> DatedReports:
-    """Read a store once, in one transaction."""
-    study, parts = store.study, list(store.dated())
+    """Read a store once, in one transaction.
+
+    Rows become numbers in this interpreter, which takes reports meanwhile: after each part it has
+    as long for them as the part took.
+    """
+    study, parts = store.study, []
+    start = time.perf_counter()
+    for part in store.dated(READ_AT_ONCE):
+        parts.append(part)
+        time.sleep(min(LONGEST_REST, time.perf_counter() - start))
+        start = time.perf_counter()
     hours = np.concatenate([hours for hours, _ in parts] or [np.empty(0, np.int64)])
     order = np.argsort(hours, kind="stable")
     columns = [column[order] for column in joined(study, (columns for _, columns in parts))]

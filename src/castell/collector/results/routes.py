@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from castell.collector.responses import json_answer, refusal
-from castell.collector.results.answer import document
+from castell.collector.responses import refusal
+from castell.collector.results.answer import Answer, document
 from castell.collector.results.bundle import Bundle
+from castell.collector.results.dated_reports import DatedReports
 from castell.collector.results.downloads import FORMATS, File, download
 from castell.collector.results.overview import overview
 from castell.collector.results.question import parse
@@ -22,15 +25,18 @@ from castell.collector.store.store import StoreError
 from castell.collector.wire import RefusedError
 from castell.errors import CastellError, MissingExtraError, OptionError
 from castell.study.schema import suggest
+from castell.study.study import Study
 
 PAGE = Path(__file__).parent.parent / "pages" / "results" / "index.html"
+
+_LOG = logging.getLogger("castell")
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def routes(state: State) -> list[Route]:
+def routes(state: State, worker: ResultsWorker) -> list[Route]:
     """The page, its one large script, and what it asks for."""
-    worker, bundle, study = ResultsWorker(state), Bundle(), state.study
+    bundle, study = Bundle(), state.study
 
     async def page(request: Request) -> Response:
         del request
@@ -48,11 +54,13 @@ def routes(state: State) -> list[Route]:
 
     async def describe(request: Request) -> Response:
         _no_parameters(request)
-        return json_answer(await worker.read(partial(overview, study, state.settings.minimum)))
+        told = await worker.overview(partial(_overview, study, state.settings.minimum))
+        return Response(told, media_type="application/json")
 
     async def estimate(request: Request) -> Response:
         question = parse(study, _parameters(request))
-        return json_answer(await worker.answer(question, document, request.is_disconnected))
+        told = await worker.answer(question, _document, request.is_disconnected)
+        return Response(told, media_type="application/json")
 
     async def file(request: Request) -> Response:
         asked = _parameters(request)
@@ -63,7 +71,7 @@ def routes(state: State) -> list[Route]:
             )
         question = parse(study, asked)
         made: File = await worker.answer(
-            question, lambda answer: download(answer, formats[0]), request.is_disconnected
+            question, partial(download, kind=formats[0]), request.is_disconnected
         )
         headers = {"content-disposition": f'attachment; filename="{made.name}"'}
         return Response(made.body, headers=headers, media_type=made.media_type)
@@ -76,6 +84,18 @@ def routes(state: State) -> list[Route]:
         "/results/api/download": file,
     }
     return [Route(path, _errors_as_responses(handler)) for path, handler in handlers.items()]
+
+
+# Made ready to send where they are made: the loop only passes them on. In a process of its own the
+# solver finds them by their names.
+
+
+def _overview(study: Study, minimum: int, count: int, dated: DatedReports | None) -> bytes:
+    return msgspec.json.encode(overview(study, minimum, count, dated))
+
+
+def _document(answer: Answer) -> bytes:
+    return msgspec.json.encode(document(answer))
 
 
 def _parameters(request: Request) -> dict[str, list[str]]:
@@ -97,7 +117,9 @@ def _errors_as_responses(handler: Handler) -> Handler:
         except RefusedError as error:
             return refusal(error)
         except StoreError as error:
-            return refusal(RefusedError(503, error.problem, error.remedy))
+            # Where the store is, and what is wrong with it, is the operator's to know.
+            _LOG.error("castell: results cannot be read: %s", error)
+            return refusal(RefusedError(503, "the store cannot be read", "try again later"))
         except MissingExtraError as error:
             return refusal(RefusedError(501, error.problem, error.remedy))
         except CastellError as error:

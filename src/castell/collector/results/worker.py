@@ -1,56 +1,50 @@
-"""Where questions are worked out: beside the event loop, one at a time, each only once."""
+"""Who looks after questions: beside the event loop, one at a time, each worked out only once."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from importlib import import_module
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from castell.collector.results.answer import Answer, signals, solve
+from castell.collector.metrics import Tally
+from castell.collector.results.answer import Answer
 from castell.collector.results.dated_reports import DatedReports, read_store
-from castell.collector.results.overview import step_of
+from castell.collector.results.overview import round_down, step_of
 from castell.collector.results.question import Question
+from castell.collector.results.solver import LocalSolver, Solver, load_charts
 from castell.collector.settings import State
 from castell.collector.wire import RefusedError
-from castell.results.joint import JointEstimate
+from castell.errors import CastellError
 
-# Tables kept for the next who asks; questions that may wait.
-KEPT = 64
+# Questions that may wait.
 WAITING = 16
-# Reading the store again takes at most this share of the time.
-SHARE = 0.1
+# Reading the store again, and telling what is in it, takes at most this share of the time.
+SHARE = 0.05
 
 T = TypeVar("T")
 Gone = Callable[[], Awaitable[bool]]
 
 
-def _load() -> None:
-    """What charts and frames use, where it is installed, before the first question.
-
-    Altair looks into pandas as soon as any thread begins to import it, and fails if that thread is
-    not yet done; a thread that imports it too waits until it is.
-    """
-    for name in ("pandas", "altair"):
-        with suppress(ImportError):
-            import_module(name)
-
-
 class ResultsWorker:
-    """Reads the store and fits models in two threads of its own, so that reports never wait.
+    """Reads the store in a thread of its own and has a solver answer from what was read.
 
     What it works from is read from the store anew only when enough new reports are in.
     """
 
-    def __init__(self, state: State, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        state: State,
+        solver: Solver | None = None,
+        tally: Tally | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._state, self._clock = state, clock
-        self._reader = ThreadPoolExecutor(1, "castell-results-read", _load)
-        self._fitter = ThreadPoolExecutor(1, "castell-results-fit", _load)
-        self._joints: OrderedDict[tuple[object, ...], JointEstimate] = OrderedDict()
+        self._solver, self._tally = solver or LocalSolver(), tally or Tally()
+        self._reader = ThreadPoolExecutor(1, "castell-results-read", load_charts)
+        self._fitter = ThreadPoolExecutor(1, "castell-results-fit", load_charts)
+        self._told: tuple[object, Any] = (None, None)
         self._dated: DatedReports | None = None
         self._not_before = 0.0
         self._turn = asyncio.Lock()
@@ -59,6 +53,14 @@ class ResultsWorker:
     async def read(self, make: Callable[[int, DatedReports | None], T]) -> T:
         """What `make` makes of the number of reports, and of the reports if they are enough."""
         return await self._in(self._reader, lambda: make(*self._read()))
+
+    async def overview(self, make: Callable[[int, DatedReports | None], T]) -> T:
+        """The same, made once for all who ask as long as nothing has changed.
+
+        Who looks at the overview asks next: the solver gets ready meanwhile.
+        """
+        self._fitter.submit(self._solver.start)
+        return await self._in(self._reader, lambda: self._overview(make))
 
     async def dated_reports(self) -> DatedReports:
         """The reports, or a refusal while they are too few."""
@@ -88,12 +90,18 @@ class ResultsWorker:
                 if gone is not None and await gone():
                     raise RefusedError(503, "nobody waits for this answer", "ask again")
                 dated = await self.dated_reports()
-                return await self._in(self._fitter, lambda: make(self._answer(dated, question)))
+                return await self._in(self._fitter, lambda: self._solve(dated, question, make))
         finally:
             self._waiting -= 1
 
+    @property
+    def waiting(self) -> int:
+        """Questions that were asked and are not answered."""
+        return self._waiting
+
     def close(self) -> None:
-        """Drop what waits; what is under way ends by itself."""
+        """Drop what waits, and what is under way if the solver can."""
+        self._solver.close()
         for thread in (self._reader, self._fitter):
             thread.shutdown(wait=False, cancel_futures=True)
 
@@ -103,14 +111,14 @@ class ResultsWorker:
     # -- in the threads --------------------------------------------------------------------------
 
     def _read(self) -> tuple[int, DatedReports | None]:
-        count, held = self._state.store.count(), self._dated
-        minimum = self._state.settings.minimum
+        held, minimum = self._dated, self._state.settings.minimum
+        if held is not None and self._clock() < self._not_before:
+            return held.n, held
+        count = self._state.store.count()
         if count < minimum:
             self._dated = None
             return count, None
-        fresh = held is not None and held.n <= count < held.n + step_of(minimum)
-        early = held is not None and self._clock() < self._not_before
-        if held is not None and (fresh or early):
+        if held is not None and held.n <= count < held.n + step_of(minimum):
             return count, held
         start = self._clock()
         self._dated = read_store(self._state.store)
@@ -118,11 +126,25 @@ class ResultsWorker:
         self._not_before = end + (end - start) / SHARE
         return count, self._dated
 
-    def _answer(self, dated: DatedReports, question: Question) -> Answer:
-        # Reports are never taken away, so as many reports are the same reports.
-        key = (dated.n, question.attributes, question.method, question.post)
-        joint = self._joints.pop(key, None) or solve(dated, question)
-        self._joints[key] = joint
-        if len(self._joints) > KEPT:
-            self._joints.popitem(last=False)
-        return Answer(question, dated, joint, signals(dated, joint, question.level))
+    def _solve(self, dated: DatedReports, question: Question, make: Callable[[Answer], T]) -> T:
+        start, outcome = time.monotonic(), "failed"
+        try:
+            made = self._solver.answer(dated, question, make)
+            outcome = "made"
+        except CastellError:
+            outcome = "refused"
+            raise
+        finally:
+            self._tally.answers[outcome] += 1
+            self._tally.answer_seconds.observe(time.monotonic() - start)
+        return made
+
+    def _overview(self, make: Callable[[int, DatedReports | None], T]) -> T:
+        count, dated = self._read()
+        seen = round_down(count, self._state.settings.minimum) if dated is None else dated
+        if self._told[0] is None or self._told[0] != seen:
+            start = self._clock()
+            self._told = (seen, make(count, dated))
+            self._not_before += (self._clock() - start) / SHARE
+        told: T = self._told[1]
+        return told

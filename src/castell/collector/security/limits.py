@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import ipaddress
-import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 
 from starlette.types import Receive, Scope
 
+from castell.collector.security.addresses import AddressNames
 from castell.collector.wire import RefusedError
 
 MOST_ADDRESSES = 100_000
@@ -20,18 +18,13 @@ PATIENCE = 20.0
 
 
 class RateLimit:
-    """A token bucket for each address.
-
-    The address itself is not kept, not even in memory: its bucket has the name of a hash under a
-    key that lives as long as the process. Neighbours in one IPv6 /64 share a bucket, since one
-    machine owns all of it.
-    """
+    """A token bucket for each address, under a name that does not tell the address."""
 
     def __init__(
         self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.rate, self.burst, self._clock = rate, float(burst), clock
-        self._key = secrets.token_bytes(32)
+        self._names = AddressNames()
         self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
 
     def charge(self, scope: Scope, cost: int = 1) -> None:
@@ -49,15 +42,7 @@ class RateLimit:
             self._buckets.popitem(last=False)
 
     def _name(self, scope: Scope) -> bytes:
-        host = (scope.get("client") or ("", 0))[0]
-        try:
-            address = ipaddress.ip_address(host)
-            # An IPv4 address, as a socket that takes both kinds writes it, is no neighbour of all.
-            address = getattr(address, "ipv4_mapped", None) or address
-            raw = address.packed[:8] if address.version == 6 else address.packed
-        except ValueError:
-            raw = host.encode()
-        return hashlib.blake2b(raw, key=self._key, digest_size=16).digest()
+        return self._names.name((scope.get("client") or ("", 0))[0])
 
 
 class TooOftenError(RefusedError):

@@ -8,11 +8,15 @@ import secrets
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from castell.collector.metrics import Tally
 from castell.collector.responses import refusal
 from castell.collector.security.limits import RateLimit
 from castell.collector.wire import RefusedError
 
 GUARDED = ("/results/api", "/metrics")
+# Wrong tokens a second, and at once, from one address: whatever the limit for reports is.
+GUESS_RATE = 1.0
+GUESS_BURST = 20
 
 
 def new_token() -> str:
@@ -22,8 +26,8 @@ def new_token() -> str:
 class TokenGuard:
     """Lets through what is not guarded, or comes with `Authorization: Bearer TOKEN`."""
 
-    def __init__(self, app: ASGIApp, token: str, limit: RateLimit) -> None:
-        self.app, self.limit = app, limit
+    def __init__(self, app: ASGIApp, token: str, limit: RateLimit, tally: Tally) -> None:
+        self.app, self.limit, self.tally = app, limit, tally
         self._expected = hashlib.sha256(token.encode()).digest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -31,12 +35,12 @@ class TokenGuard:
         if guarded and not self._holds(scope):
             try:
                 self.limit.charge(scope)
-                answer = refusal(
-                    RefusedError(401, "this needs the collector's token", "give the token"),
-                    {"www-authenticate": "Bearer"},
-                )
+                raise RefusedError(401, "this needs the collector's token", "give the token")
             except RefusedError as error:
-                answer = refusal(error)
+                self.tally.refused[error.reason] += 1
+                answer = refusal(
+                    error, {"www-authenticate": "Bearer"} if error.status == 401 else None
+                )
             await answer(scope, receive, send)
             return
         await self.app(scope, receive, send)
