@@ -1,7 +1,6 @@
-// What the page asks the collector. The token lives in this tab's session storage and goes out in
-// the Authorization header only: never in an address, never in a cookie.
+// What the page asks the collector.
 
-const KEY = "castell-token";
+import { token } from "./token.js";
 
 /**
  * A Vega-Lite description, as the collector made it.
@@ -63,6 +62,7 @@ const KEY = "castell-token";
 /**
  * @typedef {object} Answer
  * @property {string[]} attributes
+ * @property {string[][]} values
  * @property {string} method
  * @property {number} level
  * @property {number} n
@@ -87,15 +87,6 @@ export class Refused extends Error {
   }
 }
 
-/** @returns {string | null} */
-export const token = () => sessionStorage.getItem(KEY);
-
-/** @param {string | null} text */
-export function keepToken(text) {
-  if (text) sessionStorage.setItem(KEY, text);
-  else sessionStorage.removeItem(KEY);
-}
-
 /** @param {string} path @param {URLSearchParams} [asked] @param {AbortSignal} [signal] */
 async function get(path, asked, signal) {
   const query = asked && asked.size ? `?${asked}` : "";
@@ -110,8 +101,8 @@ async function get(path, asked, signal) {
   throw new Refused(answer.status, said.error ?? "The collector gave no answer", said.remedy ?? "");
 }
 
-/** @returns {Promise<Overview>} */
-export const overview = async () => (await get("overview")).json();
+/** @param {AbortSignal} signal @returns {Promise<Overview>} */
+export const overview = async (signal) => (await get("overview", undefined, signal)).json();
 
 /** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Answer>} */
 export const estimate = async (asked, signal) => (await get("estimate", asked, signal)).json();

@@ -3,6 +3,8 @@
 // `ast: true` has Vega interpret its expressions instead of compiling them, which is what lets the
 // page do without 'unsafe-eval'; its own style sheets stay out, since they would be inline.
 
+import { el } from "./dom.js";
+
 /** @typedef {import("./api.js").Spec} Spec */
 
 /**
@@ -37,21 +39,52 @@ async function vega() {
   return /** @type {any} */ (window).vegaEmbed;
 }
 
-/** @type {WeakMap<Element, Embedded>} */
-const drawn = new WeakMap();
+/**
+ * What a place shows, or is about to.
+ *
+ * @type {WeakMap<Element, {embedded?: Embedded}>}
+ */
+const places = new WeakMap();
 
 /**
+ * Draws a chart beside the page and puts it in its place, unless the place has been given to
+ * something else meanwhile.
+ *
  * @param {HTMLElement} place
  * @param {Spec} spec
  * @param {string} label the chart in a sentence, for those who do not see it
  * @param {Shape} [shape]
  */
 export async function draw(place, spec, label, shape = { across: 1, rows: 1 }) {
-  const embed = await vega();
-  const made = fitted(spec, place.clientWidth, shape);
-  made.description = label;
-  drawn.get(place)?.finalize();
-  drawn.set(place, await embed(place, made, OPTIONS));
+  /** @type {{embedded?: Embedded}} */
+  const mine = {};
+  const before = places.get(place);
+  places.set(place, mine);
+  const isMine = () => places.get(place) === mine;
+  try {
+    const embed = await vega();
+    if (!isMine()) return;
+    const made = fitted(spec, place.clientWidth, shape);
+    made.description = label;
+    const aside = el("div");
+    mine.embedded = await embed(aside, made, OPTIONS);
+    if (!isMine()) return mine.embedded.finalize();
+    place.setAttribute("aria-label", label);
+    place.replaceChildren(aside);
+  } catch (error) {
+    if (isMine()) clear(place, error instanceof Error ? error.message : String(error));
+  } finally {
+    before?.embedded?.finalize();
+  }
+}
+
+/** Empties a place, or says why it has no chart. @param {HTMLElement} place @param {string | null} [problem] */
+export function clear(place, problem) {
+  places.get(place)?.embedded?.finalize();
+  places.set(place, {});
+  const words = problem ? `No chart: ${problem}` : "";
+  place.setAttribute("aria-label", words || "No chart yet");
+  place.replaceChildren(...(words ? [el("p", { class: "chart-missing" }, words)] : []));
 }
 
 /**
@@ -62,7 +95,7 @@ export async function draw(place, spec, label, shape = { across: 1, rows: 1 }) {
  */
 export async function png(spec) {
   const embed = await vega();
-  const aside = document.createElement("div");
+  const aside = el("div");
   const { view, finalize } = await embed(aside, spec, { ...OPTIONS, renderer: "canvas" });
   const canvas = await view.toCanvas(2);
   finalize();
@@ -102,7 +135,7 @@ export function fitted(spec, room, shape) {
   } else if (made.width?.step) {
     resize(made, room - (narrow ? 100 : 190), across, 150);
   } else if (made.height?.step || made.encoding) {
-    made.width = "container";
+    made.width = room;
     made.autosize = { type: "fit", contains: "padding" };
     // Only a height in numbers can be fitted: the rows, and the axis below them.
     if (made.height?.step) made.height = made.height.step * shape.rows + 50;

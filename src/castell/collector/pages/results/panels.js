@@ -9,10 +9,10 @@ import { at, el, percent, points, whole } from "./dom.js";
 const STATES = { fine: "✓ Fine", look: "! Look", unknown: "? Not known" };
 const MOST_ROWS = 500;
 
-/** @param {Answer} answer */
+/** @param {Answer | null} answer */
 export function showSignals(answer) {
   at("signals").replaceChildren(
-    ...answer.signals.map((s) =>
+    ...(answer?.signals ?? []).map((s) =>
       el(
         "li",
         { class: `signal ${s.state}`, "data-key": s.key },
@@ -34,18 +34,18 @@ export function showSignals(answer) {
   );
 }
 
-/** What stands above everything else: a table that its own reports contradict. @param {Answer} answer */
+/** What stands above everything else: a table that its own reports contradict. @param {Answer | null} answer */
 function showVerdict(answer) {
-  const doubtful = answer.verdict === "doubtful";
-  const found = answer.signals.find((s) => s.key === "misfit");
+  const doubtful = answer?.verdict === "doubtful";
+  const found = answer?.signals.find((s) => s.key === "misfit");
   at("verdict").hidden = !doubtful;
   at("verdict").textContent = doubtful && found ? found.text : "";
 }
 
-/** @param {Answer} answer */
+/** @param {Answer | null} answer */
 export function showNotes(answer) {
   showVerdict(answer);
-  const notes = answer.notes.map((note) => el("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`));
+  const notes = (answer?.notes ?? []).map((note) => el("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`));
   at("notes").replaceChildren(...notes);
 }
 
@@ -57,8 +57,9 @@ export function showNotes(answer) {
  */
 const numbersOf = (cell, width) => cell.slice(width).map(Number);
 
-/** A table with a row for each cell; those that cannot be told from zero are fainter. @param {Answer} answer */
+/** A table with a row for each cell; those that cannot be told from zero are fainter. @param {Answer | null} answer */
 export function showTable(answer) {
+  if (!answer) return at("table").replaceChildren();
   const width = answer.attributes.length;
   const level = `${Math.round(1000 * answer.level) / 10}% interval`;
   const titles = [...answer.attributes, "share", "std. err.", level];

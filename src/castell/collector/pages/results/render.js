@@ -1,0 +1,130 @@
+// The page, drawn from its state and from nothing else.
+
+import { clear, draw } from "./chart.js";
+import { at, el, whole } from "./dom.js";
+import { showForm } from "./form.js";
+import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.js";
+
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./api.js").Overview} Overview */
+/** @typedef {import("./state.js").Problem} Problem */
+/** @typedef {import("./state.js").State} State */
+
+// The collector draws no more bars than this.
+const MOST_BARS = 40;
+
+/** What the parts that take long to draw were drawn from, so that they are not drawn twice. */
+const last = { answer: /** @type {Answer | null} */ (null), overview: /** @type {Overview | null} */ (null), room: 0 };
+
+/** @param {State} state */
+export function render(state) {
+  const { face, overview, question, shown } = state;
+  for (const id of ["login", "waiting", "results"]) at(id).hidden = id !== face;
+  at("session").hidden = face === "login";
+  const unanswered = shown.status === "failed" ? shown.problem : null;
+  // What is said beside the question need not be said above the page too.
+  showProblem("problem", state.problem?.text === unanswered?.text ? null : state.problem);
+  showProblem("unanswered", unanswered);
+  showHead(overview);
+  if (face === "waiting" && overview) showWaiting(overview);
+  if (face === "results" && overview && question) {
+    showFacts(overview);
+    showForm(overview, question);
+  }
+  const answer = shown.status === "answered" || shown.status === "asking" ? shown.answer : null;
+  const room = at("main").clientWidth;
+  if (overview !== last.overview || room !== last.room) showTimeline(face === "results" ? overview : null);
+  if (answer !== last.answer) showAnswer(answer);
+  if (answer !== last.answer || room !== last.room) showChart(answer);
+  Object.assign(last, { answer, overview, room });
+  showStatus(state);
+}
+
+/** Whether the question has an answer, is worked on, or has none. @param {State} state */
+function showStatus({ face, question, shown }) {
+  const busy = shown.status === "asking";
+  const place = at("answer");
+  // The page keeps its length while it has nothing to show, so that nothing jumps.
+  place.style.minHeight = busy ? `${Math.max(place.offsetHeight, 300)}px` : "";
+  place.classList.toggle("busy", busy);
+  if (busy) place.setAttribute("aria-busy", "true");
+  else place.removeAttribute("aria-busy");
+  at("asked").hidden = !busy || !!shown.answer;
+  at("asked-text").textContent = question ? question.attributes.join(" × ") : "";
+  at("status").textContent =
+    face === "results" && shown.status === "answered"
+      ? `Showing ${shown.answer.attributes.join(" by ")}, ${whole.format(shown.answer.n)} reports.`
+      : "";
+}
+
+/** What went wrong, in the words of who knows. @param {string} id @param {Problem | null} problem */
+function showProblem(id, problem) {
+  at(id).hidden = !problem;
+  const words = problem ? [el("strong", {}, `${sentence(problem.text)} `), sentence(problem.remedy)] : [];
+  at(id).replaceChildren(...words);
+}
+
+/** @param {Overview | null} overview */
+function showHead(overview) {
+  const title = overview?.study.title;
+  at("title").textContent = title ?? "Results";
+  document.title = title ? `${title}: results` : "Results";
+  at("subtitle").textContent = overview ? `Results · study ${overview.study.digest.slice(0, 12)}` : "castell";
+}
+
+/** @param {Overview} overview */
+function showWaiting({ n, minimum }) {
+  const so = n ? `About ${whole.format(n)}` : "Few";
+  at("waiting-text").textContent = `${so} of the ${whole.format(minimum)} reports needed are in.`;
+  at("waiting-bar").value = n / minimum;
+}
+
+/** @param {Overview} overview */
+function showFacts(overview) {
+  at("n").textContent = whole.format(overview.n);
+  at("epsilon").textContent = short(overview.study.epsilon);
+  at("insecure").hidden = overview.secure ?? true;
+}
+
+/** @param {Answer | null} answer */
+function showAnswer(answer) {
+  at("answered").hidden = !answer;
+  at("chart-title").textContent = answer ? answer.attributes.join(" × ") : "";
+  at("chart-sub").textContent = answer ? underTitle(answer) : "";
+  at("spent").textContent = answer ? short(answer.epsilon_of_these) : "–";
+  showNotes(answer);
+  showSignals(answer);
+  showTable(answer);
+}
+
+/** @param {Answer} answer */
+function underTitle({ method, n, cells, chart }) {
+  const part = chart === "bars" && cells.length > MOST_BARS;
+  return (
+    `Method ${method}, ${whole.format(n)} reports. Each share with its interval` +
+    (part ? `; the ${MOST_BARS} largest of ${whole.format(cells.length)} cells.` : ".")
+  );
+}
+
+/** @param {Overview | null} overview */
+function showTimeline(overview) {
+  if (overview?.timeline_spec) draw(at("timeline"), overview.timeline_spec, overTime(overview));
+  else clear(at("timeline"), overview?.chart_problem);
+}
+
+/** @param {Answer | null} answer */
+function showChart(answer) {
+  if (!answer?.spec) return clear(at("chart"), answer?.chart_problem);
+  const across = answer.values.at(-1)?.length ?? 1;
+  const rows = Math.min(answer.cells.length, MOST_BARS);
+  draw(at("chart"), answer.spec, inWords(answer), { across, rows });
+}
+
+/** Text of the collector as a sentence. @param {string} text */
+function sentence(text) {
+  const words = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return !words || /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
+/** @param {number} number */
+const short = (number) => String(Number(number.toPrecision(3)));
