@@ -54,15 +54,20 @@ import { token } from "./token.js";
  */
 
 /**
- * A row of the table: the values of its attributes, then share, standard error, and interval.
+ * A row of the table: the values of its attributes, then share, standard error, and interval; null
+ * where nothing is known.
  *
- * @typedef {(string | number)[]} Cell
+ * @typedef {(string | number | null)[]} Cell
  */
 
 /**
  * @typedef {object} Answer
  * @property {string[]} attributes
+ * @property {string[]} labels what the attributes are called: their questions
  * @property {string[][]} values
+ * @property {string | null} [within]
+ * @property {{[name: string]: string[]}} [given]
+ * @property {string} sentence what all signals say together
  * @property {string} method
  * @property {number} level
  * @property {number} n

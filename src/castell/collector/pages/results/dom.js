@@ -11,6 +11,7 @@
  * @property {HTMLSelectElement} method
  * @property {HTMLSelectElement} level
  * @property {HTMLSelectElement} post
+ * @property {HTMLSelectElement} within
  */
 
 /**
@@ -59,6 +60,7 @@ export const whole = new Intl.NumberFormat("en");
 
 /** @param {number} share @param {number} [digits] */
 export function percent(share, digits = 1) {
+  if (Number.isNaN(share)) return "not known";
   return `${points(share, digits)}%`;
 }
 

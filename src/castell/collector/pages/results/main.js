@@ -5,9 +5,20 @@ import { Refused, estimate, file, overview } from "./api.js";
 import { png } from "./chart.js";
 import { at, el, save } from "./dom.js";
 import { changedBy } from "./form.js";
-import { isSame, parametersOf, questionOf } from "./question.js";
+import { addressOf, isSame, parametersOf, questionOf, withChanges } from "./question.js";
 import { render } from "./render.js";
-import { START, answered, asked, failed, isDue, overviewed, signedIn, signedOut, troubled } from "./state.js";
+import {
+  START,
+  answered,
+  asked,
+  failed,
+  isDue,
+  overviewed,
+  shownAs,
+  signedIn,
+  signedOut,
+  troubled,
+} from "./state.js";
 import { isRemembered, keepToken, token } from "./token.js";
 
 /** @typedef {import("./question.js").Question} Question */
@@ -47,9 +58,14 @@ function start() {
     if (!document.hidden) look();
   };
   at("question").onchange = ({ target }) => {
-    if (state.question) ask(changedBy(state.question, target), "push");
+    if (state.question) choose(changedBy(state.question, target));
   };
   at("question").onsubmit = (event) => event.preventDefault();
+  at("table").onclick = ({ target }) => {
+    if (!state.question || !(target instanceof HTMLElement) || target.id !== "sort") return;
+    choose(withChanges(state.question, { sort: state.question.sort ? "" : "share" }));
+    document.getElementById("sort")?.focus();
+  };
   // Back, forward, or an address typed by hand: the question is what the address says.
   window.onpopstate = () => {
     if (takeToken()) enter();
@@ -91,6 +107,16 @@ function takeToken() {
   given.delete("token");
   history.replaceState(null, "", given.size ? `#${given}` : location.pathname);
   return true;
+}
+
+/** Another question, or the same in another form. @param {Question} question */
+function choose(question) {
+  if (isSame(state.question, question)) {
+    history.replaceState(null, "", addressOf(question));
+    become(shownAs(state, question));
+  } else {
+    ask(question, "push");
+  }
 }
 
 function enter() {
@@ -144,9 +170,8 @@ async function look() {
 async function ask(question, how) {
   const same = isSame(state.question, question);
   const parameters = parametersOf(question);
-  const address = `#${parameters}`;
-  if (how === "push" && !same) history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  if (how === "push" && !same) history.pushState(null, "", addressOf(question));
+  else history.replaceState(null, "", addressOf(question));
   asking.abort();
   asking = new AbortController();
   const { signal } = asking;

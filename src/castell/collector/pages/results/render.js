@@ -2,7 +2,7 @@
 
 import { clear, draw } from "./chart.js";
 import { at, el, whole } from "./dom.js";
-import { showForm } from "./form.js";
+import { showForm, textsOf } from "./form.js";
 import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
@@ -14,7 +14,12 @@ import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.j
 const MOST_BARS = 40;
 
 /** What the parts that take long to draw were drawn from, so that they are not drawn twice. */
-const last = { answer: /** @type {Answer | null} */ (null), overview: /** @type {Overview | null} */ (null), room: 0 };
+const last = {
+  answer: /** @type {Answer | null} */ (null),
+  overview: /** @type {Overview | null} */ (null),
+  sort: "",
+  room: 0,
+};
 
 /** @param {State} state */
 export function render(state) {
@@ -34,14 +39,16 @@ export function render(state) {
   const answer = shown.status === "answered" || shown.status === "asking" ? shown.answer : null;
   const room = at("main").clientWidth;
   if (overview !== last.overview || room !== last.room) showTimeline(face === "results" ? overview : null);
+  const sort = question?.sort ?? "";
   if (answer !== last.answer) showAnswer(answer);
+  if (answer !== last.answer || sort !== last.sort) showTable(answer, sort);
   if (answer !== last.answer || room !== last.room) showChart(answer);
-  Object.assign(last, { answer, overview, room });
+  Object.assign(last, { answer, overview, sort, room });
   showStatus(state);
 }
 
 /** Whether the question has an answer, is worked on, or has none. @param {State} state */
-function showStatus({ face, question, shown }) {
+function showStatus({ face, overview, question, shown }) {
   const busy = shown.status === "asking";
   const place = at("answer");
   // The page keeps its length while it has nothing to show, so that nothing jumps.
@@ -50,10 +57,10 @@ function showStatus({ face, question, shown }) {
   if (busy) place.setAttribute("aria-busy", "true");
   else place.removeAttribute("aria-busy");
   at("asked").hidden = !busy || !!shown.answer;
-  at("asked-text").textContent = question ? question.attributes.join(" × ") : "";
+  at("asked-text").textContent = overview && question ? textsOf(overview, question.attributes).join(" × ") : "";
   at("status").textContent =
     face === "results" && shown.status === "answered"
-      ? `Showing ${shown.answer.attributes.join(" by ")}, ${whole.format(shown.answer.n)} reports.`
+      ? `Showing ${shown.answer.labels.join(" by ")}, ${whole.format(shown.answer.n)} reports.`
       : "";
 }
 
@@ -89,21 +96,29 @@ function showFacts(overview) {
 /** @param {Answer | null} answer */
 function showAnswer(answer) {
   at("answered").hidden = !answer;
-  at("chart-title").textContent = answer ? answer.attributes.join(" × ") : "";
+  at("chart-title").textContent = answer ? answer.labels.join(" × ") : "";
   at("chart-sub").textContent = answer ? underTitle(answer) : "";
   at("spent").textContent = answer ? short(answer.epsilon_of_these) : "–";
   showNotes(answer);
   showSignals(answer);
-  showTable(answer);
 }
 
 /** @param {Answer} answer */
-function underTitle({ method, n, cells, chart }) {
+function underTitle(answer) {
+  const { method, n, cells, chart } = answer;
   const part = chart === "bars" && cells.length > MOST_BARS;
   return (
-    `Method ${method}, ${whole.format(n)} reports. Each share with its interval` +
+    `${ofWhom(answer)}Method ${method}, ${whole.format(n)} reports. Each share with its interval` +
     (part ? `; the ${MOST_BARS} largest of ${whole.format(cells.length)} cells.` : ".")
   );
+}
+
+/** Whom the shares are shares of, where that is not everybody. @param {Answer} answer */
+function ofWhom({ attributes, labels, given = {}, within }) {
+  const among = Object.values(given).map((values) => values.join(" or "));
+  const inside = within ? [`each value of “${labels[attributes.indexOf(within)]}”`] : [];
+  const whom = [...inside, ...among].join(", and ");
+  return whom && `Shares of those with ${whom}. `;
 }
 
 /** @param {Overview | null} overview */

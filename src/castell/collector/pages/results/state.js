@@ -98,6 +98,9 @@ export function asked(state, question, same) {
   });
 }
 
+/** The same question, its answer shown in another way. @param {State} state @param {Question} question */
+export const shownAs = (state, question) => changed(state, { question });
+
 /** @param {State} state @param {number} ticket @param {Answer} answer */
 export const answered = (state, ticket, answer) =>
   ticket === state.ticket
