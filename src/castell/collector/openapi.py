@@ -83,6 +83,11 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
                     _question(study),
                 )
             },
+            "/results/api/progress": {
+                "get": _needs_token(
+                    _reading("How far a question has come", anything), _question(study)
+                )
+            },
             "/results/api/download": {"get": _needs_token(_download(), _file(study))},
         },
         "components": {

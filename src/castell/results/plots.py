@@ -16,6 +16,8 @@ from castell.results.labelled_table import LabelledTable
 BLUE, INK, MUTED = "#3b6ea8", "#22303c", "#5d6b78"
 # Labels longer than so many pixels end in dots; the whole text is in the tooltip.
 LONGEST = 220
+# More columns than these are wider than a page.
+MOST_ACROSS = 10
 
 
 def load_altair() -> Any:
@@ -93,8 +95,8 @@ def _bars(alt: Any, data: ChartData, truth: Floats | None) -> Any:
         y=alt.Y(
             "v0:N",
             sort=list(data.values[0]),
-            title=wrap(data.labels[0]),
-            axis=alt.Axis(labelLimit=LONGEST),
+            title=data.labels[0],
+            axis=alt.Axis(labelLimit=LONGEST, titleLimit=24 * max(4, len(data.values[0]))),
         )
     )
     bars = base.mark_bar(color=BLUE, opacity=0.75).encode(
@@ -112,14 +114,16 @@ def _bars(alt: Any, data: ChartData, truth: Floats | None) -> Any:
 def _heat_map(alt: Any, data: ChartData, truth: Floats | None) -> Any:
     del truth  # a heat map has no place for a second number
     records = alt.Data(values=_cell_records(data))
-    return _cells(alt, data, alt.Chart(records), 0, 1).properties(
+    return _cells(alt, data, alt.Chart(records), *_down_and_across(data, 0, 1)).properties(
         width=alt.Step(66), height=alt.Step(34)
     )
 
 
 def _panels(alt: Any, data: ChartData, truth: Floats | None) -> Any:
     del truth
-    cells = _cells(alt, data, alt.Chart(), 1, 2).properties(width=alt.Step(58), height=alt.Step(30))
+    cells = _cells(alt, data, alt.Chart(), *_down_and_across(data, 1, 2)).properties(
+        width=alt.Step(58), height=alt.Step(30)
+    )
     panels = data.values[0]
     facet = alt.Facet(
         "v0:N",
@@ -130,6 +134,14 @@ def _panels(alt: Any, data: ChartData, truth: Floats | None) -> Any:
     # As square as it gets: four panels are two by two.
     columns = len(panels) if len(panels) <= 3 else ceil(sqrt(len(panels)))
     return cells.facet(facet, data=alt.Data(values=_cell_records(data)), columns=columns)
+
+
+def _down_and_across(data: ChartData, down: int, across: int) -> tuple[int, int]:
+    """A page is longer than it is wide: an attribute of many values goes down."""
+    many = len(data.values[across])
+    return (
+        (across, down) if many > MOST_ACROSS and many > len(data.values[down]) else (down, across)
+    )
 
 
 def _cell_records(data: ChartData) -> list[dict[str, Any]]:
@@ -152,8 +164,8 @@ def _cells(alt: Any, data: ChartData, chart: Any, down: int, across: int) -> Any
         y=alt.Y(
             f"v{down}:N",
             sort=list(data.values[down]),
-            title=wrap(data.labels[down]),
-            axis=alt.Axis(labelLimit=LONGEST),
+            title=data.labels[down],
+            axis=alt.Axis(labelLimit=LONGEST, titleLimit=28 * max(4, len(data.values[down]))),
         ),
         x=alt.X(
             f"v{across}:N",

@@ -102,7 +102,18 @@ def numbers(page: Page) -> list[str]:
 
 
 def attribute(page: Page, name: str) -> Locator:
-    return page.get_by_role("checkbox", name=name, exact=True)
+    return page.get_by_role("checkbox", name=texts(name)[0], exact=True)
+
+
+def heading(page: Page, *names: str) -> Locator:
+    """The heading of the table of some attributes."""
+    times = " \N{MULTIPLICATION SIGN} "
+    return page.get_by_role("heading", name=times.join(texts(*names)), exact=True)
+
+
+def texts(*names: str) -> list[str]:
+    """What the page calls attributes: by their questions, where they have any."""
+    return [SCHEMA[name].question if name in SCHEMA.names else name for name in names]
 
 
 def words(page: Page) -> str:

@@ -14,7 +14,7 @@ from castell.collector.results.mosaic import mosaic
 from castell.errors import OptionError
 from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate
-from castell.results.plots import BLUE, INK, MUTED, draw_table, load_altair, style_chart, wrap
+from castell.results.plots import BLUE, INK, MUTED, draw_table, load_altair, style_chart
 
 # More rows than this are no longer read, and more tiles no longer seen.
 MOST_BARS = 40
@@ -68,7 +68,7 @@ def _bars(data: ChartData, title: str) -> Any:
         y=alt.Y(
             "cell:N",
             sort=[record["cell"] for record in records],
-            title=wrap(" / ".join(data.labels)),
+            title=None,  # the title says it, in the same order
             axis=alt.Axis(labelLimit=280),
         ),
         tooltip=data.tooltip(alt),

@@ -111,7 +111,7 @@ def _tiles(alt: Any, data: ChartData) -> Any:
 def _words(alt: Any, kind: str, what: str, **mark: Any) -> Any:
     """The words of one kind: in the tiles, below them or beside them."""
     return (
-        alt.Chart()
+        alt.Chart(name=f"words_{kind}_{what}")  # by which the page finds those outside of tiles
         .transform_filter(f"datum.kind == '{kind}'")
         .mark_text(**{"color": INK, "baseline": "middle", **mark})
         .encode(**_axes(alt, "middle", "center"), text=f"{what}:N")
@@ -140,8 +140,9 @@ def _records(joint: JointEstimate, data: ChartData, size: int) -> list[dict[str,
         middles = (lefts[:, 0] + rights[:, 0]) / 2
         for value, middle, width in zip(across.values, middles, part.sum(axis=1), strict=True):
             # A name wider than its column would lie on top of the next one.
-            if width / part.sum() * size > 6.0 * len(value):
-                name = {"kind": "across", "middle": float(middle), "center": 0.0, "text": value}
+            text = _shortened(value, int(width / part.sum() * size / 6.0))
+            if text:
+                name = {"kind": "across", "middle": float(middle), "center": 0.0, "text": text}
                 records.append(name | key)
         last = 2.0
         for value, center in zip(down.values, (bottoms[0] + tops[0]) / 2, strict=True):
@@ -150,6 +151,19 @@ def _records(joint: JointEstimate, data: ChartData, size: int) -> list[dict[str,
                 records.append(name | key)
                 last = float(center)
     return records
+
+
+def _shortened(text: str, letters: int) -> str:
+    """As much of a text as there is room for; nothing where that says nothing.
+
+    >>> _shortened("rather satisfied", 20), _shortened("rather satisfied", 8)
+    ('rather satisfied', 'rather …')
+    >>> _shortened("rather satisfied", 3)
+    ''
+    """
+    if len(text) <= letters:
+        return text
+    return f"{text[: letters - 1]}…" if letters >= 5 else ""
 
 
 def _place(left: float, right: float, bottom: float, top: float, size: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from castell.collector.results.answer import document
 from castell.collector.results.bundle import Bundle
 from castell.collector.results.downloads import FORMATS, File, download
 from castell.collector.results.overview import overview
+from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.settings import State
@@ -31,6 +32,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 def routes(state: State) -> list[Route]:
     """The page, its one large script, and what it asks for."""
     worker, bundle, study = ResultsWorker(state), Bundle(), state.study
+    progress = Progress()
 
     async def page(request: Request) -> Response:
         del request
@@ -52,7 +54,11 @@ def routes(state: State) -> list[Route]:
 
     async def estimate(request: Request) -> Response:
         question = parse(study, _parameters(request))
-        return json_answer(await worker.answer(question, document, request.is_disconnected))
+        with progress.of(question):
+            return json_answer(await worker.answer(question, document, request.is_disconnected))
+
+    async def tell(request: Request) -> Response:
+        return json_answer(progress.told(parse(study, _parameters(request))))
 
     async def file(request: Request) -> Response:
         asked = _parameters(request)
@@ -62,9 +68,10 @@ def routes(state: State) -> list[Route]:
                 f"there is no format {', '.join(formats)!r}", suggest(formats[0], FORMATS)
             )
         question = parse(study, asked)
-        made: File = await worker.answer(
-            question, lambda answer: download(answer, formats[0]), request.is_disconnected
-        )
+        with progress.of(question):
+            made: File = await worker.answer(
+                question, lambda answer: download(answer, formats[0]), request.is_disconnected
+            )
         headers = {"content-disposition": f'attachment; filename="{made.name}"'}
         return Response(made.body, headers=headers, media_type=made.media_type)
 
@@ -73,6 +80,7 @@ def routes(state: State) -> list[Route]:
         "/results/vega.js": vega,
         "/results/api/overview": describe,
         "/results/api/estimate": estimate,
+        "/results/api/progress": tell,
         "/results/api/download": file,
     }
     return [Route(path, _errors_as_responses(handler)) for path, handler in handlers.items()]

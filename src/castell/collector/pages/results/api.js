@@ -81,6 +81,13 @@ import { token } from "./token.js";
  * @property {string | null} chart_problem
  */
 
+/**
+ * How far a question has come: how many are before it, for how many seconds it has been worked on,
+ * and how many the last one to its method took.
+ *
+ * @typedef {{ahead: number | null, seconds: number | null, usual: number | null}} Progress
+ */
+
 /** An answer that was no: what is wrong and what to do, as the collector put it. */
 export class Refused extends Error {
   /** @param {number} status @param {string} problem @param {string} remedy */
@@ -111,6 +118,9 @@ export const overview = async (signal) => (await get("overview", undefined, sign
 
 /** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Answer>} */
 export const estimate = async (asked, signal) => (await get("estimate", asked, signal)).json();
+
+/** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Progress>} */
+export const progress = async (asked, signal) => (await get("progress", asked, signal)).json();
 
 /** @param {URLSearchParams} asked @param {string} format */
 export async function file(asked, format) {

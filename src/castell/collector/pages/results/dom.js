@@ -7,6 +7,7 @@
  * @property {HTMLInputElement} live
  * @property {HTMLInputElement} token
  * @property {HTMLProgressElement} waiting-bar
+ * @property {HTMLProgressElement} asked-bar
  * @property {HTMLDetailsElement} panel
  * @property {HTMLSelectElement} method
  * @property {HTMLSelectElement} level

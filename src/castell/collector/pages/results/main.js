@@ -1,7 +1,7 @@
 // The results page: signs in, asks, and looks again while reports come in. Whatever happens makes a
 // new state (state.js), and the page is drawn from it (render.js).
 
-import { Refused, estimate, file, overview } from "./api.js";
+import { Refused, estimate, file, overview, progress } from "./api.js";
 import { png } from "./chart.js";
 import { at, el, save } from "./dom.js";
 import { changedBy } from "./form.js";
@@ -14,6 +14,7 @@ import {
   failed,
   isDue,
   overviewed,
+  progressed,
   shownAs,
   signedIn,
   signedOut,
@@ -26,6 +27,7 @@ import { isRemembered, keepToken, token } from "./token.js";
 /** @typedef {import("./state.js").State} State */
 
 const EVERY = 5_000;
+const PROGRESS_EVERY = 1_000;
 const FILES = [
   ["csv", "CSV"],
   ["json", "JSON"],
@@ -177,6 +179,7 @@ async function ask(question, how) {
   const { signal } = asking;
   become(asked(state, question, same));
   const { ticket } = state;
+  follow(parameters, ticket, signal);
   try {
     const found = await estimate(parameters, signal);
     become(answered(state, ticket, found));
@@ -184,6 +187,24 @@ async function ask(question, how) {
     if (ticket !== state.ticket || signal.aborted) return;
     if (isExpired(error)) leave(problemOf(error));
     else become(failed(state, ticket, problemOf(error)));
+  }
+}
+
+/**
+ * Asks how far a question has come, until there is an answer. Whoever tells nothing is no problem:
+ * what is wrong, the question itself will say.
+ *
+ * @param {URLSearchParams} parameters
+ * @param {number} ticket
+ * @param {AbortSignal} signal
+ */
+async function follow(parameters, ticket, signal) {
+  const isAsked = () => state.ticket === ticket && state.shown.status === "asking";
+  for (;;) {
+    await new Promise((done) => setTimeout(done, PROGRESS_EVERY));
+    if (!isAsked()) return;
+    const found = await progress(parameters, signal).catch(() => null);
+    if (found) become(progressed(state, ticket, found));
   }
 }
 

@@ -7,6 +7,7 @@ import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.j
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Overview} Overview */
+/** @typedef {import("./api.js").Progress} Progress */
 /** @typedef {import("./state.js").Problem} Problem */
 /** @typedef {import("./state.js").State} State */
 
@@ -58,10 +59,24 @@ function showStatus({ face, overview, question, shown }) {
   else place.removeAttribute("aria-busy");
   at("asked").hidden = !busy || !!shown.answer;
   at("asked-text").textContent = overview && question ? textsOf(overview, question.attributes).join(" × ") : "";
+  if (busy) showProgress(question?.method ?? "", shown.progress);
   at("status").textContent =
     face === "results" && shown.status === "answered"
       ? `Showing ${shown.answer.labels.join(" by ")}, ${whole.format(shown.answer.n)} reports.`
       : "";
+}
+
+/** @param {string} method @param {Progress | null} progress */
+function showProgress(method, progress) {
+  const { ahead, seconds, usual } = progress ?? { ahead: null, seconds: null, usual: null };
+  const questions = ahead === 1 ? "question is" : "questions are";
+  const words = seconds === null ? [] : [`Fitting the method ${method}: ${Math.round(seconds)} seconds so far`];
+  if (words.length && usual !== null) words.push(`the last took ${Math.max(1, Math.round(usual))}`);
+  if (ahead) words.push(`${ahead} ${questions} before this one`);
+  at("asked-progress").textContent = words.length ? `${words.join("; ")}.` : "Working it out.";
+  // Without a value the bar only says that something is being done.
+  if (seconds !== null && usual) at("asked-bar").value = Math.min(0.95, seconds / usual);
+  else at("asked-bar").removeAttribute("value");
 }
 
 /** What went wrong, in the words of who knows. @param {string} id @param {Problem | null} problem */

@@ -6,6 +6,7 @@
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Overview} Overview */
+/** @typedef {import("./api.js").Progress} Progress */
 /** @typedef {import("./question.js").Question} Question */
 
 /**
@@ -19,7 +20,7 @@
  * to the same question of fewer reports, if anything was.
  *
  * @typedef {{status: "nothing"}} Nothing
- * @typedef {{status: "asking", answer: Answer | null}} Asking
+ * @typedef {{status: "asking", answer: Answer | null, progress: Progress | null}} Asking
  * @typedef {{status: "answered", answer: Answer}} Answered
  * @typedef {{status: "failed", problem: Problem}} Failed
  */
@@ -94,9 +95,15 @@ export function asked(state, question, same) {
   return changed(state, {
     question,
     ticket: state.ticket + 1,
-    shown: Object.freeze({ status: "asking", answer: same ? before : null }),
+    shown: Object.freeze({ status: "asking", answer: same ? before : null, progress: null }),
   });
 }
+
+/** The collector said how far a question has come. @param {State} state @param {number} ticket @param {Progress} progress */
+export const progressed = (state, ticket, progress) =>
+  ticket === state.ticket && state.shown.status === "asking"
+    ? changed(state, { shown: Object.freeze({ ...state.shown, progress }) })
+    : state;
 
 /** The same question, its answer shown in another way. @param {State} state @param {Question} question */
 export const shownAs = (state, question) => changed(state, { question });
