@@ -33,6 +33,11 @@ _RESULTS_REFUSALS = {
     "429": "Wrong tokens too often",
     "503": "Too many questions at once, or the store cannot be read",
 }
+# No schema can say which values belong to which attribute.
+_SHARES = (
+    "Also `given=NAME=VALUE` (only respondents with it), `merge=NAME=VALUE` (values as one group), "
+    "both several times, and `within=NAME` (shares of those with each value of an attribute shown)."
+)
 
 
 def openapi(study: Study, *, invited: bool, most: int) -> Document:
@@ -73,7 +78,15 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             "/metrics": {"get": _needs_token(_reading("Counts for Prometheus", None))},
             "/results/api/overview": {"get": _needs_token(_reading("Reports over time", anything))},
             "/results/api/estimate": {
-                "get": _needs_token(_reading("A table with its errors", anything), _question(study))
+                "get": _needs_token(
+                    _reading("A table with its errors", anything) | {"description": _SHARES},
+                    _question(study),
+                )
+            },
+            "/results/api/progress": {
+                "get": _needs_token(
+                    _reading("How far a question has come", anything), _question(study)
+                )
             },
             "/results/api/download": {"get": _needs_token(_download(), _file(study))},
         },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from math import ceil, sqrt
 from typing import Any
 
@@ -9,10 +10,14 @@ import numpy as np
 
 from castell.errors import MissingExtraError, QueryError
 from castell.linear.operators import Floats
+from castell.results.chart_data import ChartData
 from castell.results.labelled_table import LabelledTable
-from castell.results.summary import INSECURE
 
 BLUE, INK, MUTED = "#3b6ea8", "#22303c", "#5d6b78"
+# Labels longer than so many pixels end in dots; the whole text is in the tooltip.
+LONGEST = 220
+# More columns than these are wider than a page.
+MOST_ACROSS = 10
 
 
 def load_altair() -> Any:
@@ -31,26 +36,30 @@ def plot(joint: LabelledTable, level: float, title: str | None, truth: Floats | 
 
     `truth`, where somebody has it, is marked on bars.
     """
-    drawers = {1: _bars, 2: _heat_map, 3: _panels}
-    if len(joint.names) not in drawers:
+    if len(joint.names) > 3:
         raise QueryError(
             f"a picture of {len(joint.names)} attributes is no longer one",
             "project() the table on three or fewer first",
         )
+    heading = title or f"Estimated distribution of {' x '.join(joint.names)}"
+    return draw_table(ChartData.of(joint, level), heading, truth)
+
+
+def draw_table(data: ChartData, title: str, truth: Floats | None = None) -> Any:
+    """The same of numbers that need not be a joint table."""
+    drawers = {1: _bars, 2: _heat_map, 3: _panels}
     alt = load_altair()
-    chart = drawers[len(joint.names)](alt, joint, level, truth)
-    return style_chart(
-        alt, chart, title or f"Estimated distribution of {' x '.join(joint.names)}", joint
-    )
+    return style_chart(alt, drawers[len(data.labels)](alt, data, truth), title, data)
 
 
 def plot_against(joint: LabelledTable, truth: Floats, *, level: float = 0.95, title: str) -> Any:
     """Every cell's estimate and interval next to the true share: how well it went."""
     alt = load_altair()
-    records = _records(joint, level, truth)
+    data = ChartData.of(joint, level)
+    records = _with_truth(data, truth)
     order = [record["cell"] for record in records]
     base = alt.Chart(alt.Data(values=records)).encode(
-        y=alt.Y("cell:N", sort=order, title=" / ".join(joint.names))
+        y=alt.Y("cell:N", sort=order, title=" / ".join(data.labels))
     )
     colors = alt.Scale(domain=["estimate and interval", "truth"], range=[BLUE, INK])
     legend = alt.Legend(title=None, orient="top", labelLimit=300)
@@ -70,37 +79,29 @@ def plot_against(joint: LabelledTable, truth: Floats, *, level: float = 0.95, ti
         .encode(x="truth:Q", color=alt.Color("kind:N", scale=colors, legend=legend))
     )
     chart = (interval + dots + ticks).properties(width=460, height=alt.Step(24))
-    return style_chart(alt, chart, title, joint)
+    return style_chart(alt, chart, title, data)
 
 
-def _records(joint: LabelledTable, level: float, truth: Floats | None) -> list[dict[str, Any]]:
-    """A record for each cell: its values v0, v1, ..., the numbers, and a label."""
-    columns = joint.columns(level)
-    labels = list(columns)[: len(joint.names)]
-    records = []
-    for i in range(joint.probabilities.size):
-        values = [str(columns[name][i]) for name in labels]
-        record: dict[str, Any] = {f"v{k}": value for k, value in enumerate(values)}
-        for name in ("probability", "standard_error", "lower", "upper"):
-            record[name] = float(columns[name][i])
-        record["cell"] = " / ".join(values)
-        # A cell as light as the background cannot be read in white, nor a dark one in black.
-        record["dark"] = bool(record["probability"] > 0.55 * joint.probabilities.max())
-        record["half"] = (record["upper"] - record["lower"]) / 2
-        if truth is not None:
-            record["truth"] = float(np.asarray(truth).ravel()[i])
-        records.append(record)
-    return records
+def _with_truth(data: ChartData, truth: Floats | None) -> list[dict[str, Any]]:
+    records = data.records()
+    if truth is None:
+        return records
+    known = np.asarray(truth).ravel().tolist()
+    return [record | {"truth": float(t)} for record, t in zip(records, known, strict=True)]
 
 
-def _bars(alt: Any, joint: LabelledTable, level: float, truth: Floats | None) -> Any:
-    (attribute,) = joint.attributes
-    base = alt.Chart(alt.Data(values=_records(joint, level, truth))).encode(
-        y=alt.Y("v0:N", sort=list(attribute.values), title=attribute.name)
+def _bars(alt: Any, data: ChartData, truth: Floats | None) -> Any:
+    base = alt.Chart(alt.Data(values=_with_truth(data, truth))).encode(
+        y=alt.Y(
+            "v0:N",
+            sort=list(data.values[0]),
+            title=data.labels[0],
+            axis=alt.Axis(labelLimit=LONGEST, titleLimit=24 * max(4, len(data.values[0]))),
+        )
     )
     bars = base.mark_bar(color=BLUE, opacity=0.75).encode(
         x=alt.X("probability:Q", title="share of respondents", axis=alt.Axis(format="%")),
-        tooltip=_tooltip(alt, joint),
+        tooltip=data.tooltip(alt),
     )
     rules = base.mark_rule(color=INK, strokeWidth=1.5).encode(x="lower:Q", x2="upper:Q")
     ends = [base.mark_tick(color=INK, size=8).encode(x=f"{end}:Q") for end in ("lower", "upper")]
@@ -110,44 +111,74 @@ def _bars(alt: Any, joint: LabelledTable, level: float, truth: Floats | None) ->
     return chart.properties(width=440, height=alt.Step(26))
 
 
-def _heat_map(alt: Any, joint: LabelledTable, level: float, truth: Floats | None) -> Any:
+def _heat_map(alt: Any, data: ChartData, truth: Floats | None) -> Any:
     del truth  # a heat map has no place for a second number
-    data = alt.Data(values=_records(joint, level, None))
-    return _cells(alt, joint, alt.Chart(data), 0, 1).properties(
+    records = alt.Data(values=_cell_records(data))
+    return _cells(alt, data, alt.Chart(records), *_down_and_across(data, 0, 1)).properties(
         width=alt.Step(66), height=alt.Step(34)
     )
 
 
-def _panels(alt: Any, joint: LabelledTable, level: float, truth: Floats | None) -> Any:
+def _panels(alt: Any, data: ChartData, truth: Floats | None) -> Any:
     del truth
-    first = joint.attributes[0]
-    data = alt.Data(values=_records(joint, level, None))
-    cells = _cells(alt, joint, alt.Chart(), 1, 2).properties(
+    cells = _cells(alt, data, alt.Chart(), *_down_and_across(data, 1, 2)).properties(
         width=alt.Step(58), height=alt.Step(30)
     )
-    facet = alt.Facet("v0:N", sort=list(first.values), title=first.name)
+    panels = data.values[0]
+    facet = alt.Facet(
+        "v0:N",
+        sort=list(panels),
+        title=wrap(data.labels[0]),
+        header=alt.Header(labelLimit=LONGEST),
+    )
     # As square as it gets: four panels are two by two.
-    columns = first.size if first.size <= 3 else ceil(sqrt(first.size))
-    return cells.facet(facet, data=data, columns=columns)
+    columns = len(panels) if len(panels) <= 3 else ceil(sqrt(len(panels)))
+    return cells.facet(facet, data=alt.Data(values=_cell_records(data)), columns=columns)
 
 
-def _cells(alt: Any, joint: LabelledTable, chart: Any, down: int, across: int) -> Any:
-    rows, columns = joint.attributes[down], joint.attributes[across]
+def _down_and_across(data: ChartData, down: int, across: int) -> tuple[int, int]:
+    """A page is longer than it is wide: an attribute of many values goes down."""
+    many = len(data.values[across])
+    return (
+        (across, down) if many > MOST_ACROSS and many > len(data.values[down]) else (down, across)
+    )
+
+
+def _cell_records(data: ChartData) -> list[dict[str, Any]]:
+    """Records of a heat map: with the half width of intervals, and whether a cell is dark."""
+    top = _top(data)
+    records = data.records()
+    for record in records:
+        # A cell as light as the background cannot be read in white, nor a dark one in black.
+        record["dark"] = bool((record["probability"] or 0.0) > 0.55 * top)
+        record["half"] = (record["upper"] - record["lower"]) / 2
+    return records
+
+
+def _top(data: ChartData) -> float:
+    return max(float(np.nan_to_num(data.probabilities).max()), 1e-9)
+
+
+def _cells(alt: Any, data: ChartData, chart: Any, down: int, across: int) -> Any:
     base = chart.encode(
-        y=alt.Y(f"v{down}:N", sort=list(rows.values), title=rows.name),
+        y=alt.Y(
+            f"v{down}:N",
+            sort=list(data.values[down]),
+            title=data.labels[down],
+            axis=alt.Axis(labelLimit=LONGEST, titleLimit=28 * max(4, len(data.values[down]))),
+        ),
         x=alt.X(
             f"v{across}:N",
-            sort=list(columns.values),
-            title=columns.name,
+            sort=list(data.values[across]),
+            title=wrap(data.labels[across]),
             axis=alt.Axis(labelAngle=-35, labelLimit=140),
         ),
-        tooltip=_tooltip(alt, joint),
+        tooltip=data.tooltip(alt),
     )
-    top = max(float(joint.probabilities.max()), 1e-9)
     color = alt.Color(
         "probability:Q",
         # A cell estimated below zero is noise: it gets the colour of nothing.
-        scale=alt.Scale(scheme="blues", domain=[0, top], clamp=True),
+        scale=alt.Scale(scheme="blues", domain=[0, _top(data)], clamp=True),
         legend=alt.Legend(title="share", format="%"),
     )
     boxes = base.mark_rect(stroke="white").encode(color=color)
@@ -163,17 +194,26 @@ def _cells(alt: Any, joint: LabelledTable, chart: Any, down: int, across: int) -
     return boxes + share + half
 
 
-def _tooltip(alt: Any, joint: LabelledTable) -> list[Any]:
-    names = [alt.Tooltip(f"v{k}:N", title=a.name) for k, a in enumerate(joint.attributes)]
-    numbers = ("probability", "standard_error", "lower", "upper")
-    return [*names, *(alt.Tooltip(f"{n}:Q", format=".4f") for n in numbers)]
+def wrap(text: str, width: int = 44) -> str | list[str]:
+    """A long text as lines of an axis title; Vega does not break lines itself.
+
+    >>> wrap("How old are you?")
+    'How old are you?'
+    >>> wrap("one two three", 8)
+    ['one two', 'three']
+    """
+    lines = textwrap.wrap(text, width, max_lines=3, placeholder=" …")
+    return lines if len(lines) > 1 else text
 
 
-def style_chart(alt: Any, chart: Any, title: str, joint: LabelledTable) -> Any:
-    below = f"{joint.method}, {joint.post}; n = {joint.n:,}; epsilon = {joint.epsilon:.3g} in all"
-    subtitle = [below] if joint.secure else [below, INSECURE]
+def style_chart(alt: Any, chart: Any, title: str, data: ChartData) -> Any:
     heading = alt.TitleParams(
-        title, subtitle=subtitle, anchor="start", offset=14, subtitleColor=MUTED, color=INK
+        wrap(title, 80),
+        subtitle=list(data.below),
+        anchor="start",
+        offset=14,
+        subtitleColor=MUTED,
+        color=INK,
     )
     return (
         chart.properties(title=heading, padding=16)

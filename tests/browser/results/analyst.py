@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -54,8 +54,13 @@ class Analyst:
     requests: list[str] = field(default_factory=list)
     expected: list[str] = field(default_factory=list)
 
-    def open(self, address: str, width: int = 1280, height: int = 900) -> Page:
-        page = self.browser.new_page(viewport={"width": width, "height": height})
+    def open(self, address: str, width: int = 1280, height: int = 900, **options: Any) -> Page:
+        """A new page at an address; scripts to run `before` those of the page, and the browser's
+        other options."""
+        scripts = options.pop("before", ())
+        page = self.browser.new_page(viewport={"width": width, "height": height}, **options)
+        for script in scripts:
+            page.add_init_script(script)
         page.set_default_timeout(180_000)
         page.on("console", lambda line: self.complaints.append(f"{line.type}: {line.text}"))
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
@@ -65,10 +70,18 @@ class Analyst:
         return page
 
     def look(
-        self, collector: Collector, names: tuple[str, ...] = PAIR, width: int = 1280, **more: str
+        self,
+        collector: Collector,
+        names: tuple[str, ...] = PAIR,
+        width: int = 1280,
+        *,
+        before: Sequence[str] = (),
+        color_scheme: str = "light",
+        **more: str,
     ) -> Page:
         """Open results by a link, as the demo makes it, and wait for the charts."""
-        page = self.open(link(collector, names, **more), width)
+        address = link(collector, names, **more)
+        page = self.open(address, width, before=before, color_scheme=color_scheme)
         page.locator("#chart svg").wait_for()
         page.locator("#timeline svg").wait_for()
         wait_for_answer(page)
@@ -89,7 +102,18 @@ def numbers(page: Page) -> list[str]:
 
 
 def attribute(page: Page, name: str) -> Locator:
-    return page.get_by_role("checkbox", name=name, exact=True)
+    return page.get_by_role("checkbox", name=texts(name)[0], exact=True)
+
+
+def heading(page: Page, *names: str) -> Locator:
+    """The heading of the table of some attributes."""
+    times = " \N{MULTIPLICATION SIGN} "
+    return page.get_by_role("heading", name=times.join(texts(*names)), exact=True)
+
+
+def texts(*names: str) -> list[str]:
+    """What the page calls attributes: by their questions, where they have any."""
+    return [SCHEMA[name].question if name in SCHEMA.names else name for name in names]
 
 
 def words(page: Page) -> str:

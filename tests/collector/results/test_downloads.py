@@ -18,6 +18,7 @@ from castell import Attribute, Reports, Schema, Study, estimate
 from castell.collector.copies import export
 from castell.collector.results.downloads import FORMATS
 from castell.collector.settings import State
+from castell.results.csv_file import csv_bytes
 from tests.collector.results.stores import (
     PAIRS,
     STUDY,
@@ -181,3 +182,38 @@ def test_odd_names_make_good_files_and_no_code(tmp_path: Path) -> None:
     _run(tmp_path, "again.py")
     assert (tmp_path / "a-x-import-os-gr-e.csv").read_bytes() == answer.content
     assert json.loads(notebook.content)["cells"]
+
+
+BEGINNINGS = ["=", "+", "-", "@", "\t", "\r"]
+
+
+def test_no_text_of_a_csv_is_a_formula_and_other_files_have_it_as_it_is(tmp_path: Path) -> None:
+    values = [f'{sign}HYPERLINK("x","{k}")' for k, sign in enumerate(["=", "+", "-", "@"])]
+    name = '=cmd|"/c calc"!A0'
+    study = Study(Schema([Attribute(name, [*values, "18-29"])]), epsilon=6.0)
+    codes = [np.arange(200) % 5]
+    store = fill_store(tmp_path / "s.sqlite", Reports(study, codes, secure=False), spread(200, 1))
+    state = state_of(store)
+    table = _take(state, "csv", name)
+    (tmp_path / "again.py").write_bytes(_take(state, "script", name).content)
+    (tmp_path / "reports.parquet").write_bytes(_take(state, "reports", name).content)
+    document = _take(state, "json", name).json()
+    store.close()
+    read = _numbers(table.content)
+    assert next(iter(read)) == f"'{name}"
+    assert read[f"'{name}"] == [*(f"'{value}" for value in values), "18-29"]
+    # Nor does any field begin so as it stands in the file.
+    fields = [field for line in table.text.splitlines() for field in line.split('",')]
+    assert not [field for field in fields if field.lstrip('"').startswith(tuple(BEGINNINGS))]
+    assert document["attributes"] == [name]
+    assert document["values"] == [[*values, "18-29"]]
+    assert len(Reports.load(tmp_path / "reports.parquet", study)) == 200
+    _run(tmp_path, "again.py")
+    assert (tmp_path / "cmd-c-calc-A0.csv").read_bytes() == table.content
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS)
+def test_every_beginning_of_a_formula_is_made_text(beginning: str) -> None:
+    made = csv_bytes({f"{beginning}a": [f"{beginning}b", "c"], "share": [-0.5, None]}).decode()
+    assert f'"\'{beginning}a"' in made
+    assert f'"\'{beginning}b",-0.5' in made  # a number below zero stays one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -11,7 +12,11 @@ import numpy as np
 from castell.collector.results.charts import draw, kinds
 from castell.collector.results.dated_reports import DatedReports, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
+from castell.collector.results.shares import ShareTable, share_table
+from castell.display.json_values import plain
+from castell.inference.misfit import Verdict
 from castell.results import trust
+from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate
 from castell.results.trust import Signal, where_possible
 
@@ -21,12 +26,22 @@ TABLES = ("probabilities", "standard_errors", "lower", "upper")
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Which question of which reports it answers, the estimate, and its trust signals."""
+    """Which question of which reports it answers, the estimate, and its trust signals.
+
+    The estimate is the joint table of all attributes in the question, those given included.
+    """
 
     question: Question
     dated: DatedReports
     joint: JointEstimate
     signals: tuple[Signal, ...]
+
+    @cached_property
+    def shares(self) -> ShareTable | None:
+        """The shares asked for, where that is not the joint table itself."""
+        if self.question.whole:
+            return None
+        return share_table(self.dated.model(self.question.method), self.question)
 
 
 def solve(dated: DatedReports, question: Question) -> JointEstimate:
@@ -48,25 +63,76 @@ def _drift(dated: DatedReports, names: tuple[str, ...]) -> Signal:
 
 def document(answer: Answer) -> dict[str, Any]:
     """An answer for the page."""
-    told = answer.joint.to_dict(answer.question.level)
+    told = tables(answer)
     # The page reads rows: the values of each cell and its numbers.
     numbers = [np.ravel(np.array(told.pop(name), dtype=object)) for name in TABLES]
     rows = zip(product(*told["values"]), zip(*numbers, strict=True), strict=True)
     kind, spec, problem = _chart(answer)
     return {
         **told,
+        "labels": labels(answer),
         "cells": [[*values, *row] for values, row in rows],
         "signals": [signal.to_dict() for signal in answer.signals],
-        "charts": list(kinds(answer.joint.names)),
+        "sentence": in_one_sentence(answer.joint.verdict, answer.signals),
+        "charts": list(kinds(len(answer.question.shown), whole=answer.question.whole)),
         "chart": kind,
         "spec": spec,
         "chart_problem": problem,
     }
 
 
+def tables(answer: Answer) -> dict[str, Any]:
+    """The library's document of the table; of shares, with what they are shares of."""
+    told = answer.joint.to_dict(answer.question.level)
+    shares = answer.shares
+    if shares is None:
+        return told
+    return told | {
+        "kind": "shares",
+        "attributes": list(shares.attributes),
+        "values": [list(axis) for axis in shares.values],
+        "within": answer.question.within or None,
+        "given": {name: list(values) for name, values in answer.question.given},
+        "merged": {name: list(values) for name, values in answer.question.merged},
+        "notes": list(shares.notes),
+        **{name: plain(table) for name, table in zip(TABLES, shares.numbers, strict=True)},
+    }
+
+
+def labels(answer: Answer) -> list[str]:
+    """What the attributes shown are called: their questions, as respondents read them."""
+    schema = answer.joint.study.schema
+    return [schema[name].question or name for name in answer.question.shown]
+
+
+def in_one_sentence(verdict: Verdict, found: tuple[Signal, ...]) -> str:
+    """What all signals say together."""
+    looks = [signal.title.lower() for signal in found if signal.state == "look"]
+    unknown = sum(signal.state == "unknown" for signal in found)
+    if verdict is Verdict.DOUBTFUL:
+        return f"Do not rely on this table: its own reports contradict it ({', '.join(looks)})."
+    if looks:
+        ask = "asks" if len(looks) == 1 else "ask"
+        many = f"{len(looks)} of {len(found)} signals {ask} for a look"
+        return f"Use with care: {many} ({', '.join(looks)})."
+    if unknown:
+        return (
+            f"Nothing speaks against this table; {unknown} of {len(found)} signals cannot be told."
+        )
+    return f"Nothing speaks against this table: all {len(found)} signals are fine."
+
+
+def chart_data(answer: Answer) -> ChartData:
+    """What the chart is drawn from, with questions as its labels."""
+    data, shares = ChartData.of(answer.joint, answer.question.level), answer.shares
+    named = replace(data, labels=tuple(labels(answer)))
+    return named if shares is None else replace(named, values=shares.values, numbers=shares.numbers)
+
+
 def _chart(answer: Answer) -> tuple[str | None, dict[str, Any] | None, str | None]:
+    joint = answer.joint if answer.question.whole else None
     try:
-        kind, spec = draw(answer.joint, answer.question.level, answer.question.chart)
+        kind, spec = draw(chart_data(answer), answer.question.chart, joint)
     except ImportError as error:
         return None, None, str(error)
     return kind, spec, None

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from castell.collector.results.cells import records_of, tooltip
 from castell.collector.results.mosaic import mosaic
 from castell.errors import OptionError
+from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate
-from castell.results.plots import BLUE, INK, MUTED, load_altair, plot, style_chart
+from castell.results.plots import BLUE, INK, MUTED, draw_table, load_altair, style_chart
 
 # More rows than this are no longer read, and more tiles no longer seen.
 MOST_BARS = 40
@@ -23,57 +23,62 @@ MOST_TILES = 600
 MOST_HOURS = 96
 
 
-def kinds(joint_names: tuple[str, ...]) -> tuple[str, ...]:
-    """The charts that a table of some attributes can be shown as; the first is the usual one."""
-    return {1: ("bars",), 2: ("heat", "bars", "mosaic"), 3: ("heat", "bars", "mosaic")}.get(
-        len(joint_names), ("bars",)
-    )
+def kinds(many: int, *, whole: bool = True) -> tuple[str, ...]:
+    """The charts that so many attributes can be shown as; the first is the usual one.
+
+    Areas of a mosaic are shares of everybody: only a `whole` table has one.
+    """
+    if many not in (2, 3):
+        return ("bars",)
+    return ("heat", "bars", "mosaic") if whole else ("heat", "bars")
 
 
-def draw(joint: JointEstimate, level: float, kind: str) -> tuple[str, dict[str, Any]]:
-    """The kind of chart that was drawn, and its description."""
-    possible, size = kinds(joint.names), joint.probabilities.size
+def draw(data: ChartData, kind: str, joint: JointEstimate | None) -> tuple[str, dict[str, Any]]:
+    """The kind of chart that was drawn, and its description; a mosaic needs the `joint` table."""
+    many, size = len(data.labels), data.probabilities.size
+    possible = kinds(many, whole=joint is not None)
     usual = possible[0] if size <= MOST_TILES else "bars"
     chosen = usual if kind == "auto" else kind
     if chosen not in possible:
+        what = "attributes" if joint is not None else "attributes as parts of a table"
         raise OptionError(
-            f"there is no {chosen} chart of {len(joint.names)} attributes",
-            f"take {' or '.join(possible)}",
+            f"there is no {chosen} chart of {many} {what}", f"take {' or '.join(possible)}"
         )
-    title = " x ".join(joint.names)
-    if chosen == "mosaic":
-        chart = mosaic(joint, level, title)
-    elif chosen == "bars" and (len(joint.names) > 1 or size > MOST_BARS):
-        chart = _bars(joint, level, title)
+    title = " x ".join(data.labels)
+    if chosen == "mosaic" and joint is not None:
+        chart = mosaic(joint, data, title)
+    elif chosen == "bars" and (many > 1 or size > MOST_BARS):
+        chart = _bars(data, title)
     else:
-        chart = plot(joint, level, title)
+        chart = draw_table(data, title)
     spec: dict[str, Any] = chart.to_dict()
     return chosen, spec
 
 
-def _bars(joint: JointEstimate, level: float, title: str) -> Any:
+def _bars(data: ChartData, title: str) -> Any:
     alt = load_altair()
-    size = joint.probabilities.size
+    size = data.probabilities.size
     rows = np.arange(size)
     if size > MOST_BARS:
-        rows = np.argsort(-joint.probabilities.ravel(), kind="stable")[:MOST_BARS]
+        shares = np.nan_to_num(data.probabilities.ravel(), nan=-np.inf)
+        rows = np.argsort(-shares, kind="stable")[:MOST_BARS]
         title += f" (the {MOST_BARS} largest of {size:,} cells)"
-    records = records_of(joint, level, rows)
+    records = data.records(rows)
     base = alt.Chart(alt.Data(values=records)).encode(
         y=alt.Y(
             "cell:N",
             sort=[record["cell"] for record in records],
-            title=" / ".join(joint.names),
+            title=None,  # the title says it, in the same order
             axis=alt.Axis(labelLimit=280),
         ),
-        tooltip=tooltip(alt, joint),
+        tooltip=data.tooltip(alt),
     )
     share = alt.X("lower:Q", title="share of respondents", axis=alt.Axis(format="%", tickCount=6))
     interval = base.mark_rule(strokeWidth=3, opacity=0.45, color=BLUE).encode(x=share, x2="upper:Q")
     dots = base.mark_circle(size=64, opacity=1, color=BLUE).encode(x="probability:Q")
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=MUTED, strokeDash=[3, 3])
     chart = zero.encode(x="zero:Q") + interval + dots
-    return style_chart(alt, chart.properties(width=440, height=alt.Step(22)), title, joint)
+    return style_chart(alt, chart.properties(width=440, height=alt.Step(22)), title, data)
 
 
 def by_day(points: list[tuple[str, int]]) -> list[tuple[str, int]]:

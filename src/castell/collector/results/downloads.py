@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import tempfile
@@ -10,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from castell.collector.results.answer import Answer
+from castell.collector.results.answer import Answer, tables
 from castell.collector.results.programs import notebook, script
+from castell.results.csv_file import csv_bytes
 
 
 @dataclass(frozen=True)
@@ -33,32 +33,31 @@ def stem(answer: Answer) -> str:
 
     Attributes in other letters are left out.
     """
-    words = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") for name in answer.joint.names]
+    words = [re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-") for name in answer.question.shown]
     return "-".join(word for word in words if word)[:80] or "table"
 
 
 def as_csv(answer: Answer) -> bytes:
-    from pyarrow import csv
-
-    sink = io.BytesIO()
-    csv.write_csv(answer.joint.to_frame("pyarrow", level=answer.question.level), sink)
-    return sink.getvalue()
+    shares = answer.shares
+    if shares is None:
+        return csv_bytes(answer.joint.columns(answer.question.level))
+    return csv_bytes(shares.columns())
 
 
 def as_json(answer: Answer) -> bytes:
     document = {
-        **answer.joint.to_dict(answer.question.level),
+        **tables(answer),
         "signals": [signal.to_dict() for signal in answer.signals],
     }
     return json.dumps(document, indent=2, ensure_ascii=False).encode()
 
 
 def as_script(answer: Answer) -> bytes:
-    return script(answer.joint, answer.question, stem(answer)).encode()
+    return script(answer.joint, answer.question, stem(answer), answer.shares).encode()
 
 
 def as_notebook(answer: Answer) -> bytes:
-    document = notebook(answer.joint, answer.question, stem(answer))
+    document = notebook(answer.joint, answer.question, stem(answer), answer.shares)
     return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from castell.collector.results.cells import records_of, tooltip
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
+from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate
-from castell.results.plots import INK, load_altair, style_chart
+from castell.results.plots import INK, load_altair, style_chart, wrap
 
 GAP = 0.008
 # A departure from independence that noise alone makes in one cell of some twenty.
@@ -55,29 +55,29 @@ def departures(joint: JointEstimate) -> Floats:
     return result
 
 
-def mosaic(joint: JointEstimate, level: float, title: str) -> Any:
+def mosaic(joint: JointEstimate, data: ChartData, title: str) -> Any:
     """Two attributes in a square; of three the first has a square for each of its values."""
     alt = load_altair()
-    across, down = joint.attributes[-2:]
-    panels = joint.attributes[0] if len(joint.names) == 3 else None
+    across, down = data.labels[-2:]
+    panels = data.values[0] if len(data.labels) == 3 else None
     size = 300 if panels is None else 190
-    data = alt.Data(values=_records(joint, level, size))
+    records = alt.Data(values=_records(joint, data, size))
     layers = [
-        _tiles(alt, joint),
+        _tiles(alt, data),
         _words(alt, "tile", "share", fontSize=11, dy=-5),
         _words(alt, "tile", "half", fontSize=8.5, dy=8),
         _words(alt, "small", "share", fontSize=11),
         _words(alt, "across", "text", fontSize=11, dy=13),
         _words(alt, "down", "text", fontSize=11, dx=-6, align="right"),
     ]
-    heading = f"{title}: {across.name} across, {down.name} down"
+    heading = f"{title}: {across} across, {down} down"
     chart = alt.layer(*layers).properties(width=size, height=size)
     if panels is None:
-        return style_chart(alt, chart.properties(data=data), heading, joint)
-    facet = alt.Facet("v0:N", sort=list(panels.values), title=panels.name)
-    columns = 3 if panels.size == 3 else 2
+        return style_chart(alt, chart.properties(data=records), heading, data)
+    facet = alt.Facet("v0:N", sort=list(panels), title=wrap(data.labels[0]))
+    columns = 3 if len(panels) == 3 else 2
     return style_chart(
-        alt, chart.facet(facet, data=data, columns=columns, spacing=44), heading, joint
+        alt, chart.facet(facet, data=records, columns=columns, spacing=44), heading, data
     )
 
 
@@ -89,7 +89,7 @@ def _axes(alt: Any, x: str, y: str) -> dict[str, Any]:
     }
 
 
-def _tiles(alt: Any, joint: JointEstimate) -> Any:
+def _tiles(alt: Any, data: ChartData) -> Any:
     shades = alt.Scale(domain=list(SHADES), range=list(SHADES.values()))
     legend = alt.Legend(
         title=None, orient="bottom", offset=38, labelLimit=300, columns=1, symbolType="square"
@@ -103,7 +103,7 @@ def _tiles(alt: Any, joint: JointEstimate) -> Any:
             x2="x2:Q",
             y2="y2:Q",
             color=alt.Color("shade:N", scale=shades, legend=legend),
-            tooltip=tooltip(alt, joint),
+            tooltip=data.tooltip(alt),
         )
     )
 
@@ -111,16 +111,16 @@ def _tiles(alt: Any, joint: JointEstimate) -> Any:
 def _words(alt: Any, kind: str, what: str, **mark: Any) -> Any:
     """The words of one kind: in the tiles, below them or beside them."""
     return (
-        alt.Chart()
+        alt.Chart(name=f"words_{kind}_{what}")  # by which the page finds those outside of tiles
         .transform_filter(f"datum.kind == '{kind}'")
         .mark_text(**{"color": INK, "baseline": "middle", **mark})
         .encode(**_axes(alt, "middle", "center"), text=f"{what}:N")
     )
 
 
-def _records(joint: JointEstimate, level: float, size: int) -> list[dict[str, Any]]:
+def _records(joint: JointEstimate, data: ChartData, size: int) -> list[dict[str, Any]]:
     """A record for each tile, and one for each name along the bottom and the left of a square."""
-    cells = records_of(joint, level, np.arange(joint.probabilities.size))
+    cells = data.records()
     shape = joint.shape
     table = simplex(joint.unprocessed).reshape(-1, *shape[-2:])
     far = departures(joint).reshape(table.shape)
@@ -140,8 +140,9 @@ def _records(joint: JointEstimate, level: float, size: int) -> list[dict[str, An
         middles = (lefts[:, 0] + rights[:, 0]) / 2
         for value, middle, width in zip(across.values, middles, part.sum(axis=1), strict=True):
             # A name wider than its column would lie on top of the next one.
-            if width / part.sum() * size > 6.0 * len(value):
-                name = {"kind": "across", "middle": float(middle), "center": 0.0, "text": value}
+            text = _shortened(value, int(width / part.sum() * size / 6.0))
+            if text:
+                name = {"kind": "across", "middle": float(middle), "center": 0.0, "text": text}
                 records.append(name | key)
         last = 2.0
         for value, center in zip(down.values, (bottoms[0] + tops[0]) / 2, strict=True):
@@ -150,6 +151,19 @@ def _records(joint: JointEstimate, level: float, size: int) -> list[dict[str, An
                 records.append(name | key)
                 last = float(center)
     return records
+
+
+def _shortened(text: str, letters: int) -> str:
+    """As much of a text as there is room for; nothing where that says nothing.
+
+    >>> _shortened("rather satisfied", 20), _shortened("rather satisfied", 8)
+    ('rather satisfied', 'rather …')
+    >>> _shortened("rather satisfied", 3)
+    ''
+    """
+    if len(text) <= letters:
+        return text
+    return f"{text[: letters - 1]}…" if letters >= 5 else ""
 
 
 def _place(left: float, right: float, bottom: float, top: float, size: int) -> dict[str, Any]:

@@ -6,10 +6,13 @@ from typing import Any
 
 from castell import __version__
 from castell.collector.results.question import Question
+from castell.collector.results.shares import ShareTable
 from castell.results.joint import JointEstimate
 
 
-def steps(joint: JointEstimate, question: Question, stem: str) -> list[tuple[str, str]]:
+def steps(
+    joint: JointEstimate, question: Question, stem: str, shares: ShareTable | None
+) -> list[tuple[str, str]]:
     """What is done, in order: a sentence and the code for it."""
     names, level = list(joint.names), question.level
     return [
@@ -19,6 +22,7 @@ def steps(joint: JointEstimate, question: Question, stem: str) -> list[tuple[str
 
 import castell
 from castell.results import trust
+from castell.results.csv_file import csv_bytes
 from castell.counting import MemoryCounts
 
 STUDY = castell.Study.from_json({joint.study.to_json()!r})
@@ -38,17 +42,39 @@ print(joint.summary(LEVEL))""",
             """for signal in trust.signals(reports, joint, LEVEL):
     print(f"{signal.title}: {signal.text}")""",
         ),
+        *([] if shares is None else [_shares(question)]),
         (
             "The numbers as a file.",
-            f"""from pyarrow import csv
-
-csv.write_csv(joint.to_frame("pyarrow", level=LEVEL), {f"{stem}.csv"!r})
+            f"""columns = {"joint.columns(LEVEL)" if shares is None else "shares"}
+Path({f"{stem}.csv"!r}).write_bytes(csv_bytes(columns))
 print("wrote", Path({f"{stem}.csv"!r}).resolve())""",
         ),
     ]
 
 
-def script(joint: JointEstimate, question: Question, stem: str) -> str:
+def _shares(question: Question) -> tuple[str, str]:
+    """The shares asked for: each cell is a question of its own."""
+    return (
+        "Groups of values, among those given, and within each value of one attribute.",
+        f"""from castell.collector.results.question import Question
+from castell.collector.results.shares import share_table
+
+QUESTION = Question(
+    {question.attributes!r},
+    level=LEVEL,
+    given={question.given!r},
+    merged={question.merged!r},
+    within={question.within!r},
+)
+shares = share_table(model, QUESTION).columns()
+for row in zip(*shares.values()):
+    print(*row)""",
+    )
+
+
+def script(
+    joint: JointEstimate, question: Question, stem: str, shares: ShareTable | None = None
+) -> str:
     """A program that takes the reports' file as its argument."""
     head = f'''"""{_title(joint)}
 
@@ -67,11 +93,13 @@ import sys
 
 PATH = sys.argv[1] if len(sys.argv) > 1 else "reports.parquet"
 '''
-    parts = [f"# {sentence}\n{code}\n" for sentence, code in steps(joint, question, stem)]
+    parts = [f"# {sentence}\n{code}\n" for sentence, code in steps(joint, question, stem, shares)]
     return "\n".join([head, *parts])
 
 
-def notebook(joint: JointEstimate, question: Question, stem: str) -> dict[str, Any]:
+def notebook(
+    joint: JointEstimate, question: Question, stem: str, shares: ShareTable | None = None
+) -> dict[str, Any]:
     """The same as a notebook, with the picture."""
     intro = (
         f"# {_title(joint)}\n\nPut the reports beside this notebook as `reports.parquet`: take "
@@ -79,7 +107,7 @@ def notebook(joint: JointEstimate, question: Question, stem: str) -> dict[str, A
         f"Made by castell {__version__}; `pip install 'castell[plot]'`."
     )
     cells = [_cell("markdown", intro, 0), _cell("code", 'PATH = "reports.parquet"', 1)]
-    for sentence, code in steps(joint, question, stem):
+    for sentence, code in steps(joint, question, stem, shares):
         cells += [_cell("markdown", sentence, len(cells)), _cell("code", code, len(cells) + 1)]
     if len(joint.names) <= 3:
         cells.append(_cell("code", "joint.plot(level=LEVEL)", len(cells)))

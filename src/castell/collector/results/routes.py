@@ -12,12 +12,13 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from castell.collector.responses import refusal
+from castell.collector.responses import json_answer, refusal
 from castell.collector.results.answer import Answer, document
 from castell.collector.results.bundle import Bundle
 from castell.collector.results.dated_reports import DatedReports
 from castell.collector.results.downloads import FORMATS, File, download
 from castell.collector.results.overview import overview
+from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.settings import State
@@ -36,7 +37,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 def routes(state: State, worker: ResultsWorker) -> list[Route]:
     """The page, its one large script, and what it asks for."""
-    bundle, study = Bundle(), state.study
+    bundle, study, progress = Bundle(), state.study, Progress()
 
     async def page(request: Request) -> Response:
         del request
@@ -59,8 +60,12 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 
     async def estimate(request: Request) -> Response:
         question = parse(study, _parameters(request))
-        told = await worker.answer(question, _document, request.is_disconnected)
+        with progress.of(question):
+            told = await worker.answer(question, _document, request.is_disconnected)
         return Response(told, media_type="application/json")
+
+    async def tell(request: Request) -> Response:
+        return json_answer(progress.told(parse(study, _parameters(request))))
 
     async def file(request: Request) -> Response:
         asked = _parameters(request)
@@ -70,9 +75,10 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
                 f"there is no format {', '.join(formats)!r}", suggest(formats[0], FORMATS)
             )
         question = parse(study, asked)
-        made: File = await worker.answer(
-            question, partial(download, kind=formats[0]), request.is_disconnected
-        )
+        with progress.of(question):
+            made: File = await worker.answer(
+                question, partial(download, kind=formats[0]), request.is_disconnected
+            )
         headers = {"content-disposition": f'attachment; filename="{made.name}"'}
         return Response(made.body, headers=headers, media_type=made.media_type)
 
@@ -81,6 +87,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
         "/results/vega.js": vega,
         "/results/api/overview": describe,
         "/results/api/estimate": estimate,
+        "/results/api/progress": tell,
         "/results/api/download": file,
     }
     return [Route(path, _errors_as_responses(handler)) for path, handler in handlers.items()]

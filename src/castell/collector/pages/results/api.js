@@ -1,7 +1,6 @@
-// What the page asks the collector. The token lives in this tab's session storage and goes out in
-// the Authorization header only: never in an address, never in a cookie.
+// What the page asks the collector.
 
-const KEY = "castell-token";
+import { token } from "./token.js";
 
 /**
  * A Vega-Lite description, as the collector made it.
@@ -55,14 +54,20 @@ const KEY = "castell-token";
  */
 
 /**
- * A row of the table: the values of its attributes, then share, standard error, and interval.
+ * A row of the table: the values of its attributes, then share, standard error, and interval; null
+ * where nothing is known.
  *
- * @typedef {(string | number)[]} Cell
+ * @typedef {(string | number | null)[]} Cell
  */
 
 /**
  * @typedef {object} Answer
  * @property {string[]} attributes
+ * @property {string[]} labels what the attributes are called: their questions
+ * @property {string[][]} values
+ * @property {string | null} [within]
+ * @property {{[name: string]: string[]}} [given]
+ * @property {string} sentence what all signals say together
  * @property {string} method
  * @property {number} level
  * @property {number} n
@@ -76,6 +81,13 @@ const KEY = "castell-token";
  * @property {string | null} chart_problem
  */
 
+/**
+ * How far a question has come: how many are before it, for how many seconds it has been worked on,
+ * and how many the last one to its method took.
+ *
+ * @typedef {{ahead: number | null, seconds: number | null, usual: number | null}} Progress
+ */
+
 /** An answer that was no: what is wrong and what to do, as the collector put it. */
 export class Refused extends Error {
   /** @param {number} status @param {string} problem @param {string} remedy */
@@ -85,15 +97,6 @@ export class Refused extends Error {
     this.problem = problem;
     this.remedy = remedy;
   }
-}
-
-/** @returns {string | null} */
-export const token = () => sessionStorage.getItem(KEY);
-
-/** @param {string | null} text */
-export function keepToken(text) {
-  if (text) sessionStorage.setItem(KEY, text);
-  else sessionStorage.removeItem(KEY);
 }
 
 /** @param {string} path @param {URLSearchParams} [asked] @param {AbortSignal} [signal] */
@@ -110,11 +113,14 @@ async function get(path, asked, signal) {
   throw new Refused(answer.status, said.error ?? "The collector gave no answer", said.remedy ?? "");
 }
 
-/** @returns {Promise<Overview>} */
-export const overview = async () => (await get("overview")).json();
+/** @param {AbortSignal} signal @returns {Promise<Overview>} */
+export const overview = async (signal) => (await get("overview", undefined, signal)).json();
 
 /** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Answer>} */
 export const estimate = async (asked, signal) => (await get("estimate", asked, signal)).json();
+
+/** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Progress>} */
+export const progress = async (asked, signal) => (await get("progress", asked, signal)).json();
 
 /** @param {URLSearchParams} asked @param {string} format */
 export async function file(asked, format) {

@@ -7,10 +7,12 @@
  * @property {HTMLInputElement} live
  * @property {HTMLInputElement} token
  * @property {HTMLProgressElement} waiting-bar
+ * @property {HTMLProgressElement} asked-bar
  * @property {HTMLDetailsElement} panel
  * @property {HTMLSelectElement} method
  * @property {HTMLSelectElement} level
  * @property {HTMLSelectElement} post
+ * @property {HTMLSelectElement} within
  */
 
 /**
@@ -59,6 +61,7 @@ export const whole = new Intl.NumberFormat("en");
 
 /** @param {number} share @param {number} [digits] */
 export function percent(share, digits = 1) {
+  if (Number.isNaN(share)) return "not known";
   return `${points(share, digits)}%`;
 }
 

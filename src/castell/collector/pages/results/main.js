@@ -1,18 +1,33 @@
-// The results page: signs in, asks, shows, and looks again while reports come in.
+// The results page: signs in, asks, and looks again while reports come in. Whatever happens makes a
+// new state (state.js), and the page is drawn from it (render.js).
 
-import { Refused, estimate, file, keepToken, overview, token } from "./api.js";
-import { draw, png } from "./chart.js";
-import { at, save, el, whole } from "./dom.js";
-import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.js";
-import { Question } from "./question.js";
+import { Refused, estimate, file, overview, progress } from "./api.js";
+import { png } from "./chart.js";
+import { at, el, save } from "./dom.js";
+import { changedBy } from "./form.js";
+import { addressOf, isSame, parametersOf, questionOf, withChanges } from "./question.js";
+import { render } from "./render.js";
+import {
+  START,
+  answered,
+  asked,
+  failed,
+  isDue,
+  overviewed,
+  progressed,
+  shownAs,
+  signedIn,
+  signedOut,
+  troubled,
+} from "./state.js";
+import { isRemembered, keepToken, token } from "./token.js";
 
-/** @typedef {import("./api.js").Answer} Answer */
-/** @typedef {import("./api.js").Overview} Overview */
-/** @typedef {import("./api.js").Spec} Spec */
+/** @typedef {import("./question.js").Question} Question */
+/** @typedef {import("./state.js").Problem} Problem */
+/** @typedef {import("./state.js").State} State */
 
 const EVERY = 5_000;
-// The collector draws no more bars than this.
-const MOST_BARS = 40;
+const PROGRESS_EVERY = 1_000;
 const FILES = [
   ["csv", "CSV"],
   ["json", "JSON"],
@@ -22,39 +37,41 @@ const FILES = [
   ["reports", "Reports (Parquet)"],
 ];
 
-/** @type {Question | undefined} */
-let question;
-/** @type {Answer | undefined} */
-let answer;
-/** @type {Overview | undefined} */
-let seen;
+let state = START;
+// Requests under way, let go when they are of no more use.
+let looking = new AbortController();
 let asking = new AbortController();
 let timer = 0;
 
-start();
-
 function start() {
-  const asked = new URLSearchParams(location.hash.slice(1));
-  if (asked.get("token")) {
-    // A link may bring the token behind the #, which no server ever sees; it does not stay there.
-    keepToken(asked.get("token"));
-    asked.delete("token");
-    history.replaceState(null, "", asked.size ? `#${asked}` : location.pathname);
-  }
+  takeToken();
   at("login").onsubmit = (event) => {
     event.preventDefault();
     keepToken(at("token").value.trim());
     at("token").value = "";
-    look();
+    enter();
   };
   at("leave").onclick = () => {
-    keepToken(null);
-    location.hash = "";
-    location.reload();
+    history.replaceState(null, "", location.pathname);
+    leave(null);
   };
   at("live").onchange = () => look();
   document.onvisibilitychange = () => {
     if (!document.hidden) look();
+  };
+  at("question").onchange = ({ target }) => {
+    if (state.question) choose(changedBy(state.question, target));
+  };
+  at("question").onsubmit = (event) => event.preventDefault();
+  at("table").onclick = ({ target }) => {
+    if (!state.question || !(target instanceof HTMLElement) || target.id !== "sort") return;
+    choose(withChanges(state.question, { sort: state.question.sort ? "" : "share" }));
+    document.getElementById("sort")?.focus();
+  };
+  // Back, forward, or an address typed by hand: the question is what the address says.
+  window.onpopstate = () => {
+    if (takeToken()) enter();
+    else if (state.face === "results" && state.overview) ask(questionOf(state.overview, address()), "replace");
   };
   at("downloads").replaceChildren(
     ...FILES.map(([format, text]) => {
@@ -68,183 +85,173 @@ function start() {
   const fold = () => (at("panel").open = wide.matches);
   wide.onchange = fold;
   fold();
-  new ResizeObserver(redraw).observe(at("main"));
-  if (token()) look();
-  else show("login");
+  new ResizeObserver(soon(() => render(state))).observe(at("main"));
+  at("forgets").hidden = isRemembered();
+  if (token()) enter();
+  else leave(null);
 }
 
-/** One of the three faces of the page. @param {"login" | "waiting" | "results"} face */
-function show(face) {
-  for (const id of ["login", "waiting", "results"]) at(id).hidden = id !== face;
-  at("session").hidden = face === "login";
-  if (face === "login") at("token").focus();
+/** @param {State} next */
+function become(next) {
+  if (next === state) return;
+  state = next;
+  render(state);
+}
+
+const address = () => new URLSearchParams(location.hash.slice(1));
+
+/** A link may bring the token behind the #, which no server ever sees; it does not stay there. */
+function takeToken() {
+  const given = address();
+  const brought = given.get("token");
+  if (!brought) return false;
+  keepToken(brought);
+  given.delete("token");
+  history.replaceState(null, "", given.size ? `#${given}` : location.pathname);
+  return true;
+}
+
+/** Another question, or the same in another form. @param {Question} question */
+function choose(question) {
+  if (isSame(state.question, question)) {
+    history.replaceState(null, "", addressOf(question));
+    become(shownAs(state, question));
+  } else {
+    ask(question, "push");
+  }
+}
+
+function enter() {
+  letGo();
+  become(signedIn(state));
+  look();
+}
+
+/** @param {Problem | null} problem */
+function leave(problem) {
+  letGo();
+  keepToken(null);
+  become(signedOut(state, problem));
+  at("token").focus();
+}
+
+function letGo() {
+  clearTimeout(timer);
+  looking.abort();
+  asking.abort();
 }
 
 /** Asks how many reports there are, and whatever follows from it. */
 async function look() {
+  if (!token()) return;
   clearTimeout(timer);
+  looking.abort();
+  looking = new AbortController();
+  const { signal } = looking;
+  const { visit } = state;
   let wait = EVERY;
   try {
-    const found = await overview();
-    trouble(null);
-    header(found);
-    if (found.ready) await ready(found);
-    else waiting(found);
+    const found = await overview(signal);
+    become(overviewed(state, visit, found, (told) => questionOf(told, address())));
+    if (state.question && isDue(state)) ask(state.question, "replace");
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) return signedOut(error);
-    trouble(error);
-    wait = 3 * EVERY;
+    if (signal.aborted) return;
+    if (isExpired(error)) return leave(problemOf(error));
+    become(troubled(state, problemOf(error)));
+    wait = 2 * EVERY;
   }
-  const live = at("live").checked && !document.hidden;
-  if (live && token()) timer = window.setTimeout(look, wait);
+  if (at("live").checked && !document.hidden) timer = window.setTimeout(look, wait);
 }
 
-/** @param {Overview} found */
-function header(found) {
-  at("title").textContent = found.study.title;
-  document.title = `${found.study.title}: results`;
-  at("subtitle").textContent = `Results · study ${found.study.digest.slice(0, 12)}`;
-}
-
-/** @param {Overview} found */
-function waiting(found) {
-  show("waiting");
-  const so = found.n ? `About ${whole.format(found.n)}` : "Few";
-  at("waiting-text").textContent = `${so} of the ${whole.format(found.minimum)} reports needed are in.`;
-  at("waiting-bar").value = found.n / found.minimum;
-}
-
-/** @param {Overview} found */
-async function ready(found) {
-  show("results");
-  at("n").textContent = whole.format(found.n);
-  at("epsilon").textContent = short(found.study.epsilon);
-  at("insecure").hidden = found.secure ?? true;
-  at("insecure").textContent =
-    "These reports were made with a seed: for tests only, they protect nobody.";
-  question ??= new Question(found, new URLSearchParams(location.hash.slice(1)), ask);
-  if (seen?.n === found.n) return;
-  seen = found;
-  await Promise.all([timeline(found), ask()]);
-}
-
-/** Asks the question as it stands; an older one that is still under way is let go. */
-async function ask() {
+/**
+ * Asks a question; one that is still under way is let go, and its answer, should it come, dropped.
+ *
+ * @param {Question} question
+ * @param {"push" | "replace"} how the question gets into the browser's history
+ */
+async function ask(question, how) {
+  const same = isSame(state.question, question);
+  const parameters = parametersOf(question);
+  if (how === "push" && !same) history.pushState(null, "", addressOf(question));
+  else history.replaceState(null, "", addressOf(question));
   asking.abort();
   asking = new AbortController();
   const { signal } = asking;
-  if (!question) return;
-  const { asked } = question;
-  history.replaceState(null, "", `#${asked}`);
-  at("answer").classList.add("busy");
-  at("answer").setAttribute("aria-busy", "true");
+  become(asked(state, question, same));
+  const { ticket } = state;
+  follow(parameters, ticket, signal);
   try {
-    const found = await estimate(asked, signal);
-    if (signal.aborted) return;
-    answer = found;
-    trouble(null);
-    await tell(found);
+    const found = await estimate(parameters, signal);
+    become(answered(state, ticket, found));
   } catch (error) {
-    if (signal.aborted) return;
-    if (error instanceof Refused && error.status === 401) signedOut(error);
-    else trouble(error);
+    if (ticket !== state.ticket || signal.aborted) return;
+    if (isExpired(error)) leave(problemOf(error));
+    else become(failed(state, ticket, problemOf(error)));
   }
-  at("answer").classList.remove("busy");
-  at("answer").removeAttribute("aria-busy");
 }
 
-/** @param {Answer} found */
-async function tell(found) {
-  at("chart-title").textContent = found.attributes.join(" × ");
-  const cells = found.cells.length;
-  const part = found.chart === "bars" && cells > MOST_BARS;
-  at("chart-sub").textContent =
-    `Method ${found.method}, ${whole.format(found.n)} reports. Each share with its interval` +
-    (part ? `; the ${MOST_BARS} largest of ${whole.format(cells)} cells.` : ".");
-  at("spent").textContent = short(found.epsilon_of_these);
-  showNotes(found);
-  showSignals(found);
-  showTable(found);
-  await chart(found);
-  at("status").textContent = `Showing ${found.attributes.join(" by ")}, ${whole.format(found.n)} reports.`;
+/**
+ * Asks how far a question has come, until there is an answer. Whoever tells nothing is no problem:
+ * what is wrong, the question itself will say.
+ *
+ * @param {URLSearchParams} parameters
+ * @param {number} ticket
+ * @param {AbortSignal} signal
+ */
+async function follow(parameters, ticket, signal) {
+  const isAsked = () => state.ticket === ticket && state.shown.status === "asking";
+  for (;;) {
+    await new Promise((done) => setTimeout(done, PROGRESS_EVERY));
+    if (!isAsked()) return;
+    const found = await progress(parameters, signal).catch(() => null);
+    if (found) become(progressed(state, ticket, found));
+  }
 }
 
-/** @param {Overview} found */
-async function timeline(found) {
-  if (!found.timeline_spec) return missing("timeline", found.chart_problem);
-  return draw(at("timeline"), found.timeline_spec, overTime(found));
-}
-
-/** @param {Answer} found */
-async function chart(found) {
-  if (!found.spec) return missing("chart", found.chart_problem);
-  const across = question?.size(found.attributes.at(-1)) ?? 1;
-  const rows = Math.min(found.cells.length, MOST_BARS);
-  return draw(at("chart"), found.spec, inWords(found), { across, rows });
-}
-
-/** @param {string} id @param {string | null | undefined} problem */
-function missing(id, problem) {
-  at(id).replaceChildren(el("p", { class: "chart-missing" }, `No chart: ${problem}`));
-}
-
-let width = 0;
-let pending = 0;
-
-/** The room has changed: the charts are fitted to it anew. */
-function redraw() {
-  if (at("main").clientWidth === width) return;
-  width = at("main").clientWidth;
-  clearTimeout(pending);
-  pending = window.setTimeout(() => {
-    if (seen?.timeline_spec) timeline(seen).catch(trouble);
-    if (answer?.spec) chart(answer).catch(trouble);
-  }, 200);
-}
-
-/** Downloads a file. @param {string} format @param {HTMLButtonElement} button */
+/** Downloads a file of what is shown. @param {string} format @param {HTMLButtonElement} button */
 async function take(format, button) {
-  if (!question) return;
+  const { question, shown } = state;
+  if (!question || shown.status !== "answered") return;
+  const { answer } = shown;
   button.disabled = true;
   try {
     if (format !== "png") {
-      const { name, blob } = await file(question.asked, format);
+      const { name, blob } = await file(parametersOf(question), format);
       save(blob, name);
-    } else if (answer?.spec) {
+    } else if (answer.spec) {
       save(await png(answer.spec), `${answer.attributes.join("-")}.png`);
     } else {
-      throw new Error(`No picture: ${answer?.chart_problem ?? "nothing is shown yet"}`);
+      throw new Error(`No picture: ${answer.chart_problem ?? "there is no chart"}`);
     }
-    trouble(null);
+    become(troubled(state, null));
   } catch (error) {
-    trouble(error);
+    if (isExpired(error)) leave(problemOf(error));
+    else become(troubled(state, problemOf(error)));
   }
   button.disabled = false;
 }
 
-/** @param {Refused} error */
-function signedOut(error) {
-  const had = token();
-  keepToken(null);
-  show("login");
-  trouble(had ? error : null);
-}
-
-/** Says what went wrong, in the words of who knows. @param {unknown} error */
-function trouble(error) {
-  at("problem").hidden = !error;
-  if (!error) return;
-  const words =
-    error instanceof Refused
-      ? [el("strong", {}, `${capital(error.problem)}. `), `${capital(error.remedy)}.`]
-      : [error instanceof TypeError ? "The collector cannot be reached; trying again." : messageOf(error)];
-  at("problem").replaceChildren(...words);
-}
-
 /** @param {unknown} error */
-const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+const isExpired = (error) => error instanceof Refused && error.status === 401;
 
-/** @param {string} text */
-const capital = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
-/** @param {number} number */
-const short = (number) => String(Number(number.toPrecision(3)));
+/** An error as a problem: what the collector said, or that it says nothing. @param {unknown} error @returns {Problem} */
+function problemOf(error) {
+  if (error instanceof Refused) {
+    return { text: error.problem, remedy: error.remedy, again: error.status >= 500 || error.status === 409 };
+  }
+  if (error instanceof TypeError) {
+    return { text: "The collector cannot be reached", remedy: "The page tries again by itself", again: true };
+  }
+  return { text: error instanceof Error ? error.message : String(error), remedy: "", again: true };
+}
+
+/** Many calls in a row as one, a little later. @param {() => void} work */
+function soon(work) {
+  let pending = 0;
+  return () => {
+    clearTimeout(pending);
+    pending = window.setTimeout(work, 200);
+  };
+}
+
+start();

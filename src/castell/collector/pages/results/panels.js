@@ -9,10 +9,11 @@ import { at, el, percent, points, whole } from "./dom.js";
 const STATES = { fine: "✓ Fine", look: "! Look", unknown: "? Not known" };
 const MOST_ROWS = 500;
 
-/** @param {Answer} answer */
+/** @param {Answer | null} answer */
 export function showSignals(answer) {
+  at("sentence").textContent = answer?.sentence ?? "";
   at("signals").replaceChildren(
-    ...answer.signals.map((s) =>
+    ...(answer?.signals ?? []).map((s) =>
       el(
         "li",
         { class: `signal ${s.state}`, "data-key": s.key },
@@ -34,18 +35,18 @@ export function showSignals(answer) {
   );
 }
 
-/** What stands above everything else: a table that its own reports contradict. @param {Answer} answer */
+/** What stands above everything else: a table that its own reports contradict. @param {Answer | null} answer */
 function showVerdict(answer) {
-  const doubtful = answer.verdict === "doubtful";
-  const found = answer.signals.find((s) => s.key === "misfit");
+  const doubtful = answer?.verdict === "doubtful";
+  const found = answer?.signals.find((s) => s.key === "misfit");
   at("verdict").hidden = !doubtful;
   at("verdict").textContent = doubtful && found ? found.text : "";
 }
 
-/** @param {Answer} answer */
+/** @param {Answer | null} answer */
 export function showNotes(answer) {
   showVerdict(answer);
-  const notes = answer.notes.map((note) => el("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`));
+  const notes = (answer?.notes ?? []).map((note) => el("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`));
   at("notes").replaceChildren(...notes);
 }
 
@@ -55,16 +56,32 @@ export function showNotes(answer) {
  * @param {Cell} cell
  * @param {number} width how many attributes stand before them
  */
-const numbersOf = (cell, width) => cell.slice(width).map(Number);
+const numbersOf = (cell, width) => cell.slice(width).map((x) => (x === null ? NaN : Number(x)));
 
-/** A table with a row for each cell; those that cannot be told from zero are fainter. @param {Answer} answer */
-export function showTable(answer) {
+/** @param {Cell[]} cells @param {number} width @param {string} sort */
+function sorted(cells, width, sort) {
+  const share = (/** @type {Cell} */ cell) => Number(cell[width] ?? -Infinity);
+  return sort ? [...cells].sort((a, b) => share(b) - share(a)) : cells;
+}
+
+/**
+ * A table with a row for each cell; those that cannot be told from zero are fainter.
+ *
+ * @param {Answer | null} answer
+ * @param {string} sort
+ */
+export function showTable(answer, sort) {
+  if (!answer) return at("table").replaceChildren();
   const width = answer.attributes.length;
   const level = `${Math.round(1000 * answer.level) / 10}% interval`;
-  const titles = [...answer.attributes, "share", "std. err.", level];
   const kind = (/** @type {number} */ i) => ["number", "number error", "number"][i - width] ?? "";
-  const head = titles.map((text, i) => el("th", { scope: "col", class: kind(i) }, text));
-  const rows = answer.cells.slice(0, MOST_ROWS).map((cell) => {
+  const button = el("button", { type: "button", id: "sort", class: "sort" }, "share");
+  const titles = [...answer.labels, button, "std. err.", level];
+  const head = titles.map((text, i) => {
+    const order = i === width && (sort ? "descending" : "none");
+    return el("th", { scope: "col", class: kind(i), "aria-sort": order }, text);
+  });
+  const rows = sorted(answer.cells, width, sort).slice(0, MOST_ROWS).map((cell) => {
     const [share, error, low, high] = numbersOf(cell, width);
     const names = cell.slice(0, width).map((text) => el("th", { scope: "row" }, String(text)));
     const numbers = [percent(share), percent(error, 2), `${points(low)} to ${percent(high)}`];
@@ -76,12 +93,13 @@ export function showTable(answer) {
     );
   });
   const left = answer.cells.length - rows.length;
-  const caption = left > 0 ? `The first ${rows.length} of ${whole.format(answer.cells.length)} cells; download for all` : "";
+  const part = sort ? "largest" : "first";
+  const caption = left > 0 ? `The ${part} ${rows.length} of ${whole.format(answer.cells.length)} cells; download for all` : "";
   at("table").replaceChildren(
     el(
       "table",
       {},
-      el("caption", { class: caption ? "small quiet" : "visually-hidden" }, caption || answer.attributes.join(" by ")),
+      el("caption", { class: caption ? "small quiet" : "visually-hidden" }, caption || answer.labels.join(" by ")),
       el("thead", {}, el("tr", {}, ...head)),
       el("tbody", {}, ...rows),
     ),
@@ -91,10 +109,10 @@ export function showTable(answer) {
 /** The answer in a sentence, for those who do not see the chart. @param {Answer} answer */
 export function inWords(answer) {
   const width = answer.attributes.length;
-  const best = answer.cells.reduce((a, b) => (b[width] > a[width] ? b : a));
+  const best = sorted(answer.cells, width, "share")[0];
   const [share, , low, high] = numbersOf(best, width);
   return (
-    `${answer.chart ?? "table"} of ${answer.attributes.join(" by ")}, ${answer.cells.length} cells. ` +
+    `${answer.chart ?? "table"} of ${answer.labels.join(" by ")}, ${answer.cells.length} cells. ` +
     `The largest is ${best.slice(0, width).join(", ")} with ${percent(share)} ` +
     `(${percent(low)} to ${percent(high)}). All numbers are in the table below.`
   );

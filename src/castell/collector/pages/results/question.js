@@ -1,132 +1,147 @@
-// What the analyst asks for: a small value that lives in the form and in the page's address.
-
-import { at, el } from "./dom.js";
+// What the analyst asks for: a small frozen value that lives in the page's address.
 
 /** @typedef {import("./api.js").Overview} Overview */
 
-/** @type {{[kind: string]: string}} */
-const NAMES = { auto: "Auto", heat: "Heat map", bars: "Bars", mosaic: "Mosaic" };
-/** @type {{[post: string]: string}} */
-const AFTER = { raw: "Keep", clip: "Cut at zero", simplex: "Nearest distribution" };
+/**
+ * @typedef {object} Question
+ * @property {readonly string[]} attributes in the order of the table
+ * @property {string} method
+ * @property {string} level
+ * @property {string} post
+ * @property {string} chart
+ * @property {Picked} picked
+ * @property {string} within an attribute shown: shares are of those with each of its values
+ * @property {string} sort "share", or "" for the order of values; nothing that is asked for
+ */
 
-/** Which charts make sense for so many attributes; the collector says the same. @param {number} many */
-const possible = (many) => (many === 2 || many === 3 ? ["heat", "bars", "mosaic"] : ["bars"]);
+/**
+ * Values picked, by attribute. Those of an attribute shown are merged, those of another are the only
+ * respondents asked about.
+ *
+ * @typedef {Readonly<{[name: string]: readonly string[]}>} Picked
+ */
 
-export class Question {
-  /** @param {Overview} overview @param {URLSearchParams} asked @param {() => void} changed */
-  constructor(overview, asked, changed) {
-    this.study = overview.study;
-    this.methods = overview.methods;
-    this.changed = changed;
-    const known = this.study.attributes.map((a) => a.name);
-    const wanted = asked.getAll("attributes").filter((name) => known.includes(name));
-    this.names = wanted.length ? [...new Set(wanted)] : known.slice(0, 2);
-    this.chart = asked.get("chart") ?? "auto";
-    this.#fill(overview, asked);
-    this.#show();
-  }
+export const LEVELS = ["0.9", "0.95", "0.99"];
 
-  /** The question as a request takes it. */
-  get asked() {
-    const asked = new URLSearchParams(this.names.map((name) => ["attributes", name]));
-    asked.set("method", at("method").value);
-    asked.set("level", at("level").value);
-    asked.set("post", at("post").value);
-    asked.set("chart", this.#chart());
-    return asked;
-  }
-
-  /** How many values an attribute has. @param {string | undefined} name */
-  size(name) {
-    return this.study.attributes.find((a) => a.name === name)?.values.length ?? 1;
-  }
-
-  #chart() {
-    return possible(this.names.length).includes(this.chart) ? this.chart : "auto";
-  }
-
-  /** The form as the study is. @param {Overview} overview @param {URLSearchParams} asked */
-  #fill(overview, asked) {
-    at("attributes").replaceChildren(
-      ...this.study.attributes.map((a, i) =>
-        el(
-          "label",
-          { class: "pick" },
-          el("input", {
-            type: "checkbox",
-            name: "attribute",
-            value: a.name,
-            "aria-labelledby": `pick-${i}`,
-            "aria-describedby": `about-${i}`,
-          }),
-          el(
-            "span",
-            {},
-            el("span", { class: "pick-name", id: `pick-${i}` }, a.name),
-            el("span", { class: "pick-about", id: `about-${i}` }, a.question || `${a.values.length} values`),
-          ),
-          el("span", { class: "pick-order", "aria-hidden": "true" }),
-        ),
-      ),
-    );
-    at("charts").replaceChildren(
-      ...overview.charts.map((kind) =>
-        el(
-          "label",
-          { class: "segment" },
-          el("input", { type: "radio", name: "chart", value: kind }),
-          el("span", {}, NAMES[kind] ?? kind),
-        ),
-      ),
-    );
-    fillSelect("method", overview.methods.map((m) => [m.name, m.name]), asked.get("method") ?? overview.method);
-    fillSelect("post", overview.posts.map((p) => [p, AFTER[p] ?? p]), asked.get("post") ?? "raw");
-    at("level").value = asked.get("level") ?? "0.95";
-    if (!at("level").value) at("level").value = "0.95";
-    at("question").onchange = (event) => {
-      // Menus hold their own values.
-      if (event.target instanceof HTMLInputElement) this.#pick(event.target);
-      this.#show();
-      this.changed();
-    };
-    at("question").onsubmit = (event) => event.preventDefault();
-  }
-
-  /** @param {HTMLInputElement} input */
-  #pick(input) {
-    if (input.name === "attribute") {
-      if (input.checked) this.names = [...this.names, input.value];
-      else if (this.names.length > 1) this.names = this.names.filter((n) => n !== input.value);
-    } else if (input.name === "chart") {
-      this.chart = input.value;
-    }
-  }
-
-  /** The form as the question is: what is picked, in which order, and what can be. */
-  #show() {
-    for (const box of inputs("attributes")) {
-      const place = this.names.indexOf(box.value);
-      box.checked = place >= 0;
-      const order = box.closest("label")?.querySelector(".pick-order");
-      if (order) order.textContent = place >= 0 ? String(place + 1) : "";
-    }
-    at("shown").textContent = `: ${this.names.join(" × ")}`;
-    const kinds = ["auto", ...possible(this.names.length)];
-    for (const radio of inputs("charts")) {
-      radio.disabled = !kinds.includes(radio.value);
-      radio.checked = radio.value === this.#chart();
-    }
-    const method = this.methods.find((m) => m.name === at("method").value);
-    at("about").textContent = method?.about ?? "";
-  }
+/** Which charts make sense; the collector says the same. @param {Question} question */
+export function possible(question) {
+  const many = question.attributes.length;
+  if (many !== 2 && many !== 3) return ["bars"];
+  return isWhole(question) ? ["heat", "bars", "mosaic"] : ["heat", "bars"];
 }
 
-/** @param {string} id @returns {NodeListOf<HTMLInputElement>} */
-const inputs = (id) => document.querySelectorAll(`#${id} input`);
+/** Whether the whole joint table is asked for, not parts of it. @param {Question} question */
+export const isWhole = (question) =>
+  !question.within && !merged(question).length && !given(question).length;
 
-/** @param {"method" | "post"} id @param {string[][]} pairs value and text @param {string} chosen */
-function fillSelect(id, pairs, chosen) {
-  at(id).replaceChildren(...pairs.map(([value, text]) => el("option", { value }, text)));
-  at(id).value = chosen;
-  if (!at(id).value) at(id).selectedIndex = 0;
+/** Values that count as one. @param {Question} question @returns {[string, readonly string[]][]} */
+export const merged = ({ attributes, picked }) =>
+  Object.entries(picked).filter(([name, values]) => attributes.includes(name) && values.length > 1);
+
+/** Values that those asked about have. @param {Question} question @returns {[string, readonly string[]][]} */
+export const given = ({ attributes, picked }) =>
+  Object.entries(picked).filter(([name, values]) => !attributes.includes(name) && values.length > 0);
+
+/**
+ * A question as an address has it. What the study does not know is left out: an old link still opens.
+ *
+ * @param {Overview} overview
+ * @param {URLSearchParams} address
+ * @returns {Question}
+ */
+export function questionOf(overview, address) {
+  const names = overview.study.attributes.map((a) => a.name);
+  const wanted = [...new Set(address.getAll("attributes"))].filter((name) => names.includes(name));
+  const methods = overview.methods.map((m) => m.name);
+  /** @type {(name: string, known: string[], usual: string) => string} */
+  const one = (name, known, usual) => known.find((text) => text === address.get(name)) ?? usual;
+  return Object.freeze({
+    attributes: Object.freeze(wanted.length ? wanted : names.slice(0, 2)),
+    method: one("method", methods, overview.method),
+    level: one("level", LEVELS, "0.95"),
+    post: one("post", overview.posts, "raw"),
+    chart: one("chart", overview.charts, "auto"),
+    picked: pickedIn(overview, [...address.getAll("merge"), ...address.getAll("given")]),
+    within: wanted.length > 1 ? one("within", wanted, "") : "",
+    sort: one("sort", ["share"], ""),
+  });
 }
+
+/** @param {Overview} overview @param {string[]} texts name=value each @returns {Picked} */
+function pickedIn(overview, texts) {
+  const found = overview.study.attributes.map((a) => {
+    const values = a.values.filter((value) => texts.includes(`${a.name}=${value}`));
+    // All values together are everybody.
+    return /** @type {const} */ ([a.name, Object.freeze(values.length < a.values.length ? values : [])]);
+  });
+  return Object.freeze(Object.fromEntries(found.filter(([, values]) => values.length)));
+}
+
+/** The question as a request takes it. @param {Question} question */
+export function parametersOf(question) {
+  const whole = isWhole(question);
+  const asked = new URLSearchParams(question.attributes.map((name) => ["attributes", name]));
+  asked.set("method", question.method);
+  asked.set("level", question.level);
+  // Shares of a part are not post-processed.
+  asked.set("post", whole ? question.post : "raw");
+  asked.set("chart", chartOf(question));
+  for (const [name, values] of merged(question)) for (const value of values) asked.append("merge", `${name}=${value}`);
+  for (const [name, values] of given(question)) for (const value of values) asked.append("given", `${name}=${value}`);
+  if (question.within) asked.set("within", question.within);
+  return asked;
+}
+
+/** The question as an address holds it: also how its answer is shown. @param {Question} question */
+export function addressOf(question) {
+  const address = parametersOf(question);
+  if (question.sort) address.set("sort", question.sort);
+  return `#${address}`;
+}
+
+/** The chart, or the usual one where that asked for cannot be. @param {Question} question */
+export const chartOf = (question) => (possible(question).includes(question.chart) ? question.chart : "auto");
+
+/** Whether two questions have the same answer. @param {Question | null} one @param {Question | null} other */
+export const isSame = (one, other) =>
+  one === other || (!!one && !!other && String(parametersOf(one)) === String(parametersOf(other)));
+
+/**
+ * The question with another attribute, last, or without it; one stays. Values that were picked of it
+ * meant something else before, so they go.
+ *
+ * @param {Question} question
+ * @param {string} name
+ */
+export function toggled(question, name) {
+  const { attributes, picked, within } = question;
+  const rest = attributes.filter((each) => each !== name);
+  const next = rest.length < attributes.length ? (rest.length ? rest : attributes) : [...attributes, name];
+  const { [name]: _, ...others } = picked;
+  return withChanges(question, {
+    attributes: Object.freeze(next),
+    picked: Object.freeze(others),
+    within: next.length > 1 && next.includes(within) ? within : "",
+  });
+}
+
+/**
+ * The question with a value picked, or not. All values of an attribute would be everybody: the last
+ * one is not taken.
+ *
+ * @param {Question} question
+ * @param {string} name
+ * @param {string} value
+ * @param {number} size of the attribute
+ */
+export function pickedValue(question, name, value, size) {
+  const before = question.picked[name] ?? [];
+  const next = before.includes(value) ? before.filter((each) => each !== value) : [...before, value];
+  if (next.length === size) return question;
+  const { [name]: _, ...others } = question.picked;
+  const picked = next.length ? { ...others, [name]: Object.freeze(next) } : others;
+  return withChanges(question, { picked: Object.freeze(picked) });
+}
+
+/** @param {Question} question @param {Partial<Question>} changes @returns {Question} */
+export const withChanges = (question, changes) => Object.freeze({ ...question, ...changes });

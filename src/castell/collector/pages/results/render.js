@@ -1,0 +1,160 @@
+// The page, drawn from its state and from nothing else.
+
+import { clear, draw } from "./chart.js";
+import { at, el, whole } from "./dom.js";
+import { showForm, textsOf } from "./form.js";
+import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.js";
+
+/** @typedef {import("./api.js").Answer} Answer */
+/** @typedef {import("./api.js").Overview} Overview */
+/** @typedef {import("./api.js").Progress} Progress */
+/** @typedef {import("./state.js").Problem} Problem */
+/** @typedef {import("./state.js").State} State */
+
+// The collector draws no more bars than this.
+const MOST_BARS = 40;
+
+/** What the parts that take long to draw were drawn from, so that they are not drawn twice. */
+const last = {
+  answer: /** @type {Answer | null} */ (null),
+  overview: /** @type {Overview | null} */ (null),
+  sort: "",
+  room: 0,
+};
+
+/** @param {State} state */
+export function render(state) {
+  const { face, overview, question, shown } = state;
+  for (const id of ["login", "waiting", "results"]) at(id).hidden = id !== face;
+  at("session").hidden = face === "login";
+  const unanswered = shown.status === "failed" ? shown.problem : null;
+  // What is said beside the question need not be said above the page too.
+  showProblem("problem", state.problem?.text === unanswered?.text ? null : state.problem);
+  showProblem("unanswered", unanswered);
+  showHead(overview);
+  if (face === "waiting" && overview) showWaiting(overview);
+  if (face === "results" && overview && question) {
+    showFacts(overview);
+    showForm(overview, question);
+  }
+  const answer = shown.status === "answered" || shown.status === "asking" ? shown.answer : null;
+  const room = at("main").clientWidth;
+  if (overview !== last.overview || room !== last.room) showTimeline(face === "results" ? overview : null);
+  const sort = question?.sort ?? "";
+  if (answer !== last.answer) showAnswer(answer);
+  if (answer !== last.answer || sort !== last.sort) showTable(answer, sort);
+  if (answer !== last.answer || room !== last.room) showChart(answer);
+  Object.assign(last, { answer, overview, sort, room });
+  showStatus(state);
+}
+
+/** Whether the question has an answer, is worked on, or has none. @param {State} state */
+function showStatus({ face, overview, question, shown }) {
+  const busy = shown.status === "asking";
+  const place = at("answer");
+  // The page keeps its length while it has nothing to show, so that nothing jumps.
+  place.style.minHeight = busy ? `${Math.max(place.offsetHeight, 300)}px` : "";
+  place.classList.toggle("busy", busy);
+  if (busy) place.setAttribute("aria-busy", "true");
+  else place.removeAttribute("aria-busy");
+  at("asked").hidden = !busy || !!shown.answer;
+  at("asked-text").textContent = overview && question ? textsOf(overview, question.attributes).join(" × ") : "";
+  if (busy) showProgress(question?.method ?? "", shown.progress);
+  at("status").textContent =
+    face === "results" && shown.status === "answered"
+      ? `Showing ${shown.answer.labels.join(" by ")}, ${whole.format(shown.answer.n)} reports.`
+      : "";
+}
+
+/** @param {string} method @param {Progress | null} progress */
+function showProgress(method, progress) {
+  const { ahead, seconds, usual } = progress ?? { ahead: null, seconds: null, usual: null };
+  const questions = ahead === 1 ? "question is" : "questions are";
+  const words = seconds === null ? [] : [`Fitting the method ${method}: ${Math.round(seconds)} seconds so far`];
+  if (words.length && usual !== null) words.push(`the last took ${Math.max(1, Math.round(usual))}`);
+  if (ahead) words.push(`${ahead} ${questions} before this one`);
+  at("asked-progress").textContent = words.length ? `${words.join("; ")}.` : "Working it out.";
+  // Without a value the bar only says that something is being done.
+  if (seconds !== null && usual) at("asked-bar").value = Math.min(0.95, seconds / usual);
+  else at("asked-bar").removeAttribute("value");
+}
+
+/** What went wrong, in the words of who knows. @param {string} id @param {Problem | null} problem */
+function showProblem(id, problem) {
+  at(id).hidden = !problem;
+  const words = problem ? [el("strong", {}, `${sentence(problem.text)} `), sentence(problem.remedy)] : [];
+  at(id).replaceChildren(...words);
+}
+
+/** @param {Overview | null} overview */
+function showHead(overview) {
+  const title = overview?.study.title;
+  at("title").textContent = title ?? "Results";
+  document.title = title ? `${title}: results` : "Results";
+  at("subtitle").textContent = overview ? `Results · study ${overview.study.digest.slice(0, 12)}` : "castell";
+}
+
+/** @param {Overview} overview */
+function showWaiting({ n, minimum }) {
+  const so = n ? `About ${whole.format(n)}` : "Few";
+  at("waiting-text").textContent = `${so} of the ${whole.format(minimum)} reports needed are in.`;
+  at("waiting-bar").value = n / minimum;
+}
+
+/** @param {Overview} overview */
+function showFacts(overview) {
+  at("n").textContent = whole.format(overview.n);
+  at("epsilon").textContent = short(overview.study.epsilon);
+  at("insecure").hidden = overview.secure ?? true;
+}
+
+/** @param {Answer | null} answer */
+function showAnswer(answer) {
+  at("answered").hidden = !answer;
+  at("chart-title").textContent = answer ? answer.labels.join(" × ") : "";
+  at("chart-sub").textContent = answer ? underTitle(answer) : "";
+  at("spent").textContent = answer ? short(answer.epsilon_of_these) : "–";
+  showNotes(answer);
+  showSignals(answer);
+}
+
+/** @param {Answer} answer */
+function underTitle(answer) {
+  const { method, n, cells, chart } = answer;
+  const part = chart === "bars" && cells.length > MOST_BARS;
+  return (
+    `${ofWhom(answer)}Method ${method}, ${whole.format(n)} reports. Each share with its interval` +
+    (part ? `; the ${MOST_BARS} largest of ${whole.format(cells.length)} cells.` : ".")
+  );
+}
+
+/** Whom the shares are shares of, where that is not everybody. @param {Answer} answer */
+function ofWhom({ attributes, labels, given = {}, within }) {
+  const among = Object.values(given).map((values) => values.join(" or "));
+  const inside = within ? [`each value of “${labels[attributes.indexOf(within)]}”`] : [];
+  const whom = [...inside, ...among].join(", and ");
+  return whom && `Shares of those with ${whom}. `;
+}
+
+/** @param {Overview | null} overview */
+function showTimeline(overview) {
+  if (overview?.timeline_spec) draw(at("timeline"), overview.timeline_spec, overTime(overview));
+  else clear(at("timeline"), overview?.chart_problem);
+}
+
+/** @param {Answer | null} answer */
+function showChart(answer) {
+  if (!answer?.spec) return clear(at("chart"), answer?.chart_problem);
+  const across = answer.values.at(-1)?.length ?? 1;
+  const rows = Math.min(answer.cells.length, MOST_BARS);
+  draw(at("chart"), answer.spec, inWords(answer), { across, rows });
+}
+
+/** Text of the collector as a sentence. @param {string} text */
+function sentence(text) {
+  const words = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return !words || /[.!?]$/.test(words) ? words : `${words}.`;
+}
+
+/** @param {number} number */
+const short = (number) => String(Number(number.toPrecision(3)));

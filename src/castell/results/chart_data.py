@@ -1,0 +1,70 @@
+"""What a chart is drawn from: the numbers of a table's cells, and the names of its axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.linear.operators import Floats
+from castell.results.labelled_table import LabelledTable
+from castell.results.summary import INSECURE
+
+NUMBERS = ("probability", "standard_error", "lower", "upper")
+
+
+@dataclass(frozen=True, eq=False)
+class ChartData:
+    """Labels and values of each axis, four numbers of each cell, and the lines below the title."""
+
+    labels: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+    numbers: Floats  # share, standard error, lower and upper end; then an axis for each attribute
+    below: tuple[str, ...]
+
+    @classmethod
+    def of(cls, joint: LabelledTable, level: float) -> ChartData:
+        columns = joint.columns(level)
+        shape = joint.probabilities.shape
+        return cls(
+            joint.names,
+            tuple(attribute.values for attribute in joint.attributes),
+            np.stack([np.asarray(columns[name], float).reshape(shape) for name in NUMBERS]),
+            lines_below(joint),
+        )
+
+    @property
+    def probabilities(self) -> Floats:
+        return np.asarray(self.numbers[0])
+
+    def records(self, rows: NDArray[np.intp] | None = None) -> list[dict[str, Any]]:
+        """A record for each cell, or for some: its values v0, v1, ..., its numbers and its name.
+
+        What is not known is null.
+        """
+        cells = list(product(*self.values))
+        numbers = self.numbers.reshape(len(NUMBERS), -1).T
+        chosen = np.arange(len(cells)) if rows is None else rows
+        return [_record(cells[i], numbers[i].tolist()) for i in chosen.tolist()]
+
+    def tooltip(self, alt: Any) -> list[Any]:
+        names = [alt.Tooltip(f"v{k}:N", title=label) for k, label in enumerate(self.labels)]
+        numbers = (("probability", "share"), ("lower", "from"), ("upper", "to"))
+        return [
+            *names,
+            *(alt.Tooltip(f"{key}:Q", title=name, format=".2%") for key, name in numbers),
+        ]
+
+
+def lines_below(joint: LabelledTable) -> tuple[str, ...]:
+    """What stands below a chart's title: how it was made, of how many reports."""
+    made = f"{joint.method}, {joint.post}; n = {joint.n:,}; epsilon = {joint.epsilon:.3g} in all"
+    return (made,) if joint.secure else (made, INSECURE)
+
+
+def _record(values: tuple[str, ...], numbers: list[float]) -> dict[str, Any]:
+    known = {name: x if x == x else None for name, x in zip(NUMBERS, numbers, strict=True)}
+    return {f"v{k}": value for k, value in enumerate(values)} | known | {"cell": " / ".join(values)}
