@@ -1,4 +1,4 @@
-// Making a report and sending a report are two steps, so that a person can look in between.
+// Making a report and sending a report are two steps; what people see of it, and when, is the page's.
 
 import { drawnBlock, randomized } from "./memo.js";
 import { Refusal } from "./refusal.js";

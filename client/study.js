@@ -32,6 +32,7 @@ import { Refusal } from "./refusal.js";
  * @property {string} description
  * @property {string} language the one its texts are written in; "" if it does not say
  * @property {{[language: string]: {title?: string, description?: string}}} translations
+ * @property {"after" | "before"} review whether a report is shown after it was sent, or before
  * @property {Attribute[]} attributes
  * @property {Block[]} blocks
  * @property {boolean} drawn whether a respondent reports one block, drawn at random, or all
@@ -56,7 +57,7 @@ export async function parseStudy(text) {
   } catch {
     throw broken("this is not JSON");
   }
-  const texts = ["title", "description", "language", "translations", "draw"];
+  const texts = ["title", "description", "language", "translations", "review", "draw"];
   keys(document, ["attributes", "blocks", "castell", "digest", "name"], texts, "the study");
   if (document.castell !== FORMAT) {
     throw broken(`the study has format ${JSON.stringify(document.castell)}, not ${FORMAT}`);
@@ -65,6 +66,7 @@ export async function parseStudy(text) {
   for (const key of ["title", "description", "language"]) optionalText(document, key);
   if ("language" in document) checkLanguage(document.language);
   translations(document, ["title", "description"]);
+  if ("review" in document && document.review !== "before") throw broken("review is not before");
   if ("draw" in document && document.draw !== 1) throw broken("the study draws not one block");
 
   const attributes = listed(document.attributes, 1).map(attributeOf);
@@ -88,6 +90,7 @@ export async function parseStudy(text) {
     description: document.description ?? "",
     language: document.language ?? "",
     translations: document.translations ?? {},
+    review: document.review ?? "after",
     attributes,
     blocks,
     drawn,

@@ -266,6 +266,9 @@ STUDIES = {
             "ca": {"title": "Com esteu?", "description": "Sis preguntes."},
         },
     ),
+    "shown before it is sent": study(
+        "before", [YES], [block(kary(2, 3, 1), "yes")], review="before"
+    ),
     "a cluster, and a matrix": study(
         "café",
         [YES, SMOKES, HEALTH],
@@ -479,6 +482,8 @@ def broken_studies() -> list[Json]:
         "a format that is text": put("castell", value="1"),
         "a title that is no text": put("title", value=3),
         "an empty title": put("title", value=""),
+        "a review that is the default": put("review", value="after"),
+        "a review that is none": put("review", value=""),
         "a language that is none": put("language", value="English"),
         "translations without a language": put("translations", value={}),
         "an empty translation": put("translations", value={"de": {}}),

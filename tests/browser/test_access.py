@@ -12,7 +12,8 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from tests.browser.conftest import ROOT
-from tests.browser.taking_part import ANSWERS, answer, opened, review, send
+from tests.browser.studies import SURVEY
+from tests.browser.taking_part import ANSWERS, answer, opened, proceed, review, send
 from tests.collecting import Collector
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ def test_the_whole_survey_by_keyboard(browser: Browser, surveyed: Collector) -> 
     page.keyboard.type("south-e")
     press_until(page, "Tab", "at.type === 'submit'")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#body")
-    assert page.evaluate("document.activeElement.textContent") == "This would leave your device"
-    answers = page.locator(".review tbody td:nth-child(2) > span:last-child").all_inner_texts()
+    page.wait_for_selector(".confirm")
+    assert page.evaluate("document.activeElement.textContent") == "What happens when you send"
+    answers = page.locator(".confirm tbody td:nth-child(2) > span:last-child").all_inner_texts()
     assert answers == ["45-59", "before", "rarely", "south-east"]
     press_until(page, "Tab", "at.id === 'send'")
     page.keyboard.press("Enter")
@@ -108,21 +109,38 @@ def test_what_a_screen_reader_hears(browser: Browser, surveyed: Collector) -> No
     context.close()
 
 
-def to_review(page: Page) -> None:
+def to_confirm(page: Page) -> None:
     answer(page, ANSWERS)
-    review(page)
+    proceed(page)
 
 
 def to_sent(page: Page) -> None:
-    to_review(page)
+    to_confirm(page)
     send(page)
+
+
+def to_already(page: Page) -> None:
+    to_sent(page)
+    page.reload()
+    page.locator("summary").click()
+
+
+def to_review(page: Page) -> None:
+    """The same survey, shown before it is sent: a changed study, so accepted first."""
+    with_study(page, Study.from_toml('review = "before"\n' + SURVEY).to_json())
+    page.reload()
+    page.get_by_role("button", name="I have understood").click()
+    answer(page, ANSWERS)
+    review(page)
 
 
 SHOWN: dict[str, Callable[[Page], None]] = {
     "ask": lambda page: page.locator("summary").click(),
     "missing": lambda page: page.locator("#questions button[type=submit]").click(),
+    "confirm": to_confirm,
     "review": to_review,
     "sent": to_sent,
+    "already": to_already,
 }
 
 
@@ -194,14 +212,14 @@ def test_a_drawn_design_asks_only_what_was_drawn(browser: Browser, surveyed: Col
         assert "Chance has picked 2 of 3 questions" in page.locator(".protect").inner_text()
         for field in page.locator("fieldset").all():
             field.locator("label").first.click()
-        shown = review(page)
+        proceed(page)
+        shown = send(page)
         (code,) = json.loads(shown)["codes"]
         assert "the questions that chance has picked" in page.locator(".review dl").inner_text()
         rows = page.locator(".review tbody tr").all_inner_texts()
         assert len(rows) == 2
         circle = study["blocks"][index]["channel"]["kind"] == "cyclic"
         assert [f"Code {code}, which fits" in row for row in rows] == [circle, circle]
-        send(page)
         assert bodies == [shown]
         starts = [0, 6, 19, 27]
         assert starts[index] <= code < starts[index + 1]
@@ -239,7 +257,8 @@ def test_codes_that_are_no_answers_are_explained(browser: Browser, surveyed: Col
     page.goto(surveyed.url)
     page.wait_for_selector("#questions")
     page.locator("fieldset label").nth(1).click()
-    (code,) = json.loads(review(page))["codes"]
+    proceed(page)
+    (code,) = json.loads(send(page))["codes"]
     values = ["poor", "fair", "good", "excellent"]
     fits = [value for x, value in enumerate(values) if (code - x) % 7 in {0, 1, 3}]
     told = page.locator(".review td:last-child").inner_text()
@@ -258,9 +277,9 @@ def test_pictures(
     page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     page.locator("h1").click()  # nothing has the focus or the mouse
-    for screen in ("ask", "review", "sent"):
-        if screen == "review":
-            review(page)
+    for screen in ("ask", "confirm", "sent"):
+        if screen == "confirm":
+            proceed(page)
         if screen == "sent":
             send(page)
         path = screens / f"survey-{screen}-{name}.png"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, OTHERS, answer, opened, review, send
+from tests.browser.taking_part import ANSWERS, OTHERS, answer, opened, proceed, send
 from tests.browser.wire import Request, Wiretap
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ EVERY_WEBSITE = {
 def survey_through(
     browser: Browser, collector: Collector, answers: dict[str, int]
 ) -> tuple[str, list[Request]]:
-    """Take part with some answers: the text shown before sending, and all that was sent."""
+    """Take part with some answers: the text shown afterwards, and all that was sent."""
     context = browser.new_context(locale="en-US")
     elsewhere: list[str] = []
     try:
@@ -43,9 +43,9 @@ def survey_through(
             page = opened(context, f"{wire.url}/")
             before = [r for r in wire.requests() if r.method != "GET"]
             answer(page, answers)
-            shown = review(page)
+            proceed(page)
             assert before == [r for r in wire.requests() if r.method != "GET"] == []
-            send(page)
+            shown = send(page)
             assert elsewhere == []
             return shown, wire.requests()
     finally:
@@ -95,7 +95,8 @@ def test_answers_change_the_codes_and_nothing_else(browser: Browser, collector: 
 def test_the_page_shows_what_the_codes_say(context: BrowserContext, surveyed: Collector) -> None:
     page = opened(context, surveyed.url)
     answer(page, ANSWERS)
-    codes = json.loads(review(page))["codes"]
+    proceed(page)
+    codes = json.loads(send(page))["codes"]
     rows = page.locator(".review tbody tr")
     for place, attribute in enumerate(surveyed.study.schema):
         cells = rows.nth(place).locator("th, td > span:last-child")
@@ -104,9 +105,6 @@ def test_the_page_shows_what_the_codes_say(context: BrowserContext, surveyed: Co
         note = "by chance, the same" if own == sent else "chosen by chance"
         texts = [text.replace("\n", "") for text in cells.all_inner_texts()]
         assert texts == [attribute.question, own, sent + note]
-    # To and fro: the report of an answer does not change, so nobody can choose a nicer one.
-    page.get_by_role("button", name="Back to my answers").click()
-    assert json.loads(review(page))["codes"] == codes
 
 
 def test_inline_code_is_blocked(context: BrowserContext, surveyed: Collector) -> None:
@@ -133,9 +131,9 @@ def test_who_has_taken_part_is_told_that_the_report_stands(
     running = collector(SURVEY)
     page = opened(context, running.url)
     answer(page, ANSWERS)
-    shown = json.loads(review(page))
-    assert "privacy loss (epsilon) of 4.00" in page.locator(".review").inner_text()
-    send(page)
+    proceed(page)
+    assert "privacy loss (epsilon) of 4.00" in page.locator(".confirm").inner_text()
+    shown = send(page)
     page.close()
     for _ in range(2):
         page = opened(context, running.url, "main h2")
@@ -143,9 +141,13 @@ def test_who_has_taken_part_is_told_that_the_report_stands(
         assert "already taken part" in told
         assert "It stands until the study ends" in told
         assert page.locator("main button, form").count() == 0
+        # What was sent can be looked at again; what was answered is not known any more.
+        page.locator("summary").click()
+        assert page.locator("#body").inner_text() == shown
+        assert page.locator(".review thead th").all_inner_texts() == ["Question", "What was sent"]
         assert "Privacy loss (epsilon): 4.00" in page.locator("footer").inner_text()
         page.close()
-    assert running.codes() == [tuple(shown["codes"])]
+    assert running.codes() == [tuple(json.loads(shown)["codes"])]
 
 
 def test_of_two_tabs_the_first_report_stands_and_the_other_says_so(
@@ -155,18 +157,16 @@ def test_of_two_tabs_the_first_report_stands_and_the_other_says_so(
     first, second = (opened(context, running.url) for _ in range(2))
     answer(first, ANSWERS)
     answer(second, OTHERS)
-    shown = json.loads(review(first))
-    assert json.loads(review(second))["id"] != shown["id"]
-    send(first)
+    proceed(first)
+    proceed(second)
+    shown = send(first)
     second.locator("#send").click()
-    assert "That report stands" in second.get_by_role("alert").inner_text()
-    # What is shown now is the report that stands.
-    assert json.loads(second.locator("#body").inner_text()) == shown
-    second.get_by_role("button", name="Back to my answers").click()
-    answer(second, OTHERS)
-    assert json.loads(review(second)) == shown
-    assert "whatever you answer now" in second.locator(".review").inner_text()
-    assert running.codes() == [tuple(shown["codes"])]
+    second.get_by_role("heading", name="You have already taken part").wait_for()
+    # What is shown now is the report that stands, and not what it would have made of OTHERS.
+    second.locator("summary").click()
+    assert second.locator("#body").inner_text() == shown
+    assert second.locator(".review thead th").count() == 2
+    assert running.codes() == [tuple(json.loads(shown)["codes"])]
 
 
 def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: Start) -> None:
@@ -175,7 +175,7 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     running = collector(SURVEY)
     page = opened(context, running.url)
     answer(page, ANSWERS)
-    review(page)
+    proceed(page)
     send(page)
     page.close()
     changed = Study.from_toml(SURVEY.replace("epsilon = 4.0", "epsilon = 7.5")).to_json()
@@ -186,7 +186,7 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     page.get_by_role("button", name="I have understood").click()
     page.wait_for_selector("form#questions")
     answer(page, ANSWERS)
-    review(page)
+    proceed(page)
     send(page)
     rows = page.locator("footer li").all_inner_texts()
     assert {row.rpartition(" ")[2] for row in rows} == {"4.00", "7.50", "11.50"}
@@ -213,10 +213,13 @@ def test_languages_come_from_the_study_and_choosing_one_sends_nothing(
     assert page.locator("#q1 input:checked").get_attribute("value") == "2"
     assert page.locator("#q3 select").input_value() == "5"
     assert requests == []
-    codes = json.loads(review(page))["codes"]
+    proceed(page)
     page.locator("#language").select_option("de")
-    expect(page.locator("main h2")).to_have_text("Das würde Ihr Gerät verlassen")
-    assert json.loads(page.locator("#body").inner_text())["codes"] == codes
+    expect(page.locator("main h2")).to_have_text("Was beim Senden geschieht")
+    shown = send(page)
+    page.locator("#language").select_option("en")
+    expect(page.locator("main h2").last).to_have_text("This left your device")
+    assert page.locator("#body").inner_text() == shown
     context.close()
 
 
@@ -237,25 +240,29 @@ def test_invitations(context: BrowserContext, collector: Start) -> None:
     page.locator("#questions button[type=submit]").click()
     assert "Invitation code" in page.locator("#missing").inner_text()
     page.locator("#invitation").fill(code.upper())
-    report = json.loads(review(page))
+    proceed(page)
+    report = json.loads(send(page))
     assert list(report) == ["id", "study", "codes", "invitation"]
     assert report["invitation"] == code
-    send(page)
     # Used up: on another device the same code is refused, and the page says why.
     browser = context.browser
     assert browser is not None
     other = browser.new_context(locale="en-US")
     page = opened(other, f"{running.url}/#invitation={code}")
     answer(page, OTHERS)
-    refused = json.loads(review(page))
-    page.locator("#send").click()
+    proceed(page)
+    with page.expect_request("**/reports") as refused:
+        page.locator("#send").click()
     assert "used already" in page.get_by_role("alert").inner_text()
     assert len(running.codes()) == 1
     # The collector has seen that report, so with a good code it is the same one that goes.
     page = opened(other, running.url)
     answer(page, ANSWERS)
     page.locator("#invitation").fill("b" * 20)
-    again = json.loads(review(page))
-    assert again == {**refused, "invitation": "b" * 20}
-    assert "That report stands" in page.locator(".review").inner_text()
+    proceed(page)
+    assert "That report stands" in page.locator(".confirm").inner_text()
+    with page.expect_request("**/reports") as again:
+        page.locator("#send").click()
+    one, two = (json.loads(seen.value.post_data or "") for seen in (refused, again))
+    assert two == {**one, "invitation": "b" * 20}
     other.close()

@@ -141,6 +141,18 @@ def test_check_says_what_it_costs(folder: Path, castell: Shell) -> None:
     assert [a["name"] for a in document["attributes"]] == list(SCHEMA.names)
 
 
+def test_check_warns_of_reports_that_are_shown_before_they_are_sent(
+    folder: Path, castell: Shell
+) -> None:
+    assert castell("check", "study.toml").err == ""
+    text = (folder / "study.toml").read_text()
+    (folder / "before.toml").write_text('review = "before"\n' + text)
+    told = castell("check", "before.toml")
+    assert told.code == 0
+    assert told.err.startswith('warning: review = "before" shows respondents the drawn report')
+    assert "leave review out" in told.err
+
+
 def test_a_seed_is_marked_insecure_everywhere(folder: Path, castell: Shell) -> None:
     made = castell("randomize", "study.toml", "answers.csv", "a.parquet", "--seed", "1")
     assert "INSECURE" in made.err

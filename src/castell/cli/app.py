@@ -98,12 +98,12 @@ def check(
 ) -> None:
     """Check a study and say what it costs a respondent."""
     from castell.collector.browser_channels import browser_warning
+    from castell.study.page_warnings import page_warnings
     from castell.study.study import Study
 
     made = Study.load(study)
     statement = made.statement()
-    warning = browser_warning(made)
-    if warning is not None:
+    for warning in filter(None, [browser_warning(made), *page_warnings(made)]):
         _note(f"warning: {warning}")
     if publish is not None:
         made.save(publish, overwrite=True)

@@ -101,6 +101,7 @@ def to_toml(
     lines = [
         f"name = {_toml_string(name)}",
         *(f"{key} = {_toml_string(value)}" for key, value in shown.items() if value),
+        *(['review = "before"'] if text.review == "before" else []),
         f"epsilon = {float(epsilon)!r}    # what one respondent spends in all",
         f"design = {_toml_string(design)}",
     ]

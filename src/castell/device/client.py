@@ -7,8 +7,8 @@ owner is counted once. client/ does the same in a browser, and vectors/ holds bo
 
     client = Client("https://collector.example/")
     report = client.make({"smokes": "now", "health": "good"})
-    print(report.body())  # exactly what will leave
     client.send(report)
+    print(report.body())  # exactly what left: whoever looks before and stops biases the results
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 # What pages show beside the questions: published, and in the digest, only where there is any.
-TEXTS = {"title", "description", "language", "translations"}
+TEXTS = {"title", "description", "language", "translations", "review"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""What a page shows beside the bare questions: titles, and the same texts in other languages.
+"""What a page shows beside the bare questions: titles, the same texts in other languages, and when.
 
 Texts are part of the published study, so the digest covers what respondents were told. They are
 published only where there are any. Codes never depend on the language.
@@ -15,6 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from castell.errors import SchemaError
+
+# Whether a respondent sees the drawn report after it was sent, or before. docs/browser.md says why
+# "after" is the default: whoever may leave on seeing the report biases the results.
+REVIEWS = ("after", "before")
 
 # What a browser takes as a language: de, de-AT, zh-Hant.
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
@@ -34,12 +38,23 @@ class Translation:
 
 @dataclass(frozen=True)
 class StudyText:
-    """Title and description of a study; `language` is the one its texts are written in."""
+    """Title and description of a study; `language` is the one its texts are written in.
+
+    `review` says when a respondent sees the drawn report: "after" it was sent, or "before".
+    """
 
     title: str = ""
     description: str = ""
     language: str = ""
     translations: tuple[tuple[str, StudyText], ...] = ()
+    review: str = "after"
+
+    def __post_init__(self) -> None:
+        if self.review not in REVIEWS:
+            raise SchemaError(
+                f"review is {self.review!r}",
+                'write review = "before" to show reports before they are sent, or leave it out',
+            )
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> StudyText:
@@ -55,7 +70,8 @@ class StudyText:
         for language, entries in _by_language(content.get("translations"), what):
             told = _texts(entries, {"title", "description"}, what)
             translations.append((language, cls(told.get("title", ""), told.get("description", ""))))
-        return cls(**texts, translations=tuple(translations))
+        review = text(content.get("review", "after"), "the study's review")
+        return cls(**texts, translations=tuple(translations), review=review)
 
     def document(self) -> dict[str, Any]:
         plain = {
@@ -63,6 +79,7 @@ class StudyText:
             "description": self.description,
             "language": self.language,
             "translations": {language: text.document() for language, text in self.translations},
+            "review": self.review if self.review != "after" else "",
         }
         return _without_empty(plain)
 

@@ -1,5 +1,6 @@
 // Things to know, and what became of a report.
 
+import { reportParts } from "./leaving.js";
 import { make } from "./parts.js";
 
 /** @typedef {import("./survey.js").State} State */
@@ -52,13 +53,52 @@ export function failure({ failure: refusal }, { say }) {
   );
 }
 
-/** @param {Speech} speech */
-export function sentScreen({ say }) {
+/**
+ * It has arrived, and this is what it was.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ * @param {string} url
+ */
+export function sentScreen(state, speech, url) {
+  const { say } = speech;
+  return [
+    make(
+      "section",
+      { class: "card done" },
+      make("h2", { tabindex: -1 }, say("sentTitle")),
+      make("p", {}, say("sentLead")),
+    ),
+    make(
+      "section",
+      { class: "card review" },
+      make("h2", {}, say("leftTitle")),
+      make("p", {}, say("leftLead")),
+      reportParts(state, speech, url, true),
+    ),
+  ];
+}
+
+/**
+ * It arrived earlier. What it was is there on request.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ * @param {string} url
+ */
+export function alreadyScreen(state, speech, url) {
+  const { say } = speech;
   return make(
     "section",
-    { class: "card done" },
-    make("h2", { tabindex: -1 }, say("sentTitle")),
-    make("p", {}, say("sentLead")),
+    { class: "card review" },
+    make("h2", { tabindex: -1 }, say("alreadyTitle")),
+    make("p", {}, say("alreadyLead")),
+    make(
+      "details",
+      {},
+      make("summary", {}, say("leftTitle")),
+      reportParts(state, speech, url, true),
+    ),
   );
 }
 

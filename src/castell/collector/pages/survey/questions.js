@@ -89,7 +89,11 @@ export function askScreen(state, speech, done) {
     make(
       "div",
       { class: "actions" },
-      make("button", { type: "submit", class: "main" }, say("review")),
+      make(
+        "button",
+        { type: "submit", class: "main" },
+        say(study.review === "before" ? "review" : "goOn"),
+      ),
       make("span", { class: "small" }, say("reviewNote")),
     ),
   );

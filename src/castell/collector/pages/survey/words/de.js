@@ -60,15 +60,28 @@ export const de = {
   questionsTitle: "Fragen",
   questionNumber: "Frage {n} von {count}",
   choose: "Bitte wählen",
+  goOn: "Weiter",
   review: "Zeigen, was gesendet würde",
   reviewNote: "Noch wird nichts gesendet.",
   missingTitle: "Einige Fragen sind noch nicht beantwortet",
   missing: "Bitte wählen Sie eine Antwort.",
   reviewTitle: "Das würde Ihr Gerät verlassen",
-  reviewLead: "Bisher wurde nichts gesendet. Sehen Sie es an, dann entscheiden Sie.",
+  reviewLead: "Bisher wurde nichts gesendet.",
+  reviewWarning:
+    "Bitte entscheiden Sie nicht nach dem, was Sie hier sehen. Wer deswegen geht, verfälscht die Ergebnisse und kann durch das Gehen eine Antwort verraten.",
+  confirmTitle: "Was beim Senden geschieht",
+  confirmLead:
+    "Der Zufall entscheidet hier in Ihrem Browser, was an Stelle Ihrer Antworten gesendet wird. Es wird sofort gesendet und Ihnen danach Wort für Wort gezeigt.",
+  confirmBody:
+    "Die Meldung geht an {url}: die zufällig veränderten Antworten, der Fingerabdruck dieser Liste von Fragen und eine zufällige Nummer. Kein Name, kein Cookie und keine Uhrzeit gehen mit.",
+  confirmWhy:
+    "Sie sehen die Meldung aus gutem Grund erst danach: Wer erst nachsieht und dann geht, verfälscht die Ergebnisse und kann durch das Gehen eine Antwort verraten. Bis Sie auf „Senden“ drücken, können Sie gehen, und nichts wird gezogen.",
+  leftTitle: "Das hat Ihr Gerät verlassen",
+  leftLead: "Das hat der Zufall aus Ihren Antworten gemacht. Sonst wurde nichts gesendet.",
   columnQuestion: "Frage",
   columnAnswer: "Ihre Antwort, nur Ihnen bekannt",
   columnSent: "Was gesendet wird",
+  columnLeft: "Was gesendet wurde",
   sentSame: "durch Zufall dieselbe",
   sentOther: "vom Zufall gewählt",
   sentCode: "Code {code}, er passt zu: {values}",
@@ -76,6 +89,8 @@ export const de = {
   bodyTitle: "Genau dieser Text",
   bodyLead:
     "Er geht an {url}. Kein Name, kein Cookie und keine Uhrzeit gehen mit; nur was Ihr Browser jeder Website sagt, etwa seine Art und Ihre Sprachen, und das wird nicht aufgeschrieben.",
+  bodyLeft:
+    "Er ging an {url}. Kein Name, kein Cookie und keine Uhrzeit gingen mit; nur was Ihr Browser jeder Website sagt, etwa seine Art und Ihre Sprachen, und das wird nicht aufgeschrieben.",
   bodyId: "eine zufällige Nummer, damit eine doppelt gesendete Meldung einmal zählt",
   bodyStudy: "der Fingerabdruck dieser Liste von Fragen",
   bodyCodes: "die zufällig veränderten Antworten, von 0 an gezählt",

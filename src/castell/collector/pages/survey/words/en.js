@@ -60,15 +60,28 @@ export const en = {
   questionsTitle: "Questions",
   questionNumber: "Question {n} of {count}",
   choose: "Please choose",
+  goOn: "Continue",
   review: "Show what would be sent",
   reviewNote: "Nothing is sent yet.",
   missingTitle: "Some questions are not answered yet",
   missing: "Please choose an answer.",
   reviewTitle: "This would leave your device",
-  reviewLead: "Nothing has been sent so far. Have a look, then decide.",
+  reviewLead: "Nothing has been sent so far.",
+  reviewWarning:
+    "Please do not decide by what you see here. Whoever leaves because of it makes the results wrong, and may give an answer away by leaving.",
+  confirmTitle: "What happens when you send",
+  confirmLead:
+    "Chance decides, here in your browser, what is sent in place of your answers. It is sent at once, and then shown to you word for word.",
+  confirmBody:
+    "The report goes to {url}: the randomised answers, the fingerprint of this list of questions and a random number. No name, no cookie and no time go with it.",
+  confirmWhy:
+    "You see the report only afterwards, for a reason: whoever looks first and then leaves makes the results wrong, and may give an answer away by leaving. Until you press “Send” you can leave, and nothing is drawn.",
+  leftTitle: "This left your device",
+  leftLead: "This is what chance has made of your answers. Nothing else was sent.",
   columnQuestion: "Question",
   columnAnswer: "Your answer, known only to you",
   columnSent: "What is sent",
+  columnLeft: "What was sent",
   sentSame: "by chance, the same",
   sentOther: "chosen by chance",
   sentCode: "Code {code}, which fits: {values}",
@@ -76,6 +89,8 @@ export const en = {
   bodyTitle: "Exactly this text",
   bodyLead:
     "It goes to {url}. No name, no cookie and no time go with it; only what your browser tells every website, such as its kind and your languages, and that is not written down.",
+  bodyLeft:
+    "It went to {url}. No name, no cookie and no time went with it; only what your browser tells every website, such as its kind and your languages, and that is not written down.",
   bodyId: "a random number, so that a report that is sent twice counts once",
   bodyStudy: "the fingerprint of this list of questions",
   bodyCodes: "the randomised answers, counted from 0",

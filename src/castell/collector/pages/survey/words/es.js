@@ -61,15 +61,28 @@ export const es = {
   questionsTitle: "Preguntas",
   questionNumber: "Pregunta {n} de {count}",
   choose: "Elija una opción",
+  goOn: "Continuar",
   review: "Mostrar lo que se enviaría",
   reviewNote: "Todavía no se envía nada.",
   missingTitle: "Faltan preguntas por responder",
   missing: "Por favor, elija una respuesta.",
   reviewTitle: "Esto saldría de su dispositivo",
-  reviewLead: "Hasta ahora no se ha enviado nada. Mírelo y después decida.",
+  reviewLead: "Hasta ahora no se ha enviado nada.",
+  reviewWarning:
+    "Por favor, no decida según lo que ve aquí. Quien se va por ello falsea los resultados y, al irse, puede revelar una respuesta.",
+  confirmTitle: "Qué ocurre al enviar",
+  confirmLead:
+    "El azar decide, aquí en su navegador, qué se envía en lugar de sus respuestas. Se envía enseguida y después se le muestra palabra por palabra.",
+  confirmBody:
+    "El informe va a {url}: las respuestas cambiadas por el azar, la huella de esta lista de preguntas y un número al azar. No lo acompañan ni nombre, ni cookies, ni hora.",
+  confirmWhy:
+    "Solo ve el informe después, por una razón: quien mira primero y luego se va falsea los resultados y, al irse, puede revelar una respuesta. Hasta que pulse «Enviar» puede irse, y no se sortea nada.",
+  leftTitle: "Esto ha salido de su dispositivo",
+  leftLead: "Esto es lo que el azar ha hecho de sus respuestas. No se ha enviado nada más.",
   columnQuestion: "Pregunta",
   columnAnswer: "Su respuesta, que solo usted conoce",
   columnSent: "Lo que se envía",
+  columnLeft: "Lo que se ha enviado",
   sentSame: "por azar, la misma",
   sentOther: "elegida por el azar",
   sentCode: "Código {code}, que encaja con: {values}",
@@ -77,6 +90,8 @@ export const es = {
   bodyTitle: "Exactamente este texto",
   bodyLead:
     "Va a {url}. No lo acompañan ni nombre, ni cookies, ni hora; solo lo que su navegador dice a cualquier sitio web, como su tipo y sus idiomas, y eso no se anota.",
+  bodyLeft:
+    "Ha ido a {url}. No lo han acompañado ni nombre, ni cookies, ni hora; solo lo que su navegador dice a cualquier sitio web, como su tipo y sus idiomas, y eso no se anota.",
   bodyId: "un número al azar, para que un informe enviado dos veces cuente una",
   bodyStudy: "la huella de esta lista de preguntas",
   bodyCodes: "las respuestas cambiadas por el azar, contadas desde 0",

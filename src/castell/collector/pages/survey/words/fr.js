@@ -61,15 +61,28 @@ export const fr = {
   questionsTitle: "Questions",
   questionNumber: "Question {n} sur {count}",
   choose: "Choisissez",
+  goOn: "Continuer",
   review: "Montrer ce qui serait envoyé",
   reviewNote: "Rien n’est encore envoyé.",
   missingTitle: "Il manque des réponses",
   missing: "Choisissez une réponse, s’il vous plaît.",
   reviewTitle: "Voici ce qui quitterait votre appareil",
-  reviewLead: "Rien n’a été envoyé jusqu’ici. Regardez, puis décidez.",
+  reviewLead: "Rien n’a été envoyé jusqu’ici.",
+  reviewWarning:
+    "Ne décidez pas d’après ce que vous voyez ici. Qui s’en va à cause de cela fausse les résultats et peut, en partant, trahir une réponse.",
+  confirmTitle: "Ce qui se passe à l’envoi",
+  confirmLead:
+    "Le hasard décide, ici dans votre navigateur, de ce qui est envoyé à la place de vos réponses. C’est envoyé aussitôt, puis montré mot pour mot.",
+  confirmBody:
+    "L’envoi va à {url} : les réponses modifiées par le hasard, l’empreinte de cette liste de questions et un nombre au hasard. Ni nom, ni cookie, ni heure ne l’accompagnent.",
+  confirmWhy:
+    "Vous ne voyez l’envoi qu’ensuite, pour une raison : qui regarde d’abord et s’en va fausse les résultats et peut, en partant, trahir une réponse. Tant que vous n’appuyez pas sur « Envoyer », vous pouvez partir, et rien n’est tiré au sort.",
+  leftTitle: "Voici ce qui a quitté votre appareil",
+  leftLead: "Voici ce que le hasard a fait de vos réponses. Rien d’autre n’a été envoyé.",
   columnQuestion: "Question",
   columnAnswer: "Votre réponse, connue de vous seulement",
   columnSent: "Ce qui est envoyé",
+  columnLeft: "Ce qui a été envoyé",
   sentSame: "par hasard, la même",
   sentOther: "choisie par le hasard",
   sentCode: "Code {code}, qui convient à : {values}",
@@ -77,6 +90,8 @@ export const fr = {
   bodyTitle: "Exactement ce texte",
   bodyLead:
     "Il va à {url}. Ni nom, ni cookie, ni heure ne l’accompagnent ; seulement ce que votre navigateur dit à tout site, comme son type et vos langues, et cela n’est pas noté.",
+  bodyLeft:
+    "Il est allé à {url}. Ni nom, ni cookie, ni heure ne l’ont accompagné ; seulement ce que votre navigateur dit à tout site, comme son type et vos langues, et cela n’est pas noté.",
   bodyId: "un nombre au hasard, pour qu’un envoi répété ne compte qu’une fois",
   bodyStudy: "l’empreinte de cette liste de questions",
   bodyCodes: "les réponses modifiées par le hasard, comptées à partir de 0",
