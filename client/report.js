@@ -112,6 +112,22 @@ export async function sendReport(report, url, { attempts = 5, pause = sleep } = 
 }
 
 /**
+ * Ask whether an invitation is good before a report leaves with it: a code that was mistyped then
+ * costs nothing. Only a clear no counts as one, for the collector decides again when it takes the
+ * report.
+ *
+ * @param {string} invitation
+ * @param {string | URL} url the collector's address for reports
+ * @returns {Promise<void>}
+ */
+export async function checkInvitation(invitation, url) {
+  const answer = await post(new URL("invitations", url), JSON.stringify({ invitation }));
+  if (answer?.status !== 403) return;
+  const { problem, remedy } = await refusalOf(answer);
+  throw new Refusal("invitation", problem, remedy);
+}
+
+/**
  * @param {string | URL} url
  * @param {string} body
  * @returns {Promise<Response | undefined>} nothing if it did not get through

@@ -48,6 +48,7 @@ ORDER = {
         "security",
         "writer",
         "intake",
+        "invitation_check",
         "metrics",
         "results",
         "openapi",

@@ -98,9 +98,13 @@ def test_what_a_screen_reader_hears(browser: Browser, surveyed: Collector) -> No
     assert group.get_by_role("radio").count() == 3
     assert group.get_by_role("radio", name="before").count() == 1
     assert page.get_by_role("combobox", name="Where do you live?").count() == 1
-    picture = page.get_by_role("img").get_attribute("aria-label")
-    assert picture is not None
-    assert "of 100 guesses right by luck" in picture
+    page.locator("summary").click()
+    pictures = [p.get_attribute("aria-label") or "" for p in page.get_by_role("img").all()]
+    assert [label[:23] for label in pictures] == [
+        "Of 100 people who send ",
+        "A wheel of chance: 57.6",
+        "33.3 of 100 guesses rig",
+    ]
     assert [page.get_by_role(role).count() for role in ("banner", "main", "contentinfo")] == [1] * 3
     levels = page.eval_on_selector_all("h1, h2, h3", "all => all.map(h => Number(h.tagName[1]))")
     assert levels[0] == 1
@@ -191,6 +195,35 @@ def test_a_phone_need_not_scroll_sideways(
         context.close()
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_first_question_is_on_the_first_screen_of_a_phone(
+    browser: Browser, surveyed: Collector, language: str
+) -> None:
+    context = browser.new_context(locale=language, viewport=PHONE)  # type: ignore[arg-type]
+    page = opened(context, surveyed.url)
+    ends = page.eval_on_selector_all(
+        "#q0 legend, #q0 .choice", "all => all.map(e => e.getBoundingClientRect().bottom)"
+    )
+    assert sum(end <= PHONE["height"] for end in ends) >= 2  # the question and a choice
+    # All of the rest is folded, and what is protected is said in a sentence and a number.
+    told = page.locator(".protect").inner_text()
+    assert told.count("57") == 0
+    assert told.count("42") == 1
+    context.close()
+
+
+def test_the_wheel_stands_still_for_who_asks_for_that(
+    browser: Browser, surveyed: Collector
+) -> None:
+    for motion, name in (("reduce", "none"), ("no-preference", "turn")):
+        context = browser.new_context(locale="en-US", reduced_motion=motion)  # type: ignore[arg-type]
+        page = opened(context, surveyed.url)
+        page.locator("summary").click()
+        hand = page.locator(".wheel .hand")
+        assert hand.evaluate("e => getComputedStyle(e).animationName") == name
+        context.close()
+
+
 # -- other designs ---------------------------------------------------------------------------------
 
 
@@ -236,6 +269,7 @@ def test_weak_protection_is_called_weak(
     with_study(page, study.to_json())
     page.goto(surveyed.url)
     page.wait_for_selector("#questions")
+    page.locator("summary").click()
     told = page.locator(".protect").inner_text()
     # At 2 each the guess is wrong more than once in ten times, at 6 each far less.
     assert ("This is weak protection" in told) == (epsilon > 4)
@@ -243,7 +277,6 @@ def test_weak_protection_is_called_weak(
     assert ("hardly hides" in told) == (epsilon > 4)
     exposure = study.statement().exposures[0]
     assert f"right in {100 * exposure.best_guess:.1f} of 100 cases" in told
-    page.locator("summary").click()
     numbers = page.locator("details").inner_text()
     assert f"Privacy loss (epsilon): {epsilon:.2f} in all" in numbers
     assert f"{100 * exposure.best_guess:.1f} of 100" in numbers
@@ -262,6 +295,9 @@ def test_codes_that_are_no_answers_are_explained(browser: Browser, surveyed: Col
     values = ["poor", "fair", "good", "excellent"]
     fits = [value for x, value in enumerate(values) if (code - x) % 7 in {0, 1, 3}]
     told = page.locator(".review td:last-child").inner_text()
+    # Weights are 11 for the answers that a code fits and 4 for the others.
+    others = 4 * (4 - len(fits)) / (11 * len(fits) + 4 * (4 - len(fits)))
+    assert not fits or f"the true answer of {int(100 * others)} is another one" in told
     assert f"Code {code}, which fits: {', '.join(fits or values)}" in told
     context.close()
 

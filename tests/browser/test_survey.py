@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.browser.studies import SURVEY
@@ -103,8 +106,12 @@ def test_the_page_shows_what_the_codes_say(context: BrowserContext, surveyed: Co
         own = attribute.values[ANSWERS[attribute.name]]
         sent = attribute.values[codes[place]]
         note = "by chance, the same" if own == sent else "chosen by chance"
-        texts = [text.replace("\n", "") for text in cells.all_inner_texts()]
-        assert texts == [attribute.question, own, sent + note]
+        right = surveyed.study.design.blocks[place].channel.best_guess
+        others = int(100 - 100 * right)
+        told = f"Of 100 people who send this, the true answer of {others} is another one."
+        question, answered, left = cells.all_inner_texts()
+        assert (question, answered) == (attribute.question, own)
+        assert left.split("\n") == [sent, note, told]
 
 
 def test_inline_code_is_blocked(context: BrowserContext, surveyed: Collector) -> None:
@@ -223,19 +230,17 @@ def test_languages_come_from_the_study_and_choosing_one_sends_nothing(
     context.close()
 
 
-def test_invitations(context: BrowserContext, collector: Start) -> None:
-    import subprocess
-    import sys
-    from pathlib import Path
-
+def test_invitations(browser: Browser, collector: Start) -> None:
     first = collector(SURVEY)
     program = str(Path(sys.executable).with_name("castell"))
-    study = first.store.with_suffix(".toml")
-    code = subprocess.run(
-        [program, "invite", str(study), "1"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    invite = [program, "invite", str(first.store.with_suffix(".toml")), "2"]
+    made = subprocess.run(invite, capture_output=True, text=True, check=True)
+    code, another = made.stdout.split()
     running = collector(SURVEY, "--store", str(first.store))
+    context = browser.new_context(locale="en-US")
     page = opened(context, running.url)
+    # It is asked for before the questions.
+    assert page.locator(".question").first.get_attribute("id") == "invited"
     answer(page, ANSWERS)
     page.locator("#questions button[type=submit]").click()
     assert "Invitation code" in page.locator("#missing").inner_text()
@@ -244,25 +249,55 @@ def test_invitations(context: BrowserContext, collector: Start) -> None:
     report = json.loads(send(page))
     assert list(report) == ["id", "study", "codes", "invitation"]
     assert report["invitation"] == code
-    # Used up: on another device the same code is refused, and the page says why.
-    browser = context.browser
-    assert browser is not None
-    other = browser.new_context(locale="en-US")
-    page = opened(other, f"{running.url}/#invitation={code}")
+    context.close()
+    # Used up: on another device the same code is refused before a report leaves with it.
+    context = browser.new_context(locale="en-US")
+    page = opened(context, f"{running.url}/#invitation={code}")
+    posts: list[str] = []
+    page.on("request", lambda r: posts.append(r.url) if r.method == "POST" else None)
+    assert page.locator(".question").last.get_attribute("id") == "invited"
     answer(page, OTHERS)
     proceed(page)
-    with page.expect_request("**/reports") as refused:
-        page.locator("#send").click()
-    assert "used already" in page.get_by_role("alert").inner_text()
-    assert len(running.codes()) == 1
-    # The collector has seen that report, so with a good code it is the same one that goes.
-    page = opened(other, running.url)
-    answer(page, ANSWERS)
-    page.locator("#invitation").fill("b" * 20)
+    page.locator("#send").click()
+    page.wait_for_selector("#invited.open")
+    assert "Nothing was sent and nothing is spent" in page.locator("#invited").inner_text()
+    assert page.evaluate("document.activeElement.id") == "invitation"
+    assert [url.rpartition("/")[2] for url in posts] == ["invitations"]
+    assert "Nothing." in page.locator("footer").inner_text()
+    # It can be corrected there, and the answers are still ticked.
+    page.locator("#invitation").fill(another)
     proceed(page)
-    assert "That report stands" in page.locator(".confirm").inner_text()
-    with page.expect_request("**/reports") as again:
+    assert json.loads(send(page))["invitation"] == another
+    assert len(running.codes()) == 2
+    context.close()
+
+
+def test_a_report_that_was_refused_with_its_invitation_stands(
+    browser: Browser, surveyed: Collector
+) -> None:
+    """Two devices may use a code at once: the question before is a courtesy, the store decides."""
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    bodies: list[str] = []
+
+    def refuse(route: Any) -> None:
+        bodies.append(route.request.post_data)
+        route.fulfill(status=403, json={"error": "the invitation was used already"})
+
+    page.route("**/collector.json", lambda r: r.fulfill(json={"invitations": True}))
+    page.route("**/invitations", lambda r: r.fulfill(json={"status": "good"}))
+    page.route("**/reports", refuse)
+    for letter in "ab":
+        page.goto(f"{surveyed.url}/#invitation={letter * 20}")
+        page.reload()
+        page.wait_for_selector("#questions")
+        answer(page, ANSWERS if letter == "a" else OTHERS)
+        proceed(page)
+        stands = "That report stands" in page.locator(".confirm").inner_text()
+        assert stands == (letter == "b")
         page.locator("#send").click()
-    one, two = (json.loads(seen.value.post_data or "") for seen in (refused, again))
+        page.wait_for_selector("[role=alert]:not([hidden])")
+        assert "used already" in page.get_by_role("alert").inner_text()
+    one, two = map(json.loads, bodies)
     assert two == {**one, "invitation": "b" * 20}
-    other.close()
+    context.close()

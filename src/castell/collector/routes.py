@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 
 from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
+from castell.collector.invitation_check import invitation_check
 from castell.collector.metrics import prometheus
 from castell.collector.openapi import openapi
 from castell.collector.responses import json_answer
@@ -72,6 +73,7 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
         # For the other methods only: a POST never gets as far as this (see Intake).
         Route("/reports", intake, methods=["POST"]),
         Route("/reports/bulk", intake, methods=["POST"]),
+        Route("/invitations", invitation_check(state.store, intake.limit), methods=["POST"]),
         Route("/study.json", study),
         Route("/collector.json", by_invitation(lambda invited: {**asks, "invitations": invited})),
         Route("/healthz", health),

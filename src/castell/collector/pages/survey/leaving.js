@@ -2,6 +2,7 @@
 
 import { bodyOf, readCodes } from "../client/report.js";
 import { attributeNamed } from "../client/study.js";
+import { people } from "./chances.js";
 import { make, spoken, table } from "./parts.js";
 
 /** @typedef {import("../client/report.js").Report} Report */
@@ -73,22 +74,68 @@ function sentRows({ person: { study }, answers, report }, speech) {
       return [
         spoken(speech, speech.question(attribute)),
         ...(known ? [spoken(speech, values[own])] : []),
-        sent === null
-          ? say("sentCode", { code: written, values: spokenFor(block, i, code, values, speech) })
-          : make(
-              "span",
-              {},
-              spoken(speech, values[sent[i]]),
-              known &&
-                make(
-                  "span",
-                  { class: "small note" },
-                  say(sent[i] === own ? "sentSame" : "sentOther"),
-                ),
-            ),
+        make(
+          "span",
+          {},
+          sent === null
+            ? say("sentCode", { code: written, values: spokenFor(block, i, code, values, speech) })
+            : spoken(speech, values[sent[i]]),
+          sent !== null &&
+            known &&
+            make("span", { class: "small note" }, say(sent[i] === own ? "sentSame" : "sentOther")),
+          others(block, i, code, speech),
+        ),
       ];
     });
   });
+}
+
+/**
+ * How many people who send this mean something else than it says or fits, if there are any.
+ *
+ * @param {Block} block
+ * @param {number} at
+ * @param {number} code
+ * @param {Speech} speech
+ */
+function others(block, at, code, speech) {
+  const share = meantOtherwise(block, at, code);
+  return (
+    share > 0 &&
+    make("span", { class: "small note" }, speech.say("others", people(speech, share)))
+  );
+}
+
+/**
+ * The share of those who send a code whose answer is none that it speaks for, if all answers are
+ * equally likely beforehand.
+ *
+ * @param {Block} block
+ * @param {number} at
+ * @param {number} code
+ * @returns {number}
+ */
+export function meantOtherwise(block, at, code) {
+  const { channel } = block;
+  const fits = fitting(block, at, code);
+  let [all, other] = [0, 0];
+  for (let answer = 0; answer < channel.inputs; answer += 1) {
+    const weight = channel.weight(answer, code);
+    all += weight;
+    if (!fits.has(unpack(block, answer)[at])) other += weight;
+  }
+  return other / all;
+}
+
+/**
+ * The values of an attribute that a code speaks for.
+ *
+ * @param {Block} block
+ * @param {number} at
+ * @param {number} code
+ */
+function fitting(block, at, code) {
+  return new Set(likeliest(block, code).map((answer) => unpack(block, answer)[at]));
 }
 
 /**
@@ -99,8 +146,7 @@ function sentRows({ person: { study }, answers, report }, speech) {
  * @param {Speech} speech
  */
 function spokenFor(block, at, code, values, { say }) {
-  const codes = new Set(likeliest(block, code).map((answer) => unpack(block, answer)[at]));
-  const named = [...codes].sort((a, b) => a - b).map((value) => values[value]);
+  const named = [...fitting(block, at, code)].sort((a, b) => a - b).map((value) => values[value]);
   const rest = named.length > 5 ? [say("andMore", { n: named.length - 5 })] : [];
   return [...named.slice(0, 5), ...rest].join(", ");
 }

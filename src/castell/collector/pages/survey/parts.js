@@ -77,35 +77,3 @@ export function table(label, heads, rows) {
     ),
   );
 }
-
-const SVG = "http://www.w3.org/2000/svg";
-
-/**
- * A hundred guesses as dots: right by luck, right because of the report, wrong.
- *
- * @param {string} label
- * @param {number} chance
- * @param {number} right
- * @returns {SVGElement}
- */
-export function hundredDots(label, chance, right) {
-  const picture = document.createElementNS(SVG, "svg");
-  for (const [name, value] of Object.entries({
-    viewBox: "0 0 200 50",
-    role: "img",
-    "aria-label": label,
-    class: "dots",
-  })) {
-    picture.setAttribute(name, value);
-  }
-  for (let i = 0; i < 100; i += 1) {
-    const dot = document.createElementNS(SVG, "circle");
-    const [column, row] = [Math.floor(i / 5), i % 5];
-    dot.setAttribute("cx", String(5 + 10 * column));
-    dot.setAttribute("cy", String(5 + 10 * row));
-    dot.setAttribute("r", "3.6");
-    dot.setAttribute("class", i < chance ? "chance" : i < right ? "more" : "wrong");
-    picture.append(dot);
-  }
-  return picture;
-}

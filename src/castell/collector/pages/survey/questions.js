@@ -6,6 +6,8 @@ import { make, spoken } from "./parts.js";
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
 
+const INVITATION = /^[a-z2-7]{20}$/;
+
 // More than that are easier to find in a list that opens.
 const MOST_BUTTONS = 8;
 
@@ -50,7 +52,7 @@ export function askScreen(state, speech, done) {
     if (state.invited) {
       state.invitation = String(data.get("invitation")).trim().toLowerCase();
       const field = /** @type {HTMLElement} */ (document.getElementById("invited"));
-      const fits = /^[a-z2-7]{20}$/.test(state.invitation);
+      const fits = INVITATION.test(state.invitation);
       mark(field, fits ? "" : say("invitationMissing"));
       if (!fits)
         open.push({ href: "#invited", text: say("invitation"), language: speech.pageLanguage });
@@ -79,13 +81,16 @@ export function askScreen(state, speech, done) {
     missing.focus();
   };
 
+  // A code is asked for first, so that nobody answers in vain; one that came with the link is not.
+  const needed = state.uninvited || !INVITATION.test(state.invitation);
   return make(
     "form",
     { id: "questions", novalidate: true, autocomplete: "off", submit },
     make("h2", { tabindex: -1, class: "quiet" }, say("questionsTitle")),
     missing,
+    state.invited && needed && invitation(state, speech),
     asked.map((attribute, i) => question(state, attribute, i, asked.length, speech)),
-    state.invited && invitation(state, speech),
+    state.invited && !needed && invitation(state, speech),
     make(
       "div",
       { class: "actions" },
@@ -177,19 +182,20 @@ function question(state, attribute, place, count, speech) {
  * @param {State} state
  * @param {Speech} speech
  */
-function invitation({ invitation: code }, { say }) {
+function invitation({ invitation: code, uninvited }, { say }) {
   return make(
     "div",
-    { class: "card question", id: "invited" },
+    { class: uninvited ? "card question open" : "card question", id: "invited" },
     make("label", { for: "invitation", class: "asked" }, say("invitation")),
     make("p", { class: "small", id: "invitation-help" }, say("invitationHelp")),
-    make("p", { class: "error", id: "invitation-error" }),
+    make("p", { class: "error", id: "invitation-error" }, uninvited && say("invitationRefused")),
     make("input", {
       type: "text",
       id: "invitation",
       name: "invitation",
       value: code,
       maxlength: 40,
+      "aria-invalid": uninvited ? "true" : undefined,
       autocomplete: "off",
       autocapitalize: "none",
       spellcheck: "false",

@@ -6,7 +6,7 @@
 
 import { riskOf } from "../client/exposure.js";
 import { attributeNamed } from "../client/study.js";
-import { ofHundred } from "./chances.js";
+import { people } from "./chances.js";
 import { reportParts } from "./leaving.js";
 import { make, spoken, table } from "./parts.js";
 
@@ -36,14 +36,14 @@ export function confirmScreen(state, speech, url, entries, act) {
     make("p", {}, say("confirmLead")),
     table(
       say("confirmTitle"),
-      [say("columnQuestion"), say("columnAnswer"), say("tableRight")],
+      [say("columnQuestion"), say("columnAnswer"), say("columnOthers")],
       each.map(({ name, guess }) => {
         const attribute = attributeNamed(study, name);
         const own = attribute.values.indexOf(state.answers[name]);
         return [
           spoken(speech, speech.question(attribute)),
           spoken(speech, speech.values(attribute)[own]),
-          say("of100", { n: ofHundred(speech, guess.right) }),
+          say("someOf", people(speech, 1 - guess.right)),
         ];
       }),
     ),

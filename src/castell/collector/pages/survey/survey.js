@@ -22,6 +22,7 @@ import { bestLanguage, languagesOf, speak } from "./words.js";
  * @property {number[]} asked the blocks that this device reports
  * @property {boolean} invited whether a report needs an invitation
  * @property {string} invitation
+ * @property {boolean} uninvited whether the collector has refused the invitation
  * @property {string} language
  * @property {{[attribute: string]: string}} answers
  * @property {"changed" | "waiting" | "already" | "ask" | "confirm" | "review" | "sent"} screen
@@ -50,6 +51,7 @@ async function start() {
     asked: await person.asked(),
     invited: await asksForInvitations(),
     invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
+    uninvited: false,
     language: bestLanguage(languagesOf(study), navigator.languages),
     answers: {},
     screen: person.changed ? "changed" : firstScreen(entry),
@@ -236,6 +238,13 @@ async function send(state) {
       error instanceof Refusal ? error : new Refusal("refused", String(error), "reload the page");
     status.textContent = "";
     state.sending = false;
+    if (state.failure.kind === "invitation") {
+      state.uninvited = true;
+      state.report = null;
+      await go(state, "ask");
+      document.getElementById("invitation")?.focus();
+      return;
+    }
     if (state.failure.kind === "stands") {
       if (await giveWay(state)) return;
       state.report = await draw(state);

@@ -4,7 +4,17 @@ export const de = {
   protectTitle: "Der Zufall verbirgt Ihre Antworten",
   protectTitleWeak: "Der Zufall verbirgt Ihre Antworten kaum",
   protectLead:
-    "Bevor etwas gesendet wird, entscheidet hier in Ihrem Browser der Zufall, ob eine wahre oder eine andere Antwort hinausgeht.",
+    "Der Zufall entscheidet hier in Ihrem Browser, ob eine wahre oder eine andere Antwort gesendet wird.",
+  people:
+    "Von {all} Leuten, die zu „{question}“ dasselbe senden, ist bei {some} die wahre Antwort eine andere.",
+  peopleMost:
+    "Am wenigsten verbirgt der Zufall bei „{question}“: Von {all} Leuten, die dasselbe senden, ist bei {some} die wahre Antwort eine andere.",
+  peoplePicture:
+    "Von {all} Leuten, die dasselbe senden, ist bei {some} die wahre Antwort eine andere",
+  wheelPicture:
+    "Ein Glücksrad: {right} von 100 Teilen sprechen für Ihre Antwort, {wrong} für eine andere",
+  wheel:
+    "Der Zufall dreht ein Rad wie dieses: In {right} von 100 Fällen spricht das Gesendete für Ihre Antwort, in {wrong} für eine andere. Niemand sieht, wo es stehen blieb.",
   protectUnsure:
     "Niemand kann sicher wissen, welche es war: nicht die Leute hinter dieser Umfrage und niemand, der an ihre Daten kommt.",
   protectWhy:
@@ -82,8 +92,11 @@ export const de = {
   columnAnswer: "Ihre Antwort, nur Ihnen bekannt",
   columnSent: "Was gesendet wird",
   columnLeft: "Was gesendet wurde",
+  columnOthers: "Leute, die dasselbe senden und etwas anderes meinen",
+  someOf: "{some} von {all}",
   sentSame: "durch Zufall dieselbe",
   sentOther: "vom Zufall gewählt",
+  others: "Von {all} Leuten, die das senden, ist bei {some} die wahre Antwort eine andere.",
   sentCode: "Code {code}, er passt zu: {values}",
   andMore: "und {n} weiteren",
   bodyTitle: "Genau dieser Text",
@@ -128,6 +141,8 @@ export const de = {
   invitation: "Einladungscode",
   invitationHelp: "20 Buchstaben und Ziffern, von der Person, die Sie eingeladen hat.",
   invitationMissing: "Bitte geben Sie den Code ein, 20 Buchstaben und Ziffern.",
+  invitationRefused:
+    "Der Server kennt diesen Code nicht, oder er wurde schon benutzt. Es wurde nichts gesendet und nichts verbraucht. Bitte berichtigen Sie ihn oder fragen Sie die Person, die Sie eingeladen hat.",
   ledgerTitle: "Was dieses Gerät dieser Website bisher mitgeteilt hat",
   ledgerNone: "Nichts.",
   ledgerSpent: "Verlust an Privatheit (Epsilon)",

@@ -4,7 +4,15 @@ export const en = {
   protectTitle: "Chance hides your answers",
   protectTitleWeak: "Chance hardly hides your answers",
   protectLead:
-    "Before anything is sent, chance decides here, in your browser, whether a true answer or another one goes out.",
+    "Chance decides here, in your browser, whether a true answer or another one is sent.",
+  people:
+    "Of {all} people who send the same about “{question}”, the true answer of {some} is another one.",
+  peopleMost:
+    "Chance hides least at “{question}”: of {all} people who send the same, the true answer of {some} is another one.",
+  peoplePicture: "Of {all} people who send the same, the true answer of {some} is another one",
+  wheelPicture: "A wheel of chance: {right} of 100 parts suggest your answer, {wrong} another one",
+  wheel:
+    "Chance turns a wheel like this one: in {right} of 100 cases what is sent suggests your answer, in {wrong} another one. Nobody sees where it stopped.",
   protectUnsure:
     "Nobody can know for sure which it was: not the people who run this survey, not anyone who gets hold of their data.",
   protectWhy:
@@ -82,8 +90,11 @@ export const en = {
   columnAnswer: "Your answer, known only to you",
   columnSent: "What is sent",
   columnLeft: "What was sent",
+  columnOthers: "People who send the same and mean something else",
+  someOf: "{some} of {all}",
   sentSame: "by chance, the same",
   sentOther: "chosen by chance",
+  others: "Of {all} people who send this, the true answer of {some} is another one.",
   sentCode: "Code {code}, which fits: {values}",
   andMore: "and {n} more",
   bodyTitle: "Exactly this text",
@@ -126,6 +137,8 @@ export const en = {
   invitation: "Invitation code",
   invitationHelp: "20 letters and digits, from whoever invited you.",
   invitationMissing: "Please enter the code, 20 letters and digits.",
+  invitationRefused:
+    "The collector does not know this code, or it was used already. Nothing was sent and nothing is spent. Please correct it, or ask whoever invited you.",
   ledgerTitle: "What this device has told this site so far",
   ledgerNone: "Nothing.",
   ledgerSpent: "Privacy loss (epsilon)",

@@ -3,8 +3,15 @@ export const es = {
   language: "Idioma",
   protectTitle: "El azar oculta sus respuestas",
   protectTitleWeak: "El azar apenas oculta sus respuestas",
-  protectLead:
-    "Antes de enviar nada, el azar decide aquí, en su navegador, si sale una respuesta verdadera u otra.",
+  protectLead: "El azar decide aquí, en su navegador, si se envía una respuesta verdadera u otra.",
+  people:
+    "De {all} personas que envían lo mismo sobre «{question}», la respuesta verdadera es otra en {some}.",
+  peopleMost:
+    "Donde menos oculta el azar es en «{question}»: de {all} personas que envían lo mismo, la respuesta verdadera es otra en {some}.",
+  peoplePicture: "De {all} personas que envían lo mismo, la respuesta verdadera es otra en {some}",
+  wheelPicture: "Una ruleta: {right} de 100 partes apuntan a su respuesta, {wrong} a otra",
+  wheel:
+    "El azar gira una rueda como esta: en {right} de 100 casos lo enviado apunta a su respuesta, en {wrong} a otra. Nadie ve dónde se ha parado.",
   protectUnsure:
     "Nadie puede saber con certeza cuál fue: ni quienes hacen esta encuesta ni quien llegue a tener sus datos.",
   protectWhy:
@@ -83,8 +90,11 @@ export const es = {
   columnAnswer: "Su respuesta, que solo usted conoce",
   columnSent: "Lo que se envía",
   columnLeft: "Lo que se ha enviado",
+  columnOthers: "Personas que envían lo mismo y piensan otra cosa",
+  someOf: "{some} de {all}",
   sentSame: "por azar, la misma",
   sentOther: "elegida por el azar",
+  others: "De {all} personas que envían esto, la respuesta verdadera es otra en {some}.",
   sentCode: "Código {code}, que encaja con: {values}",
   andMore: "y {n} más",
   bodyTitle: "Exactamente este texto",
@@ -128,6 +138,8 @@ export const es = {
   invitation: "Código de invitación",
   invitationHelp: "20 letras y cifras, de quien le ha invitado.",
   invitationMissing: "Por favor, escriba el código: 20 letras y cifras.",
+  invitationRefused:
+    "El servidor no conoce este código, o ya se ha usado. No se ha enviado ni gastado nada. Por favor, corríjalo o pregunte a quien le ha invitado.",
   ledgerTitle: "Lo que este dispositivo ha dicho hasta ahora a este sitio",
   ledgerNone: "Nada.",
   ledgerSpent: "Pérdida de privacidad (épsilon)",

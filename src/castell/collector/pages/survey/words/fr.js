@@ -4,7 +4,16 @@ export const fr = {
   protectTitle: "Le hasard cache vos réponses",
   protectTitleWeak: "Le hasard ne cache guère vos réponses",
   protectLead:
-    "Avant tout envoi, le hasard décide ici, dans votre navigateur, si c’est une vraie réponse ou une autre qui part.",
+    "Le hasard décide ici, dans votre navigateur, si une vraie réponse ou une autre est envoyée.",
+  people:
+    "Sur {all} personnes qui envoient la même chose pour « {question} », la vraie réponse est autre pour {some}.",
+  peopleMost:
+    "C’est pour « {question} » que le hasard cache le moins : sur {all} personnes qui envoient la même chose, la vraie réponse est autre pour {some}.",
+  peoplePicture:
+    "Sur {all} personnes qui envoient la même chose, la vraie réponse est autre pour {some}",
+  wheelPicture: "Une roue : {right} parts sur 100 évoquent votre réponse, {wrong} une autre",
+  wheel:
+    "Le hasard tourne une roue comme celle-ci : dans {right} cas sur 100, ce qui est envoyé évoque votre réponse, dans {wrong} une autre. Personne ne voit où elle s’est arrêtée.",
   protectUnsure:
     "Personne ne peut savoir avec certitude laquelle : ni les responsables de cette enquête, ni quiconque obtiendrait leurs données.",
   protectWhy:
@@ -83,8 +92,11 @@ export const fr = {
   columnAnswer: "Votre réponse, connue de vous seulement",
   columnSent: "Ce qui est envoyé",
   columnLeft: "Ce qui a été envoyé",
+  columnOthers: "Personnes qui envoient la même chose et pensent autrement",
+  someOf: "{some} sur {all}",
   sentSame: "par hasard, la même",
   sentOther: "choisie par le hasard",
+  others: "Sur {all} personnes qui envoient ceci, la vraie réponse est autre pour {some}.",
   sentCode: "Code {code}, qui convient à : {values}",
   andMore: "et {n} autres",
   bodyTitle: "Exactement ce texte",
@@ -127,6 +139,8 @@ export const fr = {
   invitation: "Code d’invitation",
   invitationHelp: "20 lettres et chiffres, de la personne qui vous a invité.",
   invitationMissing: "Saisissez le code : 20 lettres et chiffres.",
+  invitationRefused:
+    "Le serveur ne connaît pas ce code, ou il a déjà servi. Rien n’a été envoyé ni dépensé. Corrigez-le, ou demandez à la personne qui vous a invité.",
   ledgerTitle: "Ce que cet appareil a dit à ce site jusqu’ici",
   ledgerNone: "Rien.",
   ledgerSpent: "Perte de confidentialité (epsilon)",
