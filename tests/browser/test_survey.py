@@ -111,6 +111,10 @@ def test_the_page_shows_what_the_codes_say(context: BrowserContext, surveyed: Co
         told = f"Of 100 people who send this, the true answer of {others} is another one."
         question, answered, left = cells.all_inner_texts()
         assert (question, answered) == (attribute.question, own)
+        box = cells.nth(1).bounding_box()
+        assert box is not None
+        assert box["width"] > 20  # a word is not broken into letters
+        assert box["height"] < 40
         assert left.split("\n") == [sent, note, told]
 
 

@@ -114,6 +114,18 @@ def test_a_study_may_show_reports_before_they_are_sent(tmp_path: Path) -> None:
     assert f"would leave this device: {body}\n" in out
 
 
+def test_consent_is_asked_for_and_thanks_are_said(tmp_path: Path) -> None:
+    words = 'consent = "I take part."\nthanks = "Thank you."\n'
+    with scripted(GOOD) as collector:
+        collector.study = type(collector.study).from_toml(words + TELEMETRY)
+        code, _ = at_a_terminal(collector.url, tmp_path / "one", b"n\n")
+        assert (code, collector.bodies) == (1, [])
+        code, out = at_a_terminal(collector.url, tmp_path / "two", b"y\nmac\nnone\n")
+    assert code == 0
+    assert "\nThank you.\n" in out
+    assert len(collector.bodies) == 1
+
+
 def test_of_very_many_values_the_first_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     from castell import Attribute, Schema, Study
     from castell.cli import answering

@@ -67,14 +67,20 @@ def send(
     if dry_run:
         _say_what_would_happen(client, as_json=as_json)
         return
+    text = client.study.text
     if stands is None:
+        if text.consent:
+            typer.echo(text.consent, err=True)
+        if text.consent and sys.stdin.isatty() and not typer.confirm("Do you agree?", err=True):
+            typer.echo("nothing was asked and nothing was sent", err=True)
+            raise typer.Exit(1)
         given = ask(client.study, client.asked) if sys.stdin.isatty() else _piped(client.asked)
         report = client.make(given, code)
     else:  # nothing is asked whose answer would change nothing
         report = replace(stands.report, invitation=code or stands.invitation)
     # Whoever may stop on seeing the report biases the results: it is shown once it has arrived,
     # unless the study is published with the other order.
-    before = client.study.text.review == "before" and stands is None
+    before = text.review == "before" and stands is None
     if before:
         typer.echo(f"would leave this device: {report.body()}", err=as_json)
         if sys.stdin.isatty() and not typer.confirm("Send it?", err=True):
@@ -102,6 +108,8 @@ def send(
         )
     if sent:
         typer.echo(f"left this device: {report.body()}")
+    if sent and text.thanks:
+        typer.echo(text.thanks)
     others = f", on all studies of this device: {total:.6g}" if len(entries) > 1 else ""
     typer.echo(
         f"{'stored' if sent else 'nothing was sent'}. Spent on this study: {here:.6g}{others}"

@@ -3,7 +3,7 @@
 import { bodyOf, readCodes } from "../client/report.js";
 import { attributeNamed } from "../client/study.js";
 import { people } from "./chances.js";
-import { make, spoken, table } from "./parts.js";
+import { make, spokenQuestion, spokenValue, table } from "./parts.js";
 
 /** @typedef {import("../client/report.js").Report} Report */
 /** @typedef {import("../client/study.js").Block} Block */
@@ -72,14 +72,14 @@ function sentRows({ person: { study }, answers, report }, speech) {
       const known = Object.hasOwn(answers, name);
       const own = known ? attribute.values.indexOf(answers[name]) : -1;
       return [
-        spoken(speech, speech.question(attribute)),
-        ...(known ? [spoken(speech, values[own])] : []),
+        spokenQuestion(speech, attribute),
+        ...(known ? [spokenValue(speech, attribute, own)] : []),
         make(
           "span",
           {},
           sent === null
             ? say("sentCode", { code: written, values: spokenFor(block, i, code, values, speech) })
-            : spoken(speech, values[sent[i]]),
+            : spokenValue(speech, attribute, sent[i]),
           sent !== null &&
             known &&
             make("span", { class: "small note" }, say(sent[i] === own ? "sentSame" : "sentOther")),

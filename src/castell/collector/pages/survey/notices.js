@@ -1,7 +1,7 @@
 // Things to know, and what became of a report.
 
 import { reportParts } from "./leaving.js";
-import { make } from "./parts.js";
+import { make, paragraphs } from "./parts.js";
 
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
@@ -67,7 +67,9 @@ export function sentScreen(state, speech, url) {
       "section",
       { class: "card done" },
       make("h2", { tabindex: -1 }, say("sentTitle")),
+      paragraphs("thanks", speech.told(state.person.study, "thanks")),
       make("p", {}, say("sentLead")),
+      completion(state, speech),
     ),
     make(
       "section",
@@ -77,6 +79,26 @@ export function sentScreen(state, speech, url) {
       reportParts(state, speech, url, true),
     ),
   ];
+}
+
+/**
+ * The way on, if the study has one: a link that a person may follow. Nothing is added to it.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ */
+function completion({ person: { study } }, { say, link }) {
+  const href = link(study, "completion");
+  return (
+    href !== "" &&
+    make(
+      "p",
+      { class: "onward" },
+      make("a", { href, rel: "noreferrer noopener" }, say("completion")),
+      " ",
+      make("span", { class: "small" }, href),
+    )
+  );
 }
 
 /**
@@ -99,6 +121,7 @@ export function alreadyScreen(state, speech, url) {
       make("summary", {}, say("leftTitle")),
       reportParts(state, speech, url, true),
     ),
+    completion(state, speech),
   );
 }
 

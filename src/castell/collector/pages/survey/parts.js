@@ -1,5 +1,9 @@
 // Elements, made without HTML in texts: what a study says is never read as markup.
 
+import { directionOf } from "./words.js";
+
+/** @typedef {import("../client/study.js").Attribute} Attribute */
+/** @typedef {import("./words.js").Speech} Speech */
 /** @typedef {Node | string | null | undefined | false} Child */
 
 /**
@@ -22,14 +26,48 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
- * A text of the study, in its own language and direction.
+ * How a text of the study is marked: its own language and direction, whatever the page's are.
  *
- * @param {{language: string}} speech
- * @param {string} text
+ * @param {string} language
+ */
+export function voice(language) {
+  return { lang: language, dir: directionOf(language) };
+}
+
+/**
+ * A question of the study.
+ *
+ * @param {Speech} speech
+ * @param {Attribute} attribute
  * @returns {HTMLElement}
  */
-export function spoken({ language }, text) {
-  return make("span", { lang: language, dir: "auto" }, text);
+export function spokenQuestion(speech, attribute) {
+  return make("span", voice(speech.languageOf(attribute, "question")), speech.question(attribute));
+}
+
+/**
+ * One of its values.
+ *
+ * @param {Speech} speech
+ * @param {Attribute} attribute
+ * @param {number} code
+ * @returns {HTMLElement}
+ */
+export function spokenValue(speech, attribute, code) {
+  const text = speech.values(attribute)[code];
+  return make("span", voice(speech.languageOf(attribute, "values")), text);
+}
+
+/**
+ * A longer text of the study, a paragraph for each line; nothing if there is none.
+ *
+ * @param {string} name the class it gets
+ * @param {import("./words.js").Told} told
+ */
+export function paragraphs(name, { text, language }) {
+  if (text === "") return null;
+  const lines = text.split("\n").map((line) => make("p", {}, line));
+  return make("div", { class: name, ...voice(language) }, lines);
 }
 
 /**

@@ -1,6 +1,6 @@
 // The questions. Nothing is sent from here.
 
-import { make, spoken } from "./parts.js";
+import { make, spokenValue, voice } from "./parts.js";
 
 /** @typedef {import("../client/study.js").Attribute} Attribute */
 /** @typedef {import("./survey.js").State} State */
@@ -46,7 +46,7 @@ export function askScreen(state, speech, done) {
         open.push({
           href: `#q${index}`,
           text: speech.question(attribute),
-          language: speech.language,
+          language: speech.languageOf(attribute, "question"),
         });
     }
     if (state.invited) {
@@ -129,8 +129,9 @@ function question(state, attribute, place, count, speech) {
   const index = state.person.study.attributes.indexOf(attribute);
   const [id, error] = [`q${index}`, `q${index}-error`];
   const values = speech.values(attribute);
+  const spokenIn = speech.languageOf(attribute, "values");
   const ticked = attribute.values.indexOf(state.answers[attribute.name] ?? "");
-  const buttons = values.map((value, code) =>
+  const buttons = values.map((_, code) =>
     make(
       "label",
       { class: "choice" },
@@ -142,7 +143,7 @@ function question(state, attribute, place, count, speech) {
         required: true,
         autocomplete: "off",
       }),
-      spoken(speech, value),
+      spokenValue(speech, attribute, code),
     ),
   );
   const list = () =>
@@ -157,7 +158,7 @@ function question(state, attribute, place, count, speech) {
       },
       make("option", { value: "" }, say("choose")),
       values.map((value, code) =>
-        make("option", { value: code, selected: code === ticked, lang: speech.language }, value),
+        make("option", { value: code, selected: code === ticked, ...voice(spokenIn) }, value),
       ),
     );
   return make(
@@ -169,7 +170,7 @@ function question(state, attribute, place, count, speech) {
       make("span", { class: "small" }, say("questionNumber", { n: place + 1, count })),
       make(
         "span",
-        { class: "asked", id: `${id}-text`, lang: speech.language, dir: "auto" },
+        { class: "asked", id: `${id}-text`, ...voice(speech.languageOf(attribute, "question")) },
         speech.question(attribute),
       ),
     ),

@@ -8,7 +8,7 @@ import { riskOf } from "../client/exposure.js";
 import { attributeNamed } from "../client/study.js";
 import { people } from "./chances.js";
 import { reportParts } from "./leaving.js";
-import { make, spoken, table } from "./parts.js";
+import { make, paragraphs, spokenQuestion, spokenValue, table } from "./parts.js";
 
 /** @typedef {import("../client/ledger.js").Entry} Entry */
 /** @typedef {import("./survey.js").State} State */
@@ -41,8 +41,8 @@ export function confirmScreen(state, speech, url, entries, act) {
         const attribute = attributeNamed(study, name);
         const own = attribute.values.indexOf(state.answers[name]);
         return [
-          spoken(speech, speech.question(attribute)),
-          spoken(speech, speech.values(attribute)[own]),
+          spokenQuestion(speech, attribute),
+          spokenValue(speech, attribute, own),
           say("someOf", people(speech, 1 - guess.right)),
         ];
       }),
@@ -50,6 +50,7 @@ export function confirmScreen(state, speech, url, entries, act) {
     make("p", {}, say("confirmBody", { url })),
     make("p", {}, say("confirmWhy")),
     cost(state, speech, entries),
+    consent(state, speech),
     actions(state, speech, act),
   );
 }
@@ -73,6 +74,7 @@ export function reviewScreen(state, speech, url, entries, act) {
     make("p", { class: "alert" }, say("reviewWarning")),
     reportParts(state, speech, url, false),
     cost(state, speech, entries),
+    consent(state, speech),
     actions(state, speech, act),
   );
 }
@@ -89,17 +91,63 @@ function cost({ person: { study } }, { say, atMost }, entries) {
 }
 
 /**
+ * What the owner of the study wants agreed to, with a box to tick; nothing if that is nothing.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ */
+function consent(state, speech) {
+  const { say } = speech;
+  const text = paragraphs("consent", speech.told(state.person.study, "consent"));
+  if (!text) return null;
+  const tick = (/** @type {Event} */ event) => {
+    state.agreed = /** @type {HTMLInputElement} */ (event.target).checked;
+  };
+  return make(
+    "div",
+    { class: "agreement" },
+    make("h3", {}, say("consentTitle")),
+    text,
+    make("p", { class: "error", id: "agree-error" }),
+    make(
+      "label",
+      { class: "choice" },
+      make("input", {
+        type: "checkbox",
+        id: "agree",
+        checked: state.agreed,
+        change: tick,
+        "aria-describedby": "agree-error",
+        autocomplete: "off",
+      }),
+      make("span", {}, say("consentAgree")),
+    ),
+  );
+}
+
+/**
  * @param {State} state
  * @param {Speech} speech
  * @param {Acts} act
  */
 function actions({ failure }, { say }, act) {
+  const send = () => {
+    const box = /** @type {HTMLInputElement | null} */ (document.getElementById("agree"));
+    if (!box || box.checked) {
+      act.send();
+      return;
+    }
+    /** @type {HTMLElement} */ (document.getElementById("agree-error")).textContent =
+      say("consentMissing");
+    box.setAttribute("aria-invalid", "true");
+    box.focus();
+  };
   return make(
     "div",
     { class: "actions" },
     make(
       "button",
-      { type: "button", class: "main", id: "send", click: act.send },
+      { type: "button", class: "main", id: "send", click: send },
       say(failure ? "retry" : "send"),
     ),
     act.back && make("button", { type: "button", class: "plain", click: act.back }, say("back")),

@@ -7,7 +7,7 @@ import { meet } from "../client/respondent.js";
 import { ledger } from "./account.js";
 import { introduction } from "./introduction.js";
 import { alreadyScreen, failure, notice, problemScreen, sentScreen } from "./notices.js";
-import { make } from "./parts.js";
+import { make, paragraphs, voice } from "./parts.js";
 import { askScreen } from "./questions.js";
 import { confirmScreen, reviewScreen } from "./sending.js";
 import { bestLanguage, languagesOf, speak } from "./words.js";
@@ -23,6 +23,7 @@ import { bestLanguage, languagesOf, speak } from "./words.js";
  * @property {boolean} invited whether a report needs an invitation
  * @property {string} invitation
  * @property {boolean} uninvited whether the collector has refused the invitation
+ * @property {boolean} agreed to what the study's owner wants agreed to
  * @property {string} language
  * @property {{[attribute: string]: string}} answers
  * @property {"changed" | "waiting" | "already" | "ask" | "confirm" | "review" | "sent"} screen
@@ -52,6 +53,7 @@ async function start() {
     invited: await asksForInvitations(),
     invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
     uninvited: false,
+    agreed: false,
     language: bestLanguage(languagesOf(study), navigator.languages),
     answers: {},
     screen: person.changed ? "changed" : firstScreen(entry),
@@ -118,8 +120,8 @@ async function asksForInvitations() {
  * @param {string} [focus] what to move to, so that a keyboard or a screen reader is where it happens
  */
 async function show(state, focus) {
-  const speech = speak(state.language);
   const { study, store } = state.person;
+  const speech = speak(state.language, study.language || "en");
   const entries = await readLedger(store);
   document.documentElement.lang = speech.pageLanguage;
   document.title = speech.title(study);
@@ -263,7 +265,6 @@ async function send(state) {
 function header(state, speech) {
   const { study } = state.person;
   const languages = languagesOf(study);
-  const description = speech.description(study);
   const choose = (/** @type {Event} */ event) => {
     state.language = /** @type {HTMLSelectElement} */ (event.target).value;
     state.answers = { ...state.answers, ...chosen(study) };
@@ -289,13 +290,8 @@ function header(state, speech) {
           ),
         ),
       ),
-    make("h1", { lang: speech.language, dir: "auto" }, speech.title(study)),
-    description !== "" &&
-      make(
-        "div",
-        { class: "lead", lang: speech.language, dir: "auto" },
-        ...description.split("\n").map((line) => make("p", {}, line)),
-      ),
+    make("h1", voice(speech.told(study, "title").language), speech.title(study)),
+    paragraphs("lead", speech.told(study, "description")),
   );
 }
 

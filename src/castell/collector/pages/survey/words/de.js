@@ -143,6 +143,12 @@ export const de = {
   invitationMissing: "Bitte geben Sie den Code ein, 20 Buchstaben und Ziffern.",
   invitationRefused:
     "Der Server kennt diesen Code nicht, oder er wurde schon benutzt. Es wurde nichts gesendet und nichts verbraucht. Bitte berichtigen Sie ihn oder fragen Sie die Person, die Sie eingeladen hat.",
+  consentTitle: "Ihre Einwilligung",
+  consentAgree: "Ich habe das gelesen und bin einverstanden.",
+  consentMissing: "Bitte kreuzen Sie an, wenn Sie einverstanden sind. Sonst wird nichts gesendet.",
+  completion: "Weiter zur nächsten Seite",
+  imprint: "Impressum",
+  privacy: "Datenschutzerklärung",
   ledgerTitle: "Was dieses Gerät dieser Website bisher mitgeteilt hat",
   ledgerNone: "Nichts.",
   ledgerSpent: "Verlust an Privatheit (Epsilon)",

@@ -139,6 +139,12 @@ export const en = {
   invitationMissing: "Please enter the code, 20 letters and digits.",
   invitationRefused:
     "The collector does not know this code, or it was used already. Nothing was sent and nothing is spent. Please correct it, or ask whoever invited you.",
+  consentTitle: "Your consent",
+  consentAgree: "I have read this and agree.",
+  consentMissing: "Please tick the box if you agree. Without it nothing is sent.",
+  completion: "Go on to the next page",
+  imprint: "Imprint",
+  privacy: "Privacy policy",
   ledgerTitle: "What this device has told this site so far",
   ledgerNone: "Nothing.",
   ledgerSpent: "Privacy loss (epsilon)",

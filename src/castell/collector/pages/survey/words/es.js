@@ -140,6 +140,12 @@ export const es = {
   invitationMissing: "Por favor, escriba el código: 20 letras y cifras.",
   invitationRefused:
     "El servidor no conoce este código, o ya se ha usado. No se ha enviado ni gastado nada. Por favor, corríjalo o pregunte a quien le ha invitado.",
+  consentTitle: "Su consentimiento",
+  consentAgree: "Lo he leído y estoy de acuerdo.",
+  consentMissing: "Marque la casilla si está de acuerdo. Sin ella no se envía nada.",
+  completion: "Seguir a la página siguiente",
+  imprint: "Aviso legal",
+  privacy: "Política de privacidad",
   ledgerTitle: "Lo que este dispositivo ha dicho hasta ahora a este sitio",
   ledgerNone: "Nada.",
   ledgerSpent: "Pérdida de privacidad (épsilon)",

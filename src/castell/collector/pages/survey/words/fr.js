@@ -141,6 +141,12 @@ export const fr = {
   invitationMissing: "Saisissez le code : 20 lettres et chiffres.",
   invitationRefused:
     "Le serveur ne connaît pas ce code, ou il a déjà servi. Rien n’a été envoyé ni dépensé. Corrigez-le, ou demandez à la personne qui vous a invité.",
+  consentTitle: "Votre consentement",
+  consentAgree: "J’ai lu ce texte et je suis d’accord.",
+  consentMissing: "Cochez la case si vous êtes d’accord. Sans cela, rien n’est envoyé.",
+  completion: "Continuer vers la page suivante",
+  imprint: "Mentions légales",
+  privacy: "Politique de confidentialité",
   ledgerTitle: "Ce que cet appareil a dit à ce site jusqu’ici",
   ledgerNone: "Rien.",
   ledgerSpent: "Perte de confidentialité (epsilon)",
