@@ -51,6 +51,7 @@ ORDER = {
         "invitation_check",
         "metrics",
         "results",
+        "one_file",
         "openapi",
         "routes",
         "app",

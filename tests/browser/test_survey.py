@@ -204,6 +204,23 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     assert rows[-1].startswith("In all")
 
 
+def test_the_page_is_few_files_and_few_bytes(browser: Browser, surveyed: Collector) -> None:
+    """A slow line waits for each; docs/browser.md has the times."""
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    tap = context.new_cdp_session(page)
+    tap.send("Network.enable")
+    sizes: list[int] = []
+    tap.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.goto(surveyed.url)
+    page.wait_for_selector("#questions")
+    page.wait_for_timeout(300)
+    # The page, its script, its style, its picture, the study, and what the collector asks for.
+    assert 5 <= len(sizes) <= 6
+    assert sum(sizes) < 50_000
+    context.close()
+
+
 # -- other ways to take part -----------------------------------------------------------------------
 
 

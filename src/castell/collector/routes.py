@@ -16,6 +16,7 @@ from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
 from castell.collector.invitation_check import invitation_check
 from castell.collector.metrics import prometheus
+from castell.collector.one_file import OneFile, one_script
 from castell.collector.openapi import openapi
 from castell.collector.responses import json_answer
 from castell.collector.settings import State
@@ -25,6 +26,8 @@ from castell.collector.writer import Writer
 
 HERE = Path(__file__).parent
 PAGES = HERE / "pages"
+# In the order they hold: the last one has the last word.
+STYLES = ("base.css", "survey.css", "pictures.css", "narrow.css")
 
 
 def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> list[BaseRoute]:
@@ -80,9 +83,15 @@ def core_routes(state: State, wire: Wire, writer: Writer, intake: Intake) -> lis
         Route("/metrics", metrics),
         Route("/openapi.json", by_invitation(described.__getitem__)),
     ]
-    if (PAGES / "survey" / "index.html").is_file():
-        routes.append(Route("/", survey))
     folders = {"client": CLIENT, "survey": PAGES / "survey", "results": PAGES / "results"}
+    if (PAGES / "survey" / "index.html").is_file():
+        script = OneFile.of(one_script("survey/survey.js", folders), "text/javascript")
+        styles = "\n".join((PAGES / "survey" / name).read_text("utf-8") for name in STYLES)
+        routes += [
+            Route("/", survey),
+            Route("/survey.js", script.answer),
+            Route("/survey.css", OneFile.of(styles, "text/css").answer),
+        ]
     for name, folder in folders.items():
         if folder.is_dir():
             routes.append(Mount(f"/static/{name}", _Files(directory=folder)))

@@ -43,6 +43,7 @@ start().catch((error) => {
 });
 
 async function start() {
+  const invited = asksForInvitations(); // meanwhile
   const person = await meet(new URL("study.json", document.baseURI).href, reportsUrl);
   const { study } = person;
   const entry = await person.entry();
@@ -50,7 +51,7 @@ async function start() {
   const state = {
     person,
     asked: await person.asked(),
-    invited: await asksForInvitations(),
+    invited: await invited,
     invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
     uninvited: false,
     agreed: false,
