@@ -2,7 +2,7 @@
 
 /**
  * @typedef {"study" | "changed" | "answer" | "report" | "stands" | "network" | "refused"
- *   | "device"} Kind
+ *   | "invitation" | "device"} Kind
  */
 
 export class Refusal extends Error {

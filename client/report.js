@@ -1,4 +1,4 @@
-// Making a report and sending a report are two steps, so that a person can look in between.
+// Making a report and sending a report are two steps; what people see of it, and when, is the page's.
 
 import { drawnBlock, randomized } from "./memo.js";
 import { Refusal } from "./refusal.js";
@@ -109,6 +109,22 @@ export async function sendReport(report, url, { attempts = 5, pause = sleep } = 
     const asked = 1000 * Number(answer?.headers.get("Retry-After") ?? 0);
     await pause(asked > 0 ? Math.min(asked, 60_000) : 500 * 2 ** (attempt - 1) * (0.5 + jitter()));
   }
+}
+
+/**
+ * Ask whether an invitation is good before a report leaves with it: a code that was mistyped then
+ * costs nothing. Only a clear no counts as one, for the collector decides again when it takes the
+ * report.
+ *
+ * @param {string} invitation
+ * @param {string | URL} url the collector's address for reports
+ * @returns {Promise<void>}
+ */
+export async function checkInvitation(invitation, url) {
+  const answer = await post(new URL("invitations", url), JSON.stringify({ invitation }));
+  if (answer?.status !== 403) return;
+  const { problem, remedy } = await refusalOf(answer);
+  throw new Refusal("invitation", problem, remedy);
 }
 
 /**

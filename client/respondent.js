@@ -2,7 +2,7 @@
 
 import { keptFor, settle, spend } from "./ledger.js";
 import { Refusal } from "./refusal.js";
-import { blocksAsked, makeReport, readCodes, sendReport } from "./report.js";
+import { blocksAsked, checkInvitation, makeReport, readCodes, sendReport } from "./report.js";
 import { openStore } from "./store.js";
 import { blockCode, parseStudy } from "./study.js";
 
@@ -69,6 +69,11 @@ export async function meet(studyUrl, reportsUrl, given) {
       checkAccepted();
       if (report.study !== study.digest) {
         throw new Refusal("changed", "the report is of another study", "make it again");
+      }
+      // A report that was handed over may have used its invitation up; before that, ask.
+      const { sent } = await keptFor(store, study.digest);
+      if (!sent && report.invitation !== undefined) {
+        await checkInvitation(report.invitation, reportsUrl);
       }
       // Once it has arrived nothing leaves any more: it counts, and a copy would only be a mark.
       if ((await spend(store, study, report)).state === "arrived") return;

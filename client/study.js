@@ -31,7 +31,13 @@ import { Refusal } from "./refusal.js";
  * @property {string} title
  * @property {string} description
  * @property {string} language the one its texts are written in; "" if it does not say
- * @property {{[language: string]: {title?: string, description?: string}}} translations
+ * @property {string} consent agreed to before sending; "" if there is none, as with those below
+ * @property {string} thanks
+ * @property {string} imprint the address of a page
+ * @property {string} privacy
+ * @property {string} completion where a person may go on to when done
+ * @property {{[language: string]: {[key: string]: string}}} translations
+ * @property {"after" | "before"} review whether a report is shown after it was sent, or before
  * @property {Attribute[]} attributes
  * @property {Block[]} blocks
  * @property {boolean} drawn whether a respondent reports one block, drawn at random, or all
@@ -40,6 +46,12 @@ import { Refusal } from "./refusal.js";
  */
 
 const FORMAT = 1;
+
+const SAID = ["title", "description", "consent", "thanks"];
+const LINKS = ["imprint", "privacy", "completion"];
+
+// An https address, or a path. One that goes on with a slash of either kind is another host's.
+const LINK = /^(https:\/\/[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][!-~]*)?|\/(?![/\\])[!-~]*)$/;
 
 /**
  * The study in a published text. The text must be the published one to the letter: a number written
@@ -56,15 +68,20 @@ export async function parseStudy(text) {
   } catch {
     throw broken("this is not JSON");
   }
-  const texts = ["title", "description", "language", "translations", "draw"];
+  const texts = [...SAID, ...LINKS, "language", "translations", "review", "draw"];
   keys(document, ["attributes", "blocks", "castell", "digest", "name"], texts, "the study");
   if (document.castell !== FORMAT) {
     throw broken(`the study has format ${JSON.stringify(document.castell)}, not ${FORMAT}`);
   }
   if (typeof document.name !== "string") throw broken("the study has no name");
-  for (const key of ["title", "description", "language"]) optionalText(document, key);
+  for (const key of [...SAID, "language"]) optionalText(document, key);
+  for (const key of LINKS) optionalLink(document, key);
   if ("language" in document) checkLanguage(document.language);
-  translations(document, ["title", "description"]);
+  translations(document, [...SAID, ...LINKS]);
+  for (const told of Object.values(document.translations ?? {})) {
+    for (const key of LINKS) optionalLink(told, key);
+  }
+  if ("review" in document && document.review !== "before") throw broken("review is not before");
   if ("draw" in document && document.draw !== 1) throw broken("the study draws not one block");
 
   const attributes = listed(document.attributes, 1).map(attributeOf);
@@ -86,8 +103,14 @@ export async function parseStudy(text) {
     name: document.name,
     title: document.title ?? "",
     description: document.description ?? "",
+    consent: document.consent ?? "",
+    thanks: document.thanks ?? "",
+    imprint: document.imprint ?? "",
+    privacy: document.privacy ?? "",
+    completion: document.completion ?? "",
     language: document.language ?? "",
     translations: document.translations ?? {},
+    review: document.review ?? "after",
     attributes,
     blocks,
     drawn,
@@ -228,6 +251,17 @@ function checkLanguage(language) {
 function optionalText(holder, key) {
   if (!(key in holder)) return;
   if (typeof holder[key] !== "string" || holder[key] === "") throw broken(`${key} is no text`);
+}
+
+/**
+ * An address that a page may lead to: https, or a path on the host the page came from.
+ *
+ * @param {any} holder
+ * @param {string} key
+ */
+function optionalLink(holder, key) {
+  optionalText(holder, key);
+  if (!LINK.test(holder[key] ?? "/")) throw broken(`${key} is no link`);
 }
 
 /**

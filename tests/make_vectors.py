@@ -260,11 +260,19 @@ STUDIES = {
         [block(kary(3, 2918732888, 2**30), "smokes"), block(kary(4, 2918732888, 2**30), "health")],
         title="How are you?",
         description="Six questions.\nThree minutes.",
+        consent="I take part of my own will.",
+        thanks="Thank you.",
+        imprint="https://university.example/imprint",
+        privacy="/privacy.html?short#top",
+        completion="https://panel.example:8443/done?study=7",
         language="en",
         translations={
-            "de": {"title": "Wie geht es Ihnen?"},
+            "de": {"title": "Wie geht es Ihnen?", "imprint": "https://university.example/de"},
             "ca": {"title": "Com esteu?", "description": "Sis preguntes."},
         },
+    ),
+    "shown before it is sent": study(
+        "before", [YES], [block(kary(2, 3, 1), "yes")], review="before"
     ),
     "a cluster, and a matrix": study(
         "café",
@@ -479,6 +487,19 @@ def broken_studies() -> list[Json]:
         "a format that is text": put("castell", value="1"),
         "a title that is no text": put("title", value=3),
         "an empty title": put("title", value=""),
+        "a review that is the default": put("review", value="after"),
+        "a review that is none": put("review", value=""),
+        "a consent that is no text": put("consent", value=["x"]),
+        "a link that runs a script": put("completion", value="javascript:alert(1)"),
+        "a link without encryption": put("privacy", value="http://university.example/"),
+        "a link to another host by its path": put("imprint", value="//university.example/"),
+        "the same with a backslash": put("imprint", value="/\\university.example/"),
+        "a link with a name in it": put("imprint", value="https://me@university.example/"),
+        "a link with a space": put("imprint", value="https://university.example/a b"),
+        "a link without a host": put("imprint", value="https:///a"),
+        "a translated link that runs a script": put(
+            "translations", "de", "imprint", value="javascript:alert(1)"
+        ),
         "a language that is none": put("language", value="English"),
         "translations without a language": put("translations", value={}),
         "an empty translation": put("translations", value={"de": {}}),

@@ -36,12 +36,20 @@ def answer(page: Page, answers: dict[str, int]) -> None:
             field.locator("label.choice").nth(code).click()
 
 
+def proceed(page: Page) -> None:
+    """Go to the last screen before sending: what will happen, without the report."""
+    page.locator("#questions button[type=submit]").click()
+    page.wait_for_selector(".confirm")
+
+
 def review(page: Page) -> str:
-    """Go to what would be sent; the exact text shown there."""
+    """The same in a study with review = "before": the exact text that would be sent."""
     page.locator("#questions button[type=submit]").click()
     return page.locator("#body").inner_text()
 
 
-def send(page: Page) -> None:
+def send(page: Page) -> str:
+    """Send, and read the exact text that is shown as sent."""
     page.locator("#send").click()
     page.wait_for_selector(".done")
+    return page.locator("#body").inner_text()

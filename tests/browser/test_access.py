@@ -12,7 +12,8 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from tests.browser.conftest import ROOT
-from tests.browser.taking_part import ANSWERS, answer, opened, review, send
+from tests.browser.studies import SURVEY
+from tests.browser.taking_part import ANSWERS, answer, opened, proceed, review, send
 from tests.collecting import Collector
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ def test_the_whole_survey_by_keyboard(browser: Browser, surveyed: Collector) -> 
     page.keyboard.type("south-e")
     press_until(page, "Tab", "at.type === 'submit'")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#body")
-    assert page.evaluate("document.activeElement.textContent") == "This would leave your device"
-    answers = page.locator(".review tbody td:nth-child(2) > span:last-child").all_inner_texts()
+    page.wait_for_selector(".confirm")
+    assert page.evaluate("document.activeElement.textContent") == "What happens when you send"
+    answers = page.locator(".confirm tbody td:nth-child(2) > span:last-child").all_inner_texts()
     assert answers == ["45-59", "before", "rarely", "south-east"]
     press_until(page, "Tab", "at.id === 'send'")
     page.keyboard.press("Enter")
@@ -97,9 +98,13 @@ def test_what_a_screen_reader_hears(browser: Browser, surveyed: Collector) -> No
     assert group.get_by_role("radio").count() == 3
     assert group.get_by_role("radio", name="before").count() == 1
     assert page.get_by_role("combobox", name="Where do you live?").count() == 1
-    picture = page.get_by_role("img").get_attribute("aria-label")
-    assert picture is not None
-    assert "of 100 guesses right by luck" in picture
+    page.locator("summary").click()
+    pictures = [p.get_attribute("aria-label") or "" for p in page.get_by_role("img").all()]
+    assert [label[:23] for label in pictures] == [
+        "Of 100 people who send ",
+        "A wheel of chance: 57.6",
+        "33.3 of 100 guesses rig",
+    ]
     assert [page.get_by_role(role).count() for role in ("banner", "main", "contentinfo")] == [1] * 3
     levels = page.eval_on_selector_all("h1, h2, h3", "all => all.map(h => Number(h.tagName[1]))")
     assert levels[0] == 1
@@ -108,21 +113,38 @@ def test_what_a_screen_reader_hears(browser: Browser, surveyed: Collector) -> No
     context.close()
 
 
-def to_review(page: Page) -> None:
+def to_confirm(page: Page) -> None:
     answer(page, ANSWERS)
-    review(page)
+    proceed(page)
 
 
 def to_sent(page: Page) -> None:
-    to_review(page)
+    to_confirm(page)
     send(page)
+
+
+def to_already(page: Page) -> None:
+    to_sent(page)
+    page.reload()
+    page.locator("summary").click()
+
+
+def to_review(page: Page) -> None:
+    """The same survey, shown before it is sent: a changed study, so accepted first."""
+    with_study(page, Study.from_toml('review = "before"\n' + SURVEY).to_json())
+    page.reload()
+    page.get_by_role("button", name="I have understood").click()
+    answer(page, ANSWERS)
+    review(page)
 
 
 SHOWN: dict[str, Callable[[Page], None]] = {
     "ask": lambda page: page.locator("summary").click(),
     "missing": lambda page: page.locator("#questions button[type=submit]").click(),
+    "confirm": to_confirm,
     "review": to_review,
     "sent": to_sent,
+    "already": to_already,
 }
 
 
@@ -173,6 +195,35 @@ def test_a_phone_need_not_scroll_sideways(
         context.close()
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_first_question_is_on_the_first_screen_of_a_phone(
+    browser: Browser, surveyed: Collector, language: str
+) -> None:
+    context = browser.new_context(locale=language, viewport=PHONE)  # type: ignore[arg-type]
+    page = opened(context, surveyed.url)
+    ends = page.eval_on_selector_all(
+        "#q0 legend, #q0 .choice", "all => all.map(e => e.getBoundingClientRect().bottom)"
+    )
+    assert sum(end <= PHONE["height"] for end in ends) >= 2  # the question and a choice
+    # All of the rest is folded, and what is protected is said in a sentence and a number.
+    told = page.locator(".protect").inner_text()
+    assert told.count("57") == 0
+    assert told.count("42") == 1
+    context.close()
+
+
+def test_the_wheel_stands_still_for_who_asks_for_that(
+    browser: Browser, surveyed: Collector
+) -> None:
+    for motion, name in (("reduce", "none"), ("no-preference", "turn")):
+        context = browser.new_context(locale="en-US", reduced_motion=motion)  # type: ignore[arg-type]
+        page = opened(context, surveyed.url)
+        page.locator("summary").click()
+        hand = page.locator(".wheel .hand")
+        assert hand.evaluate("e => getComputedStyle(e).animationName") == name
+        context.close()
+
+
 # -- other designs ---------------------------------------------------------------------------------
 
 
@@ -194,14 +245,14 @@ def test_a_drawn_design_asks_only_what_was_drawn(browser: Browser, surveyed: Col
         assert "Chance has picked 2 of 3 questions" in page.locator(".protect").inner_text()
         for field in page.locator("fieldset").all():
             field.locator("label").first.click()
-        shown = review(page)
+        proceed(page)
+        shown = send(page)
         (code,) = json.loads(shown)["codes"]
         assert "the questions that chance has picked" in page.locator(".review dl").inner_text()
         rows = page.locator(".review tbody tr").all_inner_texts()
         assert len(rows) == 2
         circle = study["blocks"][index]["channel"]["kind"] == "cyclic"
         assert [f"Code {code}, which fits" in row for row in rows] == [circle, circle]
-        send(page)
         assert bodies == [shown]
         starts = [0, 6, 19, 27]
         assert starts[index] <= code < starts[index + 1]
@@ -218,6 +269,7 @@ def test_weak_protection_is_called_weak(
     with_study(page, study.to_json())
     page.goto(surveyed.url)
     page.wait_for_selector("#questions")
+    page.locator("summary").click()
     told = page.locator(".protect").inner_text()
     # At 2 each the guess is wrong more than once in ten times, at 6 each far less.
     assert ("This is weak protection" in told) == (epsilon > 4)
@@ -225,7 +277,6 @@ def test_weak_protection_is_called_weak(
     assert ("hardly hides" in told) == (epsilon > 4)
     exposure = study.statement().exposures[0]
     assert f"right in {100 * exposure.best_guess:.1f} of 100 cases" in told
-    page.locator("summary").click()
     numbers = page.locator("details").inner_text()
     assert f"Privacy loss (epsilon): {epsilon:.2f} in all" in numbers
     assert f"{100 * exposure.best_guess:.1f} of 100" in numbers
@@ -239,10 +290,14 @@ def test_codes_that_are_no_answers_are_explained(browser: Browser, surveyed: Col
     page.goto(surveyed.url)
     page.wait_for_selector("#questions")
     page.locator("fieldset label").nth(1).click()
-    (code,) = json.loads(review(page))["codes"]
+    proceed(page)
+    (code,) = json.loads(send(page))["codes"]
     values = ["poor", "fair", "good", "excellent"]
     fits = [value for x, value in enumerate(values) if (code - x) % 7 in {0, 1, 3}]
     told = page.locator(".review td:last-child").inner_text()
+    # Weights are 11 for the answers that a code fits and 4 for the others.
+    others = 4 * (4 - len(fits)) / (11 * len(fits) + 4 * (4 - len(fits)))
+    assert not fits or f"the true answer of {int(100 * others)} is another one" in told
     assert f"Code {code}, which fits: {', '.join(fits or values)}" in told
     context.close()
 
@@ -258,9 +313,9 @@ def test_pictures(
     page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     page.locator("h1").click()  # nothing has the focus or the mouse
-    for screen in ("ask", "review", "sent"):
-        if screen == "review":
-            review(page)
+    for screen in ("ask", "confirm", "sent"):
+        if screen == "confirm":
+            proceed(page)
         if screen == "sent":
             send(page)
         path = screens / f"survey-{screen}-{name}.png"

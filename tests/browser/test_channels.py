@@ -16,7 +16,8 @@ import pytest
 
 from castell import plugins
 from castell.channels import BUILT_IN
-from castell.collector.browser_channels import browser_kinds
+from castell.collector.browser_channels import CLIENT, browser_kinds
+from castell.collector.one_file import one_script
 from tests.browser.conftest import ROOT
 from tests.browser.test_survey import survey_through
 from tests.collecting import Collector
@@ -80,10 +81,9 @@ def test_a_file_for_each_kind_and_each_in_the_table() -> None:
     table = (ROOT / "client" / "channel.js").read_text(encoding="utf-8")
     (listed,) = re.findall(r"const KINDS = \{(.*?)\}", table)
     assert {entry.split(":")[0].strip() for entry in listed.split(",")} == browser_kinds()
-    # Asked for with the page, so that a file each costs requests but no waiting for one another.
-    index = (SURVEY / "index.html").read_text(encoding="utf-8")
-    preloaded = re.findall(r'rel="modulepreload" href="static/client/channels/(\w+).js"', index)
-    assert set(preloaded) == browser_kinds()
+    # All of them come with the page's one script: a kind is never fetched when it is needed.
+    script = one_script("survey/survey.js", {"client": CLIENT, "survey": SURVEY})
+    assert set(re.findall(r"^// client/channels/(\w+).js$", script, re.M)) == browser_kinds()
     # Bloom filters are for comparisons; no collector takes them.
     assert browser_kinds() == set(BUILT_IN) - {"bloom"}
 

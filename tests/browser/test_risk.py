@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from castell import Attribute, Schema, Study
@@ -130,7 +131,8 @@ def test_the_page_says_what_check_says(browser: Browser, surveyed: Collector, na
     own = {attribute: lens_on(block, [attribute]) for block in blocks for attribute in block.names}
     told = page.locator(".protect").inner_text()
 
-    # The headline is the likeliest guess at what this person is asked.
+    # The headline is the likeliest guess at what this person is asked, in whole people and then
+    # exactly.
     likeliest = max(asked, key=lambda each: own[each].best_guess)
     question = study.schema[likeliest].question
     right, chance = (share(x) for x in (own[likeliest].best_guess, exposures[likeliest].chance))
@@ -138,6 +140,10 @@ def test_the_page_says_what_check_says(browser: Browser, surveyed: Collector, na
         f"guesses your answer to “{question}” right in {hundred(right)} of 100 cases. "
         f"Without it, a blind guess is right in {hundred(chance)} of 100." in told
     )
+    doubt = 1 - own[likeliest].best_guess
+    if doubt >= 0.01:
+        assert "of 100 people who send the same" in told.lower()
+        assert f"the true answer of {int(100 * doubt + 1e-9)} is another one." in told
     assert ("No other answer of yours" in told) == (len(asked) > 1)
     worst = max(own[each].worst_guess for each in asked)
     assert ("This is weak protection" in told) == (worst > 0.9)
@@ -180,6 +186,47 @@ def test_the_page_says_what_check_says(browser: Browser, surveyed: Collector, na
         f"{often_here(statement.all_by_chance)}." in told
     )
     page.context.close()
+
+
+WHOLE = [(0.424, 42, 100), (0.5, 50, 100), (0.01, 1, 100), (0.0099, 9, 1000), (0.9999, 99, 100),
+         (1.0, 100, 100), (0.0, 0, 100), (2e-6, 2, 1_000_000), (1e-15, 1, 10**12)]  # fmt: skip
+
+
+def test_people_are_whole_and_never_none_or_all_unless_they_are(module_page: Page) -> None:
+    found = module_page.evaluate(
+        """async (chances) => {
+          const { people } = await import("/static/survey/chances.js");
+          return chances.map((chance) => people({ number: String }, chance));
+        }""",
+        [chance for chance, _, _ in WHOLE],
+    )
+    assert found == [{"some": str(some), "all": str(every)} for _, some, every in WHOLE]
+
+
+@pytest.mark.parametrize("name", ["rectangular", "wide circles", "cover 4.0", "independent 1.0"])
+def test_who_sends_a_code_and_means_otherwise(module_page: Page, name: str) -> None:
+    """Of a uniform population, from the whole matrix: Python and the browser agree."""
+    study = STUDIES[name]
+    for place, block in enumerate(study.design.blocks[:3]):
+        weights = np.array(block.channel.weights(), dtype=float)
+        code = weights.shape[1] - 1
+        column = weights[:, code]
+        digits = np.array(np.unravel_index(np.arange(len(column)), block.sizes))
+        fits = digits[:, column == column.max()]
+        expected = [
+            column[~np.isin(digits[i], fits[i])].sum() / column.sum()
+            for i in range(len(block.sizes))
+        ]
+        found = module_page.evaluate(
+            """async ([text, place, code]) => {
+              const { parseStudy } = await import("/static/client/study.js");
+              const { meantOtherwise } = await import("/static/survey/leaving.js");
+              const block = (await parseStudy(text)).blocks[place];
+              return block.sizes.map((_, at) => meantOtherwise(block, at, code));
+            }""",
+            [study.to_json(), place, code],
+        )
+        assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_person_who_drew_one_of_twelve_is_told_so(browser: Browser, surveyed: Collector) -> None:

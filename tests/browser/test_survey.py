@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, OTHERS, answer, opened, review, send
+from tests.browser.taking_part import ANSWERS, OTHERS, answer, opened, proceed, send
 from tests.browser.wire import Request, Wiretap
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ EVERY_WEBSITE = {
 def survey_through(
     browser: Browser, collector: Collector, answers: dict[str, int]
 ) -> tuple[str, list[Request]]:
-    """Take part with some answers: the text shown before sending, and all that was sent."""
+    """Take part with some answers: the text shown afterwards, and all that was sent."""
     context = browser.new_context(locale="en-US")
     elsewhere: list[str] = []
     try:
@@ -43,9 +46,9 @@ def survey_through(
             page = opened(context, f"{wire.url}/")
             before = [r for r in wire.requests() if r.method != "GET"]
             answer(page, answers)
-            shown = review(page)
+            proceed(page)
             assert before == [r for r in wire.requests() if r.method != "GET"] == []
-            send(page)
+            shown = send(page)
             assert elsewhere == []
             return shown, wire.requests()
     finally:
@@ -95,18 +98,24 @@ def test_answers_change_the_codes_and_nothing_else(browser: Browser, collector: 
 def test_the_page_shows_what_the_codes_say(context: BrowserContext, surveyed: Collector) -> None:
     page = opened(context, surveyed.url)
     answer(page, ANSWERS)
-    codes = json.loads(review(page))["codes"]
+    proceed(page)
+    codes = json.loads(send(page))["codes"]
     rows = page.locator(".review tbody tr")
     for place, attribute in enumerate(surveyed.study.schema):
         cells = rows.nth(place).locator("th, td > span:last-child")
         own = attribute.values[ANSWERS[attribute.name]]
         sent = attribute.values[codes[place]]
         note = "by chance, the same" if own == sent else "chosen by chance"
-        texts = [text.replace("\n", "") for text in cells.all_inner_texts()]
-        assert texts == [attribute.question, own, sent + note]
-    # To and fro: the report of an answer does not change, so nobody can choose a nicer one.
-    page.get_by_role("button", name="Back to my answers").click()
-    assert json.loads(review(page))["codes"] == codes
+        right = surveyed.study.design.blocks[place].channel.best_guess
+        others = int(100 - 100 * right)
+        told = f"Of 100 people who send this, the true answer of {others} is another one."
+        question, answered, left = cells.all_inner_texts()
+        assert (question, answered) == (attribute.question, own)
+        box = cells.nth(1).bounding_box()
+        assert box is not None
+        assert box["width"] > 20  # a word is not broken into letters
+        assert box["height"] < 40
+        assert left.split("\n") == [sent, note, told]
 
 
 def test_inline_code_is_blocked(context: BrowserContext, surveyed: Collector) -> None:
@@ -133,9 +142,9 @@ def test_who_has_taken_part_is_told_that_the_report_stands(
     running = collector(SURVEY)
     page = opened(context, running.url)
     answer(page, ANSWERS)
-    shown = json.loads(review(page))
-    assert "privacy loss (epsilon) of 4.00" in page.locator(".review").inner_text()
-    send(page)
+    proceed(page)
+    assert "privacy loss (epsilon) of 4.00" in page.locator(".confirm").inner_text()
+    shown = send(page)
     page.close()
     for _ in range(2):
         page = opened(context, running.url, "main h2")
@@ -143,9 +152,13 @@ def test_who_has_taken_part_is_told_that_the_report_stands(
         assert "already taken part" in told
         assert "It stands until the study ends" in told
         assert page.locator("main button, form").count() == 0
+        # What was sent can be looked at again; what was answered is not known any more.
+        page.locator("summary").click()
+        assert page.locator("#body").inner_text() == shown
+        assert page.locator(".review thead th").all_inner_texts() == ["Question", "What was sent"]
         assert "Privacy loss (epsilon): 4.00" in page.locator("footer").inner_text()
         page.close()
-    assert running.codes() == [tuple(shown["codes"])]
+    assert running.codes() == [tuple(json.loads(shown)["codes"])]
 
 
 def test_of_two_tabs_the_first_report_stands_and_the_other_says_so(
@@ -155,18 +168,16 @@ def test_of_two_tabs_the_first_report_stands_and_the_other_says_so(
     first, second = (opened(context, running.url) for _ in range(2))
     answer(first, ANSWERS)
     answer(second, OTHERS)
-    shown = json.loads(review(first))
-    assert json.loads(review(second))["id"] != shown["id"]
-    send(first)
+    proceed(first)
+    proceed(second)
+    shown = send(first)
     second.locator("#send").click()
-    assert "That report stands" in second.get_by_role("alert").inner_text()
-    # What is shown now is the report that stands.
-    assert json.loads(second.locator("#body").inner_text()) == shown
-    second.get_by_role("button", name="Back to my answers").click()
-    answer(second, OTHERS)
-    assert json.loads(review(second)) == shown
-    assert "whatever you answer now" in second.locator(".review").inner_text()
-    assert running.codes() == [tuple(shown["codes"])]
+    second.get_by_role("heading", name="You have already taken part").wait_for()
+    # What is shown now is the report that stands, and not what it would have made of OTHERS.
+    second.locator("summary").click()
+    assert second.locator("#body").inner_text() == shown
+    assert second.locator(".review thead th").count() == 2
+    assert running.codes() == [tuple(json.loads(shown)["codes"])]
 
 
 def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: Start) -> None:
@@ -175,7 +186,7 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     running = collector(SURVEY)
     page = opened(context, running.url)
     answer(page, ANSWERS)
-    review(page)
+    proceed(page)
     send(page)
     page.close()
     changed = Study.from_toml(SURVEY.replace("epsilon = 4.0", "epsilon = 7.5")).to_json()
@@ -186,11 +197,28 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     page.get_by_role("button", name="I have understood").click()
     page.wait_for_selector("form#questions")
     answer(page, ANSWERS)
-    review(page)
+    proceed(page)
     send(page)
     rows = page.locator("footer li").all_inner_texts()
     assert {row.rpartition(" ")[2] for row in rows} == {"4.00", "7.50", "11.50"}
     assert rows[-1].startswith("In all")
+
+
+def test_the_page_is_few_files_and_few_bytes(browser: Browser, surveyed: Collector) -> None:
+    """A slow line waits for each; docs/browser.md has the times."""
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    tap = context.new_cdp_session(page)
+    tap.send("Network.enable")
+    sizes: list[int] = []
+    tap.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.goto(surveyed.url)
+    page.wait_for_selector("#questions")
+    page.wait_for_timeout(300)
+    # The page, its script, its style, its picture, the study, and what the collector asks for.
+    assert 5 <= len(sizes) <= 6
+    assert sum(sizes) < 50_000
+    context.close()
 
 
 # -- other ways to take part -----------------------------------------------------------------------
@@ -213,49 +241,84 @@ def test_languages_come_from_the_study_and_choosing_one_sends_nothing(
     assert page.locator("#q1 input:checked").get_attribute("value") == "2"
     assert page.locator("#q3 select").input_value() == "5"
     assert requests == []
-    codes = json.loads(review(page))["codes"]
+    proceed(page)
     page.locator("#language").select_option("de")
-    expect(page.locator("main h2")).to_have_text("Das würde Ihr Gerät verlassen")
-    assert json.loads(page.locator("#body").inner_text())["codes"] == codes
+    expect(page.locator("main h2")).to_have_text("Was beim Senden geschieht")
+    shown = send(page)
+    page.locator("#language").select_option("en")
+    expect(page.locator("main h2").last).to_have_text("This left your device")
+    assert page.locator("#body").inner_text() == shown
     context.close()
 
 
-def test_invitations(context: BrowserContext, collector: Start) -> None:
-    import subprocess
-    import sys
-    from pathlib import Path
-
+def test_invitations(browser: Browser, collector: Start) -> None:
     first = collector(SURVEY)
     program = str(Path(sys.executable).with_name("castell"))
-    study = first.store.with_suffix(".toml")
-    code = subprocess.run(
-        [program, "invite", str(study), "1"], capture_output=True, text=True, check=True
-    ).stdout.strip()
+    invite = [program, "invite", str(first.store.with_suffix(".toml")), "2"]
+    made = subprocess.run(invite, capture_output=True, text=True, check=True)
+    code, another = made.stdout.split()
     running = collector(SURVEY, "--store", str(first.store))
+    context = browser.new_context(locale="en-US")
     page = opened(context, running.url)
+    # It is asked for before the questions.
+    assert page.locator(".question").first.get_attribute("id") == "invited"
     answer(page, ANSWERS)
     page.locator("#questions button[type=submit]").click()
     assert "Invitation code" in page.locator("#missing").inner_text()
     page.locator("#invitation").fill(code.upper())
-    report = json.loads(review(page))
+    proceed(page)
+    report = json.loads(send(page))
     assert list(report) == ["id", "study", "codes", "invitation"]
     assert report["invitation"] == code
-    send(page)
-    # Used up: on another device the same code is refused, and the page says why.
-    browser = context.browser
-    assert browser is not None
-    other = browser.new_context(locale="en-US")
-    page = opened(other, f"{running.url}/#invitation={code}")
+    context.close()
+    # Used up: on another device the same code is refused before a report leaves with it.
+    context = browser.new_context(locale="en-US")
+    page = opened(context, f"{running.url}/#invitation={code}")
+    posts: list[str] = []
+    page.on("request", lambda r: posts.append(r.url) if r.method == "POST" else None)
+    assert page.locator(".question").last.get_attribute("id") == "invited"
     answer(page, OTHERS)
-    refused = json.loads(review(page))
+    proceed(page)
     page.locator("#send").click()
-    assert "used already" in page.get_by_role("alert").inner_text()
-    assert len(running.codes()) == 1
-    # The collector has seen that report, so with a good code it is the same one that goes.
-    page = opened(other, running.url)
-    answer(page, ANSWERS)
-    page.locator("#invitation").fill("b" * 20)
-    again = json.loads(review(page))
-    assert again == {**refused, "invitation": "b" * 20}
-    assert "That report stands" in page.locator(".review").inner_text()
-    other.close()
+    page.wait_for_selector("#invited.open")
+    assert "Nothing was sent and nothing is spent" in page.locator("#invited").inner_text()
+    assert page.evaluate("document.activeElement.id") == "invitation"
+    assert [url.rpartition("/")[2] for url in posts] == ["invitations"]
+    assert "Nothing." in page.locator("footer").inner_text()
+    # It can be corrected there, and the answers are still ticked.
+    page.locator("#invitation").fill(another)
+    proceed(page)
+    assert json.loads(send(page))["invitation"] == another
+    assert len(running.codes()) == 2
+    context.close()
+
+
+def test_a_report_that_was_refused_with_its_invitation_stands(
+    browser: Browser, surveyed: Collector
+) -> None:
+    """Two devices may use a code at once: the question before is a courtesy, the store decides."""
+    context = browser.new_context(locale="en-US")
+    page = context.new_page()
+    bodies: list[str] = []
+
+    def refuse(route: Any) -> None:
+        bodies.append(route.request.post_data)
+        route.fulfill(status=403, json={"error": "the invitation was used already"})
+
+    page.route("**/collector.json", lambda r: r.fulfill(json={"invitations": True}))
+    page.route("**/invitations", lambda r: r.fulfill(json={"status": "good"}))
+    page.route("**/reports", refuse)
+    for letter in "ab":
+        page.goto(f"{surveyed.url}/#invitation={letter * 20}")
+        page.reload()
+        page.wait_for_selector("#questions")
+        answer(page, ANSWERS if letter == "a" else OTHERS)
+        proceed(page)
+        stands = "That report stands" in page.locator(".confirm").inner_text()
+        assert stands == (letter == "b")
+        page.locator("#send").click()
+        page.wait_for_selector("[role=alert]:not([hidden])")
+        assert "used already" in page.get_by_role("alert").inner_text()
+    one, two = map(json.loads, bodies)
+    assert two == {**one, "invitation": "b" * 20}
+    context.close()

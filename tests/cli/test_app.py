@@ -81,7 +81,7 @@ def test_from_answers_to_a_table(folder: Path, castell: Shell, answers: str) -> 
     assert table.json["n"] == 3000
     assert table.json["secure"] is True
     assert abs(sum(map(sum, table.json["probabilities"])) - 1) < 1e-9
-    assert pq.read_table(folder / "t.parquet").num_rows == 12
+    assert pq.read_table(folder / "t.parquet").num_rows == 20  # who would not say is a value too
     assert (folder / "t.svg").read_text().startswith("<svg")
 
 
@@ -139,6 +139,18 @@ def test_check_says_what_it_costs(folder: Path, castell: Shell) -> None:
     assert document["statement"] == shown.out.splitlines()[-len(document["statement"]) :]
     assert document["digest"] == Study.load(folder / "study.toml").digest
     assert [a["name"] for a in document["attributes"]] == list(SCHEMA.names)
+
+
+def test_check_warns_of_reports_that_are_shown_before_they_are_sent(
+    folder: Path, castell: Shell
+) -> None:
+    assert castell("check", "study.toml").err == ""
+    text = (folder / "study.toml").read_text()
+    (folder / "before.toml").write_text('review = "before"\n' + text)
+    told = castell("check", "before.toml")
+    assert told.code == 0
+    assert told.err.startswith('warning: review = "before" shows respondents the drawn report')
+    assert "leave review out" in told.err
 
 
 def test_a_seed_is_marked_insecure_everywhere(folder: Path, castell: Shell) -> None:

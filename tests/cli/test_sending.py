@@ -33,28 +33,32 @@ def castell(*arguments: str, home: Path, given: str = "") -> subprocess.Complete
 def test_castell_send(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with collecting(TELEMETRY, tmp_path) as running:
-        shown = castell(running.url, "--dry-run", home=home, given=MAC)
-        assert shown.returncode == 0, shown.stderr
-        assert "would cost epsilon 2; nothing was sent" in shown.stdout
+        told = castell(running.url, "--dry-run", home=home)
+        assert told.returncode == 0, told.stderr
+        assert told.stdout.startswith("this device is asked for os, crashes\n")
+        assert "would cost epsilon 2; nothing was asked, drawn or sent" in told.stdout
+        assert "codes" not in told.stdout
         assert running.codes() == []
         plain = castell(running.url, home=home, given=MAC)
         assert plain.returncode == 0, plain.stderr
-        assert "leaves this device: {" in plain.stdout
         assert "stored. Spent on this study: 2\n" in plain.stdout
         (codes,) = running.codes()
-        assert f'"codes":[{codes[0]},{codes[1]}]' in shown.stdout
+        assert plain.stdout.startswith("left this device: {")
+        assert f'"codes":[{codes[0]},{codes[1]}]' in plain.stdout
         # Other answers later: the first report stands, and nothing leaves.
         for answers in (MAC, '{"os": "linux", "crashes": "many"}'):
             again = castell(running.url, "--json", home=home, given=answers)
             assert again.returncode == 0, again.stderr
-            told = json.loads(again.stdout)
-            assert tuple(told["report"]["codes"]) == codes
-            assert (told["sent"], told["first_stands"]) == (False, True)
-            assert told["spent"] == told["spent_on_all_studies"] == running.study.epsilon
+            printed = json.loads(again.stdout)
+            assert tuple(printed["report"]["codes"]) == codes
+            assert (printed["sent"], printed["first_stands"]) == (False, True)
+            assert printed["spent"] == printed["spent_on_all_studies"] == running.study.epsilon
+        looked = castell(running.url, "--dry-run", "--json", home=home)
+        assert json.loads(looked.stdout)["cost"] == 0.0
         said = castell(running.url, home=home, given=MAC)
         assert "it stands until the study's end, whatever would be answered now" in said.stdout
         assert "nothing was sent. Spent on this study: 2\n" in said.stdout
-        assert "leaves this device" not in said.stdout
+        assert "left this device" not in said.stdout
         assert running.codes() == [codes]
 
 
@@ -69,6 +73,57 @@ def test_a_report_that_was_refused_is_the_one_that_is_sent_again(tmp_path: Path)
     assert "stored. Spent on this study: 2\n" in again.stdout
     one, two = (json.loads(body) for body in collector.bodies)
     assert two == {**one, "invitation": "a" * 20}
+
+
+def test_what_did_not_arrive_is_not_shown(tmp_path: Path) -> None:
+    """Who sees a report that can still be sent could decide by it."""
+    with scripted((403, {"error": "each report needs an invitation"})) as collector:
+        ran = castell(collector.url, home=tmp_path, given=MAC)
+    (body,) = collector.bodies
+    assert ran.returncode == 1
+    assert json.loads(body)["id"] not in ran.stdout + ran.stderr
+
+
+def at_a_terminal(url: str, home: Path, typed: bytes) -> tuple[int, str]:
+    person, terminal = pty.openpty()
+    with subprocess.Popen(
+        [PROGRAM, "send", url],
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "CASTELL_HOME": str(home)},
+    ) as process:
+        os.write(person, typed)
+        out, _ = process.communicate()
+    os.close(person)
+    os.close(terminal)
+    return process.returncode, out
+
+
+def test_a_study_may_show_reports_before_they_are_sent(tmp_path: Path) -> None:
+    with scripted(GOOD) as collector:
+        collector.study = type(collector.study).from_toml('review = "before"\n' + TELEMETRY)
+        code, out = at_a_terminal(collector.url, tmp_path / "one", b"mac\nnone\nn\n")
+        assert (code, collector.bodies) == (1, [])
+        assert "would leave this device: {" in out
+        assert out.endswith("nothing was sent\n")
+        code, out = at_a_terminal(collector.url, tmp_path / "two", b"mac\nnone\ny\n")
+    (body,) = collector.bodies
+    assert code == 0
+    assert f"would leave this device: {body}\n" in out
+
+
+def test_consent_is_asked_for_and_thanks_are_said(tmp_path: Path) -> None:
+    words = 'consent = "I take part."\nthanks = "Thank you."\n'
+    with scripted(GOOD) as collector:
+        collector.study = type(collector.study).from_toml(words + TELEMETRY)
+        code, _ = at_a_terminal(collector.url, tmp_path / "one", b"n\n")
+        assert (code, collector.bodies) == (1, [])
+        code, out = at_a_terminal(collector.url, tmp_path / "two", b"y\nmac\nnone\n")
+    assert code == 0
+    assert "\nThank you.\n" in out
+    assert len(collector.bodies) == 1
 
 
 def test_of_very_many_values_the_first_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,11 +33,22 @@ def test_values_are_found_and_ordered(tmp_path: Path) -> None:
     text, remarks = first_study(path, epsilon=2.0, file="mine.toml")
     study = Study.from_toml(text)
     assert study.name == "people"
-    assert study.schema["age"].values == ("9", "10")
-    assert study.schema["sex"].values == ("f", "m")
+    assert study.schema["age"].values == ("9", "10", "prefer not to say")
+    assert study.schema["sex"].values == ("f", "m", "prefer not to say")
+    assert "also offers 'prefer not to say': take it out" in text
     assert study.epsilon == pytest.approx(2.0)
     assert "castell check mine.toml" in text
     assert remarks == []
+
+
+def test_a_value_for_who_would_not_say_is_offered_once_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("age,sex\n10,m\n9,Prefer not to say\n9,f\n")
+    schema = Study.from_toml(first_study(path)[0]).schema
+    assert schema["sex"].values == ("Prefer not to say", "f", "m")
+    text, _ = first_study(path, decline="")
+    assert Study.from_toml(text).schema["age"].values == ("9", "10")
+    assert "also offers" not in text
 
 
 def test_what_is_no_category_is_left_out_with_a_remark(tmp_path: Path) -> None:

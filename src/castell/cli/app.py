@@ -62,6 +62,9 @@ def init(
     most_values: Annotated[
         int, typer.Option(help="Columns with more values are no categories.")
     ] = 100,
+    decline: Annotated[
+        str, typer.Option(help="A last value for who does not want to answer; '' offers none.")
+    ] = "prefer not to say",
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -74,7 +77,12 @@ def init(
         raise OptionError(f"{study} is there already", "give another name, or --force")
     as_decimal(epsilon)
     text, remarks = first_study(
-        answers, epsilon=epsilon, columns=column, most_values=most_values, file=study.name
+        answers,
+        epsilon=epsilon,
+        columns=column,
+        most_values=most_values,
+        file=study.name,
+        decline=decline.strip(),
     )
     made = Study.from_toml(text)
     study.write_text(text, encoding="utf-8")
@@ -98,12 +106,12 @@ def check(
 ) -> None:
     """Check a study and say what it costs a respondent."""
     from castell.collector.browser_channels import browser_warning
+    from castell.study.page_warnings import page_warnings
     from castell.study.study import Study
 
     made = Study.load(study)
     statement = made.statement()
-    warning = browser_warning(made)
-    if warning is not None:
+    for warning in filter(None, [browser_warning(made), *page_warnings(made)]):
         _note(f"warning: {warning}")
     if publish is not None:
         made.save(publish, overwrite=True)

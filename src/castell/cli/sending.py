@@ -8,12 +8,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from castell.cli.answering import answers_from_text, ask
 from castell.errors import OptionError
+
+if TYPE_CHECKING:
+    from castell.device.client import Client
 
 EXAMPLE = "castell send https://collector.example/   (asks; or pipe name=value lines, or JSON)"
 
@@ -27,7 +30,7 @@ def send(
     url: Annotated[str, typer.Argument(help="The collector's address, or its study.json.")],
     answers: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would leave and send nothing.")
+        bool, typer.Option("--dry-run", help="Say what is asked and what it costs; send nothing.")
     ] = False,
     accept: Annotated[
         bool, typer.Option("--accept", help="Take a study that changed since it was first seen.")
@@ -46,8 +49,8 @@ def send(
 ) -> None:
     """Ask for answers, randomise them here and send the report.
 
-    The first report stands until the study's end. Answers are asked for, or read from standard
-    input: lines of name=value, or one JSON object.
+    What left is shown once it has arrived. The first report stands until the study's end. Answers
+    are asked for, or read from standard input: lines of name=value, or one JSON object.
     """
     if answers:
         # Not repeated here: what is printed may be kept as well.
@@ -61,14 +64,29 @@ def send(
     code = _invitation(invitation)
     client = Client(url, folder=folder, accept=accept, limit=limit, allow_http=allow_http)
     stands = client.entry
+    if dry_run:
+        _say_what_would_happen(client, as_json=as_json)
+        return
+    text = client.study.text
     if stands is None:
+        if text.consent:
+            typer.echo(text.consent, err=True)
+        if text.consent and sys.stdin.isatty() and not typer.confirm("Do you agree?", err=True):
+            typer.echo("nothing was asked and nothing was sent", err=True)
+            raise typer.Exit(1)
         given = ask(client.study, client.asked) if sys.stdin.isatty() else _piped(client.asked)
         report = client.make(given, code)
     else:  # nothing is asked whose answer would change nothing
         report = replace(stands.report, invitation=code or stands.invitation)
-    if not as_json and (stands is None or stands.state != "arrived"):
-        typer.echo(f"{'would leave' if dry_run else 'leaves'} this device: {report.body()}")
-    sent = False if dry_run else client.send(report)
+    # Whoever may stop on seeing the report biases the results: it is shown once it has arrived,
+    # unless the study is published with the other order.
+    before = text.review == "before" and stands is None
+    if before:
+        typer.echo(f"would leave this device: {report.body()}", err=as_json)
+        if sys.stdin.isatty() and not typer.confirm("Send it?", err=True):
+            typer.echo("nothing was sent", err=as_json)
+            raise typer.Exit(1)
+    sent = client.send(report)
     entries = client.ledger()
     here = sum(e.epsilon for e in entries if e.digest == client.study.digest)
     total = sum(e.epsilon for e in entries)
@@ -88,13 +106,30 @@ def send(
             "this device has already handed over a report for this study: it stands until the "
             "study's end, whatever would be answered now, and nothing more is spent"
         )
-    if dry_run:
-        cost = client.study.epsilon if stands is None else 0.0
-        typer.echo(f"sending it would cost epsilon {cost:.6g}; nothing was sent")
-        return
+    if sent:
+        typer.echo(f"left this device: {report.body()}")
+    if sent and text.thanks:
+        typer.echo(text.thanks)
     others = f", on all studies of this device: {total:.6g}" if len(entries) > 1 else ""
     typer.echo(
         f"{'stored' if sent else 'nothing was sent'}. Spent on this study: {here:.6g}{others}"
+    )
+
+
+def _say_what_would_happen(client: Client, *, as_json: bool) -> None:
+    """What is asked and what a report costs. Nothing is answered, drawn or sent."""
+    study, stands = client.study, client.entry is not None
+    cost = 0.0 if stands else study.epsilon
+    if as_json:
+        document = {"asked": list(client.asked), "sent": False, "first_stands": stands}
+        typer.echo(json.dumps({**document, "epsilon": study.epsilon, "cost": cost}, indent=2))
+        return
+    typer.echo(f"this device is asked for {', '.join(client.asked)}\n")
+    typer.echo("\n".join(study.statement().words()))
+    typer.echo(
+        f"\nsending a report would cost epsilon {cost:.6g}; nothing was asked, drawn or sent. The "
+        "report itself is shown once it has arrived: stopping on seeing it would bias the results, "
+        "and could give an answer away"
     )
 
 

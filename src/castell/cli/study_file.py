@@ -10,14 +10,17 @@ from typing import Any
 from castell.device.encode import AnswerFile, texts
 from castell.errors import StudyError
 from castell.study.schema import Attribute, Schema, suggest
-from castell.study.texts import StudyText
+from castell.study.texts import LINKS, SAID, StudyText
+
+# A question that cannot be passed over gets lies instead of answers.
+DECLINE = "prefer not to say"
 
 HEADER = """\
 # A castell study. Check it with: castell check {file}
 #
 # The values below were found in {source}. A value that only one person gave would show
 # that this person answered: keep only values that may be public, in the order people expect.
-# Any change makes this another study, so finish it before the first report.
+# {decline}Any change makes this another study, so finish it before the first report.
 """
 
 
@@ -28,8 +31,12 @@ def first_study(
     columns: Sequence[str] | None = None,
     most_values: int = 100,
     file: str = "study.toml",
+    decline: str = DECLINE,
 ) -> tuple[str, list[str]]:
-    """The text of a study file, and remarks on what was left out or wants care."""
+    """The text of a study file, and remarks on what was left out or wants care.
+
+    Each question offers `decline` as its last value, unless that is empty.
+    """
     path = Path(answers)
     found, missing, rows = _distinct(path, columns)
     remarks, attributes = [], []
@@ -41,7 +48,9 @@ def first_study(
             )
         if 2 <= len(values) <= most_values:
             ordered: list[str] = sorted(values, key=_order)
-            attributes.append(Attribute(name, ordered))
+            offered = {value.casefold() for value in ordered}
+            last = [decline] if decline and decline.casefold() not in offered else []
+            attributes.append(Attribute(name, [*ordered, *last]))
             continue
         why = f"{name!r} has {len(values):,} different values in {rows:,} rows"
         if columns:
@@ -52,7 +61,8 @@ def first_study(
             f"{path} has no column with 2 to {most_values} values", "give a file of categories"
         )
     schema = Schema(attributes)
-    head = HEADER.format(file=file, source=path.name)
+    offers = f"Each question also offers {decline!r}: take it out where it is not wanted.\n# "
+    head = HEADER.format(file=file, source=path.name, decline=offers if decline else "")
     return head + "\n" + to_toml(schema, name=path.stem, epsilon=epsilon), remarks
 
 
@@ -97,10 +107,11 @@ def to_toml(
 ) -> str:
     """A study file as people write it."""
     text = text or StudyText()
-    shown = {"title": text.title, "description": text.description, "language": text.language}
+    shown = {key: getattr(text, key) for key in (*SAID, *LINKS, "language")}
     lines = [
         f"name = {_toml_string(name)}",
         *(f"{key} = {_toml_string(value)}" for key, value in shown.items() if value),
+        *(['review = "before"'] if text.review == "before" else []),
         f"epsilon = {float(epsilon)!r}    # what one respondent spends in all",
         f"design = {_toml_string(design)}",
     ]

@@ -8,7 +8,7 @@ import msgspec
 
 from castell import __version__
 from castell.collector.results.downloads import FORMATS
-from castell.collector.wire import structs_of
+from castell.collector.wire import INVITATION_PATTERN, structs_of
 from castell.estimators import methods_for
 from castell.study.study import Study
 
@@ -69,6 +69,7 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
         "paths": {
             "/reports": {"post": _intake("Keep one report", one_schema, stored)},
             "/reports/bulk": {"post": _intake("Keep many reports", bulk_schema, stored_bulk)},
+            "/invitations": {"post": _invitation_check()},
             "/study.json": {"get": _reading("The published study", anything, {"304": "The same"})},
             "/collector.json": {"get": _from_store("What this collector asks for", asks)},
             "/healthz": {
@@ -125,6 +126,20 @@ def _intake(summary: str, schema: Any, answer: Document) -> Document:
             "201": {"description": "Kept, durably", "content": _content(answer)},
             "200": {"description": "Was kept before", "content": _content(answer)},
             **_refusal_responses(_REFUSALS),
+        },
+    }
+
+
+def _invitation_check() -> Document:
+    code = {"type": "string", "pattern": INVITATION_PATTERN, "minLength": 20, "maxLength": 20}
+    refusals = {status: text for status, text in _REFUSALS.items() if status != "409"}
+    good = _content(_object(status={"const": "good"}))
+    return {
+        "summary": "Whether an invitation would let a report in; nothing is used up",
+        "requestBody": {"required": True, "content": _content(_object(invitation=code))},
+        "responses": {
+            "200": {"description": "It would", "content": good},
+            **_refusal_responses(refusals | {"422": "Not an invitation"}),
         },
     }
 

@@ -14,6 +14,8 @@ from starlette.staticfiles import StaticFiles
 
 from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
+from castell.collector.invitation_check import invitation_check
+from castell.collector.one_file import OneFile, one_script
 from castell.collector.openapi import openapi
 from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
@@ -23,6 +25,8 @@ from castell.collector.wire import Wire
 
 HERE = Path(__file__).parent
 PAGES = HERE / "pages"
+# In the order they hold: the last one has the last word.
+STYLES = ("base.css", "survey.css", "pictures.css", "narrow.css")
 
 
 def core_routes(
@@ -62,15 +66,22 @@ def core_routes(
         # For the other methods only: a POST never gets as far as this (see Intake).
         Route("/reports", intake, methods=["POST"]),
         Route("/reports/bulk", intake, methods=["POST"]),
+        Route("/invitations", invitation_check(state.store, intake.limit), methods=["POST"]),
         Route("/study.json", study),
         Route("/collector.json", by_invitation(lambda invited: {**asks, "invitations": invited})),
         Route("/healthz", operations.healthz),
         Route("/metrics", operations.metrics),
         Route("/openapi.json", by_invitation(described.__getitem__)),
     ]
-    if (PAGES / "survey" / "index.html").is_file():
-        routes.append(Route("/", survey))
     folders = {"client": CLIENT, "survey": PAGES / "survey", "results": PAGES / "results"}
+    if (PAGES / "survey" / "index.html").is_file():
+        script = OneFile.of(one_script("survey/survey.js", folders), "text/javascript")
+        styles = "\n".join((PAGES / "survey" / name).read_text("utf-8") for name in STYLES)
+        routes += [
+            Route("/", survey),
+            Route("/survey.js", script.answer),
+            Route("/survey.css", OneFile.of(styles, "text/css").answer),
+        ]
     for name, folder in folders.items():
         if folder.is_dir():
             routes.append(Mount(f"/static/{name}", _Files(directory=folder)))

@@ -7,8 +7,8 @@ owner is counted once. client/ does the same in a browser, and vectors/ holds bo
 
     client = Client("https://collector.example/")
     report = client.make({"smokes": "now", "health": "good"})
-    print(report.body())  # exactly what will leave
     client.send(report)
+    print(report.body())  # exactly what left: whoever looks before and stops biases the results
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from castell.device.keep import Keep
 from castell.device.ledger import Entry, ledger
 from castell.device.report import Report
 from castell.device.respondent import Respondent
-from castell.device.transport import base_address, fetch_study, send_report
+from castell.device.transport import (
+    base_address,
+    check_invitation,
+    fetch_study,
+    send_report,
+)
 from castell.errors import OptionError, SendError, StudyChangedError
 
 
@@ -73,6 +78,9 @@ class Client:
         """Hand the report over and send it until it has arrived. False if it had already."""
         if report.study != self.study.digest:
             raise StudyChangedError("the report is of another study", "make it again")
+        # A report that was handed over may have used its invitation up; before that, ask.
+        if self.entry is None and report.invitation is not None:
+            check_invitation(report.invitation, f"{self.url}invitations")
         if self.respondent.hand_over(report).state == "arrived":
             return False
         try:

@@ -80,6 +80,26 @@ def send_report(
     raise SendError(str(problem), "try again later; it will not count twice", final=False)
 
 
+def check_invitation(invitation: str, url: str) -> None:
+    """Ask whether an invitation is good before a report leaves with it.
+
+    So one that was mistyped costs nothing. Only a clear no counts as one, for the collector
+    decides again when it takes the report.
+    """
+    try:
+        status, answer, _ = _ask(url, json.dumps({"invitation": invitation}).encode())
+    except (OSError, HTTPException):
+        return
+    if status == 403:
+        told = _told(answer)
+        problem, remedy = told.get("error"), told.get("remedy")
+        raise SendError(
+            str(problem or "the invitation is not good"),
+            str(remedy or "ask who invited you") + "; nothing was sent and nothing is spent",
+            final=True,
+        )
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A report goes where it was meant to go or nowhere."""
 

@@ -32,7 +32,7 @@ from castell.study.html import attribute_table
 from castell.study.own_channels import Channels
 from castell.study.saving import save
 from castell.study.schema import Attribute, Schema, suggest
-from castell.study.texts import StudyText
+from castell.study.texts import LINKS, SAID, StudyText
 
 if TYPE_CHECKING:
     from castell.reports.reports import Reports
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 
 # What pages show beside the questions: published, and in the digest, only where there is any.
-TEXTS = {"title", "description", "language", "translations"}
+TEXTS = {*SAID, *LINKS, "language", "translations", "review"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

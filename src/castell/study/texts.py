@@ -1,4 +1,4 @@
-"""What a page shows beside the bare questions: titles, and the same texts in other languages.
+"""What a page shows beside the bare questions: titles, the same texts in other languages, and when.
 
 Texts are part of the published study, so the digest covers what respondents were told. They are
 published only where there are any. Codes never depend on the language.
@@ -15,6 +15,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from castell.errors import SchemaError
+
+# Whether a respondent sees the drawn report after it was sent, or before. docs/browser.md says why
+# "after" is the default: whoever may leave on seeing the report biases the results.
+REVIEWS = ("after", "before")
+
+# What a study says to a person, and where it sends one who presses a link. Both may be translated.
+SAID = ("title", "description", "consent", "thanks")
+LINKS = ("imprint", "privacy", "completion")
+
+# An https address, or a path. One that goes on with a slash of either kind is another host's.
+_LINK = re.compile(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][!-~]*)?|/(?![/\\])[!-~]*", re.ASCII)
 
 # What a browser takes as a language: de, de-AT, zh-Hant.
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
@@ -34,35 +45,56 @@ class Translation:
 
 @dataclass(frozen=True)
 class StudyText:
-    """Title and description of a study; `language` is the one its texts are written in."""
+    """What the owner of a study says; `language` is the one its texts are written in.
+
+    `consent` is agreed to before sending, `thanks` is said afterwards. `imprint` and `privacy` are
+    addresses of pages, `completion` one to go on to when done: https, or a path on the collector's
+    own host. Nothing is added to them. `review` says when a respondent sees the drawn report:
+    "after" it was sent, or "before".
+    """
 
     title: str = ""
     description: str = ""
     language: str = ""
     translations: tuple[tuple[str, StudyText], ...] = ()
+    review: str = "after"
+    consent: str = ""
+    thanks: str = ""
+    imprint: str = ""
+    privacy: str = ""
+    completion: str = ""
+
+    def __post_init__(self) -> None:
+        for key in LINKS:
+            check_link(getattr(self, key), key)
+        if self.review not in REVIEWS:
+            raise SchemaError(
+                f"review is {self.review!r}",
+                'write review = "before" to show reports before they are sent, or leave it out',
+            )
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> StudyText:
         """The texts among the entries of a study file or of a published study."""
         texts = {
             key: text(content.get(key, ""), f"the study's {key}")
-            for key in ("title", "description", "language")
+            for key in (*SAID, *LINKS, "language")
         }
         if texts["language"]:
             check_language(texts["language"])
         what = "the study's translation"
         translations = []
         for language, entries in _by_language(content.get("translations"), what):
-            told = _texts(entries, {"title", "description"}, what)
-            translations.append((language, cls(told.get("title", ""), told.get("description", ""))))
-        return cls(**texts, translations=tuple(translations))
+            told: dict[str, Any] = {**_texts(entries, {*SAID, *LINKS}, what)}
+            translations.append((language, cls(**told)))
+        review = text(content.get("review", "after"), "the study's review")
+        return cls(translations=tuple(translations), review=review, **texts)
 
     def document(self) -> dict[str, Any]:
         plain = {
-            "title": self.title,
-            "description": self.description,
-            "language": self.language,
+            **{key: getattr(self, key) for key in (*SAID, *LINKS, "language")},
             "translations": {language: text.document() for language, text in self.translations},
+            "review": self.review if self.review != "after" else "",
         }
         return _without_empty(plain)
 
@@ -99,6 +131,19 @@ def text(value: object, what: str) -> str:
             f"{what} holds half a character ({value!r})", "write it in valid Unicode"
         ) from None
     return value
+
+
+def check_link(link: str, what: str) -> None:
+    """Refuse an address that a page must not lead to: a person would follow it unprotected.
+
+    >>> check_link("https://university.example/privacy", "privacy")
+    >>> check_link("/thanks.html", "completion")
+    """
+    if link and not _LINK.fullmatch(link):
+        raise SchemaError(
+            f"the link {what} is {link!r}",
+            "give an address that begins with https://, or a path such as /thanks.html",
+        )
 
 
 def check_language(language: object) -> None:

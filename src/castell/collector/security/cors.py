@@ -7,7 +7,12 @@ from collections.abc import Iterable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # What a survey on another page needs. Results are for the collector's own page.
-OPEN = {"/study.json": b"GET", "/collector.json": b"GET", "/reports": b"POST"}
+OPEN = {
+    "/study.json": b"GET",
+    "/collector.json": b"GET",
+    "/invitations": b"POST",
+    "/reports": b"POST",
+}
 _KEPT = b"600"
 
 

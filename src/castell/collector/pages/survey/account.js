@@ -39,7 +39,22 @@ export function ledger(state, speech, entries) {
     make("h2", {}, say("ledgerTitle")),
     rows.length > 0 ? make("ul", { class: "ledger" }, rows) : make("p", {}, say("ledgerNone")),
     make("p", { class: "small" }, say(store.persistent ? "ledgerNote" : "ledgerLost")),
+    links(state, speech),
     rows.length > 0 &&
       make("button", { type: "button", class: "plain", click: forget }, say("forget")),
   );
+}
+
+/**
+ * Who is behind the study and what they do with reports, where they say so.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ */
+function links({ person: { study } }, { say, link }) {
+  const found = /** @type {const} */ (["imprint", "privacy"]).flatMap((key) => {
+    const href = link(study, key);
+    return href === "" ? [] : [make("a", { href, rel: "noreferrer noopener" }, say(key)), " "];
+  });
+  return found.length > 0 && make("p", { class: "links" }, found);
 }

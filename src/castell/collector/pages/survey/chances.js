@@ -19,6 +19,24 @@ export function ofHundred({ say, number }, chance) {
 }
 
 /**
+ * How many people out of how many, both whole: of 100 or, where that is less than one, of more.
+ * Rounded down, so that nobody is promised more doubt than there is.
+ *
+ * @param {Speech} speech
+ * @param {number} chance
+ * @returns {{some: string, all: string}}
+ */
+export function people({ number }, chance) {
+  let all = 100;
+  while (all < RAREST && all * chance < 1 - 1e-9 && chance > 0) all *= 10;
+  const some = Math.floor(all * chance + 1e-9);
+  // Of very many, one at most; and never all of them if the chance is not 1.
+  const least = chance > 0 ? 1 : 0;
+  const most = chance < 1 ? all - 1 : all;
+  return { some: number(Math.min(most, Math.max(least, some))), all: number(all) };
+}
+
+/**
  * Two chances, or one if they read the same.
  *
  * @param {Speech} speech

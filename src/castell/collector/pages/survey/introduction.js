@@ -3,8 +3,9 @@
 
 import { riskOf } from "../client/exposure.js";
 import { attributeNamed } from "../client/study.js";
-import { factor, lessThanOnceIn, ofHundred } from "./chances.js";
-import { hundredDots, make } from "./parts.js";
+import { factor, lessThanOnceIn, ofHundred, people } from "./chances.js";
+import { make } from "./parts.js";
+import { hundredDots, wheel } from "./pictures.js";
 import { draw, risks, together } from "./risks.js";
 
 /** @typedef {import("../client/study.js").Study} Study */
@@ -30,7 +31,7 @@ export function introduction({ person: { study, store }, asked }, speech) {
     "section",
     { class: "card protect" },
     make("h2", {}, say(weak ? "protectTitleWeak" : "protectTitle")),
-    make("p", {}, say("protectLead"), !weak && ` ${say("protectUnsure")}`),
+    make("p", {}, say("protectLead")),
     headline(study, likeliest, each.length > 1, speech),
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
     drawn &&
@@ -39,7 +40,9 @@ export function introduction({ person: { study, store }, asked }, speech) {
     details(
       say("more"),
       [
-        make("p", {}, say("protectWhy")),
+        turned(likeliest, speech),
+        make("p", {}, !weak && `${say("protectUnsure")} `, say("protectWhy")),
+        guesses(study, likeliest, each.length > 1, speech),
         make("p", {}, epsilon(study, speech)),
         risks(study, each, speech),
         make("p", {}, say("guessNote")),
@@ -76,12 +79,57 @@ function details(title, first, later, last) {
 }
 
 /**
+ * What is said first, in whole people: how many who send the same mean something else.
+ *
  * @param {Study} study
  * @param {Risk} likeliest
  * @param {boolean} several
  * @param {Speech} speech
  */
-function headline(study, { name, chance, guess }, several, speech) {
+function headline(study, { name, guess }, several, speech) {
+  const { say } = speech;
+  const question = speech.question(attributeNamed(study, name));
+  const fill = { ...people(speech, 1 - guess.right), question };
+  const filled = Math.ceil(100 * guess.right - 1e-9);
+  return make(
+    "figure",
+    {},
+    make("p", {}, say(several ? "peopleMost" : "people", fill)),
+    // No dot too few is filled.
+    hundredDots(say("peoplePicture", fill), filled, filled),
+  );
+}
+
+/**
+ * How chance hides an answer, as a wheel of the sizes it has here.
+ *
+ * @param {Risk} likeliest
+ * @param {Speech} speech
+ */
+function turned({ guess }, speech) {
+  const { say } = speech;
+  const right = rounded(guess.right);
+  const fill = {
+    right: ofHundred(speech, guess.right),
+    wrong: ofHundred(speech, 1 - (right < 1 ? right : guess.right)),
+  };
+  return make(
+    "figure",
+    { class: "turned" },
+    wheel(say("wheelPicture", fill), guess.right),
+    make("p", {}, say("wheel", fill)),
+  );
+}
+
+/**
+ * The exact numbers of the same, beside a blind guess.
+ *
+ * @param {Study} study
+ * @param {Risk} likeliest
+ * @param {boolean} several
+ * @param {Speech} speech
+ */
+function guesses(study, { name, chance, guess }, several, speech) {
   const { say } = speech;
   const right = rounded(guess.right);
   const fill = {
@@ -97,7 +145,6 @@ function headline(study, { name, chance, guess }, several, speech) {
     "figure",
     {},
     make("p", {}, say("guess", { ...fill, question }), several && ` ${say("guessMost")}`),
-    // No dot too few is filled.
     hundredDots(say("guessPicture", fill), Math.round(100 * chance), Math.ceil(100 * guess.right)),
     make(
       "ul",

@@ -1,6 +1,7 @@
 // Things to know, and what became of a report.
 
-import { make } from "./parts.js";
+import { reportParts } from "./leaving.js";
+import { make, paragraphs } from "./parts.js";
 
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
@@ -52,13 +53,75 @@ export function failure({ failure: refusal }, { say }) {
   );
 }
 
-/** @param {Speech} speech */
-export function sentScreen({ say }) {
+/**
+ * It has arrived, and this is what it was.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ * @param {string} url
+ */
+export function sentScreen(state, speech, url) {
+  const { say } = speech;
+  return [
+    make(
+      "section",
+      { class: "card done" },
+      make("h2", { tabindex: -1 }, say("sentTitle")),
+      paragraphs("thanks", speech.told(state.person.study, "thanks")),
+      make("p", {}, say("sentLead")),
+      completion(state, speech),
+    ),
+    make(
+      "section",
+      { class: "card review" },
+      make("h2", {}, say("leftTitle")),
+      make("p", {}, say("leftLead")),
+      reportParts(state, speech, url, true),
+    ),
+  ];
+}
+
+/**
+ * The way on, if the study has one: a link that a person may follow. Nothing is added to it.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ */
+function completion({ person: { study } }, { say, link }) {
+  const href = link(study, "completion");
+  return (
+    href !== "" &&
+    make(
+      "p",
+      { class: "onward" },
+      make("a", { href, rel: "noreferrer noopener" }, say("completion")),
+      " ",
+      make("span", { class: "small" }, href),
+    )
+  );
+}
+
+/**
+ * It arrived earlier. What it was is there on request.
+ *
+ * @param {State} state
+ * @param {Speech} speech
+ * @param {string} url
+ */
+export function alreadyScreen(state, speech, url) {
+  const { say } = speech;
   return make(
     "section",
-    { class: "card done" },
-    make("h2", { tabindex: -1 }, say("sentTitle")),
-    make("p", {}, say("sentLead")),
+    { class: "card review" },
+    make("h2", { tabindex: -1 }, say("alreadyTitle")),
+    make("p", {}, say("alreadyLead")),
+    make(
+      "details",
+      {},
+      make("summary", {}, say("leftTitle")),
+      reportParts(state, speech, url, true),
+    ),
+    completion(state, speech),
   );
 }
 

@@ -1,5 +1,9 @@
 // Elements, made without HTML in texts: what a study says is never read as markup.
 
+import { directionOf } from "./words.js";
+
+/** @typedef {import("../client/study.js").Attribute} Attribute */
+/** @typedef {import("./words.js").Speech} Speech */
 /** @typedef {Node | string | null | undefined | false} Child */
 
 /**
@@ -22,14 +26,48 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /**
- * A text of the study, in its own language and direction.
+ * How a text of the study is marked: its own language and direction, whatever the page's are.
  *
- * @param {{language: string}} speech
- * @param {string} text
+ * @param {string} language
+ */
+export function voice(language) {
+  return { lang: language, dir: directionOf(language) };
+}
+
+/**
+ * A question of the study.
+ *
+ * @param {Speech} speech
+ * @param {Attribute} attribute
  * @returns {HTMLElement}
  */
-export function spoken({ language }, text) {
-  return make("span", { lang: language, dir: "auto" }, text);
+export function spokenQuestion(speech, attribute) {
+  return make("span", voice(speech.languageOf(attribute, "question")), speech.question(attribute));
+}
+
+/**
+ * One of its values.
+ *
+ * @param {Speech} speech
+ * @param {Attribute} attribute
+ * @param {number} code
+ * @returns {HTMLElement}
+ */
+export function spokenValue(speech, attribute, code) {
+  const text = speech.values(attribute)[code];
+  return make("span", voice(speech.languageOf(attribute, "values")), text);
+}
+
+/**
+ * A longer text of the study, a paragraph for each line; nothing if there is none.
+ *
+ * @param {string} name the class it gets
+ * @param {import("./words.js").Told} told
+ */
+export function paragraphs(name, { text, language }) {
+  if (text === "") return null;
+  const lines = text.split("\n").map((line) => make("p", {}, line));
+  return make("div", { class: name, ...voice(language) }, lines);
 }
 
 /**
@@ -76,36 +114,4 @@ export function table(label, heads, rows) {
       ),
     ),
   );
-}
-
-const SVG = "http://www.w3.org/2000/svg";
-
-/**
- * A hundred guesses as dots: right by luck, right because of the report, wrong.
- *
- * @param {string} label
- * @param {number} chance
- * @param {number} right
- * @returns {SVGElement}
- */
-export function hundredDots(label, chance, right) {
-  const picture = document.createElementNS(SVG, "svg");
-  for (const [name, value] of Object.entries({
-    viewBox: "0 0 200 50",
-    role: "img",
-    "aria-label": label,
-    class: "dots",
-  })) {
-    picture.setAttribute(name, value);
-  }
-  for (let i = 0; i < 100; i += 1) {
-    const dot = document.createElementNS(SVG, "circle");
-    const [column, row] = [Math.floor(i / 5), i % 5];
-    dot.setAttribute("cx", String(5 + 10 * column));
-    dot.setAttribute("cy", String(5 + 10 * row));
-    dot.setAttribute("r", "3.6");
-    dot.setAttribute("class", i < chance ? "chance" : i < right ? "more" : "wrong");
-    picture.append(dot);
-  }
-  return picture;
 }

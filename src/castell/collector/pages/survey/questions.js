@@ -1,10 +1,12 @@
 // The questions. Nothing is sent from here.
 
-import { make, spoken } from "./parts.js";
+import { make, spokenValue, voice } from "./parts.js";
 
 /** @typedef {import("../client/study.js").Attribute} Attribute */
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
+
+const INVITATION = /^[a-z2-7]{20}$/;
 
 // More than that are easier to find in a list that opens.
 const MOST_BUTTONS = 8;
@@ -44,13 +46,13 @@ export function askScreen(state, speech, done) {
         open.push({
           href: `#q${index}`,
           text: speech.question(attribute),
-          language: speech.language,
+          language: speech.languageOf(attribute, "question"),
         });
     }
     if (state.invited) {
       state.invitation = String(data.get("invitation")).trim().toLowerCase();
       const field = /** @type {HTMLElement} */ (document.getElementById("invited"));
-      const fits = /^[a-z2-7]{20}$/.test(state.invitation);
+      const fits = INVITATION.test(state.invitation);
       mark(field, fits ? "" : say("invitationMissing"));
       if (!fits)
         open.push({ href: "#invited", text: say("invitation"), language: speech.pageLanguage });
@@ -79,17 +81,24 @@ export function askScreen(state, speech, done) {
     missing.focus();
   };
 
+  // A code is asked for first, so that nobody answers in vain; one that came with the link is not.
+  const needed = state.uninvited || !INVITATION.test(state.invitation);
   return make(
     "form",
     { id: "questions", novalidate: true, autocomplete: "off", submit },
     make("h2", { tabindex: -1, class: "quiet" }, say("questionsTitle")),
     missing,
+    state.invited && needed && invitation(state, speech),
     asked.map((attribute, i) => question(state, attribute, i, asked.length, speech)),
-    state.invited && invitation(state, speech),
+    state.invited && !needed && invitation(state, speech),
     make(
       "div",
       { class: "actions" },
-      make("button", { type: "submit", class: "main" }, say("review")),
+      make(
+        "button",
+        { type: "submit", class: "main" },
+        say(study.review === "before" ? "review" : "goOn"),
+      ),
       make("span", { class: "small" }, say("reviewNote")),
     ),
   );
@@ -120,8 +129,9 @@ function question(state, attribute, place, count, speech) {
   const index = state.person.study.attributes.indexOf(attribute);
   const [id, error] = [`q${index}`, `q${index}-error`];
   const values = speech.values(attribute);
+  const spokenIn = speech.languageOf(attribute, "values");
   const ticked = attribute.values.indexOf(state.answers[attribute.name] ?? "");
-  const buttons = values.map((value, code) =>
+  const buttons = values.map((_, code) =>
     make(
       "label",
       { class: "choice" },
@@ -133,7 +143,7 @@ function question(state, attribute, place, count, speech) {
         required: true,
         autocomplete: "off",
       }),
-      spoken(speech, value),
+      spokenValue(speech, attribute, code),
     ),
   );
   const list = () =>
@@ -148,7 +158,7 @@ function question(state, attribute, place, count, speech) {
       },
       make("option", { value: "" }, say("choose")),
       values.map((value, code) =>
-        make("option", { value: code, selected: code === ticked, lang: speech.language }, value),
+        make("option", { value: code, selected: code === ticked, ...voice(spokenIn) }, value),
       ),
     );
   return make(
@@ -160,7 +170,7 @@ function question(state, attribute, place, count, speech) {
       make("span", { class: "small" }, say("questionNumber", { n: place + 1, count })),
       make(
         "span",
-        { class: "asked", id: `${id}-text`, lang: speech.language, dir: "auto" },
+        { class: "asked", id: `${id}-text`, ...voice(speech.languageOf(attribute, "question")) },
         speech.question(attribute),
       ),
     ),
@@ -173,19 +183,20 @@ function question(state, attribute, place, count, speech) {
  * @param {State} state
  * @param {Speech} speech
  */
-function invitation({ invitation: code }, { say }) {
+function invitation({ invitation: code, uninvited }, { say }) {
   return make(
     "div",
-    { class: "card question", id: "invited" },
+    { class: uninvited ? "card question open" : "card question", id: "invited" },
     make("label", { for: "invitation", class: "asked" }, say("invitation")),
     make("p", { class: "small", id: "invitation-help" }, say("invitationHelp")),
-    make("p", { class: "error", id: "invitation-error" }),
+    make("p", { class: "error", id: "invitation-error" }, uninvited && say("invitationRefused")),
     make("input", {
       type: "text",
       id: "invitation",
       name: "invitation",
       value: code,
       maxlength: 40,
+      "aria-invalid": uninvited ? "true" : undefined,
       autocomplete: "off",
       autocapitalize: "none",
       spellcheck: "false",

@@ -3,7 +3,7 @@
 import { statementOf } from "../client/exposure.js";
 import { attributeNamed } from "../client/study.js";
 import { ofHundred, often, outOf, range } from "./chances.js";
-import { make, spoken, table } from "./parts.js";
+import { make, spokenQuestion, table } from "./parts.js";
 
 /** @typedef {import("../client/study.js").Study} Study */
 /** @typedef {import("./words.js").Speech} Speech */
@@ -36,7 +36,7 @@ export function risks(study, each, speech) {
     say("guessTitle"),
     [say("tableQuestion"), say("tableRight"), ...worst, say("tableChance")],
     each.map(({ name, guess, chance }) => [
-      spoken(speech, speech.question(attributeNamed(study, name))),
+      spokenQuestion(speech, attributeNamed(study, name)),
       of100(guess.right),
       ...(varies ? [of100(guess.worst)] : []),
       of100(chance),
@@ -66,7 +66,7 @@ export function draw(study, speech) {
         say("tableLikely"),
       ],
       attributes.map((one) => [
-        spoken(speech, speech.question(attributeNamed(study, one.name))),
+        spokenQuestion(speech, attributeNamed(study, one.name)),
         range(speech, one.leastGuess, one.bestGuess),
         ofHundred(speech, one.bestGuessOverDraw),
         ofHundred(speech, one.chance),

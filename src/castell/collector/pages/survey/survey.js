@@ -1,15 +1,15 @@
 // The survey page: made from the study, one screen after the other. Nothing leaves this device but
-// the report, and the report only after its text was on the screen.
+// the report, and its text is on the screen once it has arrived.
 
 import { readLedger } from "../client/ledger.js";
 import { Refusal } from "../client/refusal.js";
 import { meet } from "../client/respondent.js";
 import { ledger } from "./account.js";
 import { introduction } from "./introduction.js";
-import { failure, notice, problemScreen, sentScreen } from "./notices.js";
-import { make } from "./parts.js";
+import { alreadyScreen, failure, notice, problemScreen, sentScreen } from "./notices.js";
+import { make, paragraphs, voice } from "./parts.js";
 import { askScreen } from "./questions.js";
-import { reviewScreen } from "./review.js";
+import { confirmScreen, reviewScreen } from "./sending.js";
 import { bestLanguage, languagesOf, speak } from "./words.js";
 
 /** @typedef {import("../client/report.js").Report} Report */
@@ -22,10 +22,12 @@ import { bestLanguage, languagesOf, speak } from "./words.js";
  * @property {number[]} asked the blocks that this device reports
  * @property {boolean} invited whether a report needs an invitation
  * @property {string} invitation
+ * @property {boolean} uninvited whether the collector has refused the invitation
+ * @property {boolean} agreed to what the study's owner wants agreed to
  * @property {string} language
  * @property {{[attribute: string]: string}} answers
- * @property {"changed" | "waiting" | "already" | "ask" | "review" | "sent"} screen
- * @property {Report | null} report made, perhaps not yet sent
+ * @property {"changed" | "waiting" | "already" | "ask" | "confirm" | "review" | "sent"} screen
+ * @property {Report | null} report drawn, perhaps not yet sent
  * @property {boolean} sending
  * @property {Refusal | null} failure
  */
@@ -41,6 +43,7 @@ start().catch((error) => {
 });
 
 async function start() {
+  const invited = asksForInvitations(); // meanwhile
   const person = await meet(new URL("study.json", document.baseURI).href, reportsUrl);
   const { study } = person;
   const entry = await person.entry();
@@ -48,18 +51,21 @@ async function start() {
   const state = {
     person,
     asked: await person.asked(),
-    invited: await asksForInvitations(),
+    invited: await invited,
     invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
+    uninvited: false,
+    agreed: false,
     language: bestLanguage(languagesOf(study), navigator.languages),
     answers: {},
     screen: person.changed ? "changed" : firstScreen(entry),
-    report: entry?.state === "waiting" ? entry.report : null,
+    report: standing(entry),
     sending: false,
     failure: null,
   };
-  // The browser's own way back leads from what would be sent to the questions, not off the page.
+  // The browser's own way back leads from the last look to the questions, not off the page.
   window.addEventListener("popstate", () => {
-    if (state.screen === "review" && !handedOver(state)) go(state, "ask");
+    const looking = state.screen === "review" || state.screen === "confirm";
+    if (looking && !handedOver(state)) go(state, "ask");
   });
   await show(state);
 }
@@ -73,6 +79,16 @@ async function start() {
 function firstScreen(entry) {
   if (entry?.state === "waiting") return "waiting";
   return entry?.state === "arrived" ? "already" : "ask";
+}
+
+/**
+ * The report that can only be sent again, or looked at. One that was refused is not shown: it can
+ * still be sent, with an invitation say.
+ *
+ * @param {import("../client/ledger.js").Entry} [entry]
+ */
+function standing(entry) {
+  return entry && entry.state !== "refused" ? entry.report : null;
 }
 
 /**
@@ -105,27 +121,27 @@ async function asksForInvitations() {
  * @param {string} [focus] what to move to, so that a keyboard or a screen reader is where it happens
  */
 async function show(state, focus) {
-  const speech = speak(state.language);
   const { study, store } = state.person;
+  const speech = speak(state.language, study.language || "en");
   const entries = await readLedger(store);
   document.documentElement.lang = speech.pageLanguage;
   document.title = speech.title(study);
+  const url = String(reportsUrl);
+  const act = {
+    send: () => send(state),
+    back: handedOver(state) ? null : () => history.back(),
+  };
   const screens = {
     changed: () => notice(speech, "changedTitle", "changedLead", "accept", () => accept(state)),
     waiting: () => [
       notice(speech, "waitingTitle", "waitingLead", "waitingSend", () => send(state)),
       failure(state, speech),
     ],
-    already: () => notice(speech, "alreadyTitle", "alreadyLead"),
-    ask: () => askScreen(state, speech, (answers) => review(state, answers)),
-    review: () => [
-      reviewScreen(state, speech, String(reportsUrl), entries, {
-        send: () => send(state),
-        back: handedOver(state) ? null : () => history.back(),
-      }),
-      failure(state, speech),
-    ],
-    sent: () => sentScreen(speech),
+    already: () => alreadyScreen(state, speech, url),
+    ask: () => askScreen(state, speech, (answers) => proceed(state, answers)),
+    confirm: () => [confirmScreen(state, speech, url, entries, act), failure(state, speech)],
+    review: () => [reviewScreen(state, speech, url, entries, act), failure(state, speech)],
+    sent: () => sentScreen(state, speech, url),
   };
   const early = ["changed", "waiting", "already", "ask"].includes(state.screen);
   page.replaceChildren(
@@ -157,24 +173,55 @@ async function go(state, screen) {
 /** @param {State} state */
 async function accept(state) {
   await state.person.accept();
-  await go(state, firstScreen(await state.person.entry()));
+  const entry = await state.person.entry();
+  state.report = standing(entry);
+  await go(state, firstScreen(entry));
 }
 
 /**
+ * On to the last screen before sending. Only a study that wants it so has its report drawn here.
+ *
  * @param {State} state
  * @param {{[attribute: string]: string}} answers
  */
-async function review(state, answers) {
+async function proceed(state, answers) {
+  const before = state.person.study.review === "before";
   state.answers = answers;
-  const report = await state.person.make(answers);
-  state.report = state.invited ? { ...report, invitation: state.invitation } : report;
+  state.report = before ? await draw(state) : null;
   history.pushState(null, "");
-  await go(state, "review");
+  await go(state, before ? "review" : "confirm");
+}
+
+/**
+ * The report of the answers; nothing is sent.
+ *
+ * @param {State} state
+ * @returns {Promise<Report>}
+ */
+async function draw({ person, answers, invited, invitation }) {
+  const report = await person.make(answers);
+  return invited ? { ...report, invitation } : report;
+}
+
+/**
+ * Where another tab was quicker, go to what became of its report.
+ *
+ * @param {State} state
+ * @returns {Promise<boolean>} whether one was
+ */
+async function giveWay(state) {
+  const entry = await state.person.entry();
+  if (!entry || entry.state === "refused") return false;
+  state.report = entry.report;
+  state.answers = {}; // it was not drawn from these
+  status.textContent = "";
+  await go(state, firstScreen(entry));
+  return true;
 }
 
 /** @param {State} state */
 async function send(state) {
-  if (state.sending || !state.report) return;
+  if (state.sending) return;
   state.sending = true;
   state.failure = null;
   const { say } = speak(state.language);
@@ -184,9 +231,9 @@ async function send(state) {
   page.querySelector("main button.plain")?.remove();
   page.setAttribute("aria-busy", "true");
   try {
+    if (!state.report && (await giveWay(state))) return;
+    state.report ??= await draw(state);
     await state.person.send(state.report);
-    state.report = null;
-    state.answers = {};
     await go(state, "sent");
     status.textContent = say("sentTitle");
   } catch (error) {
@@ -194,8 +241,17 @@ async function send(state) {
       error instanceof Refusal ? error : new Refusal("refused", String(error), "reload the page");
     status.textContent = "";
     state.sending = false;
-    // Another tab was quicker: what is shown now is the report that stands.
-    if (state.failure.kind === "stands") state.report = await state.person.make(state.answers);
+    if (state.failure.kind === "invitation") {
+      state.uninvited = true;
+      state.report = null;
+      await go(state, "ask");
+      document.getElementById("invitation")?.focus();
+      return;
+    }
+    if (state.failure.kind === "stands") {
+      if (await giveWay(state)) return;
+      state.report = await draw(state);
+    }
     await show(state, "[role=alert]");
   } finally {
     state.sending = false;
@@ -210,7 +266,6 @@ async function send(state) {
 function header(state, speech) {
   const { study } = state.person;
   const languages = languagesOf(study);
-  const description = speech.description(study);
   const choose = (/** @type {Event} */ event) => {
     state.language = /** @type {HTMLSelectElement} */ (event.target).value;
     state.answers = { ...state.answers, ...chosen(study) };
@@ -236,13 +291,8 @@ function header(state, speech) {
           ),
         ),
       ),
-    make("h1", { lang: speech.language, dir: "auto" }, speech.title(study)),
-    description !== "" &&
-      make(
-        "div",
-        { class: "lead", lang: speech.language, dir: "auto" },
-        ...description.split("\n").map((line) => make("p", {}, line)),
-      ),
+    make("h1", voice(speech.told(study, "title").language), speech.title(study)),
+    paragraphs("lead", speech.told(study, "description")),
   );
 }
 

@@ -22,10 +22,27 @@ const PAGES = { de, en, es, fr };
  * @property {(value: number, digits?: number) => string} number
  * @property {(value: number, digits: number) => string} atMost rounded up: a loss is not understated
  * @property {(study: Study) => string} title
- * @property {(study: Study) => string} description
+ * @property {(study: Study, key: "title" | "description" | "consent" | "thanks") => Told} told
+ * @property {(study: Study, key: "imprint" | "privacy" | "completion") => string} link
+ * @property {(attribute: Attribute, key: "question" | "values") => string} languageOf the one that
+ *   an attribute's text is shown in: the original where it is not translated
  * @property {(attribute: Attribute) => string} question
  * @property {(attribute: Attribute) => string[]} values
  */
+
+/** @typedef {{text: string, language: string}} Told a text and the language it is in */
+
+/**
+ * Which way a language is written.
+ *
+ * @param {string} language
+ * @returns {"ltr" | "rtl"}
+ */
+export function directionOf(language) {
+  const script = /^[a-z]+-([A-Z][a-z]{3})\b/.exec(language)?.[1];
+  if (script) return /^(Arab|Hebr|Syrc|Thaa|Nkoo|Adlm|Rohg)$/.test(script) ? "rtl" : "ltr";
+  return /^(ar|arc|ckb|dv|fa|he|nqo|ps|sd|syr|ug|ur|yi)(-|$)/.test(language) ? "rtl" : "ltr";
+}
 
 /**
  * The languages of a study, its own first.
@@ -58,9 +75,10 @@ export function bestLanguage(known, wanted) {
 
 /**
  * @param {string} language
+ * @param {string} [original] the study's own, which is spoken where there is no translation
  * @returns {Speech}
  */
-export function speak(language) {
+export function speak(language, original = language) {
   const pageLanguage = bestLanguage(Object.keys(PAGES), [language, "en"]);
   const words = PAGES[pageLanguage];
   const number = (/** @type {number} */ value, digits = 0) =>
@@ -79,7 +97,12 @@ export function speak(language) {
     atMost: (value, digits) =>
       number(Math.ceil(value * 10 ** digits - 1e-6) / 10 ** digits, digits),
     title: (study) => study.translations[language]?.title || study.title || study.name,
-    description: (study) => study.translations[language]?.description || study.description,
+    told: (study, key) => {
+      const translated = study.translations[language]?.[key];
+      return { text: translated || study[key], language: translated ? language : original };
+    },
+    link: (study, key) => study.translations[language]?.[key] || study[key],
+    languageOf: (attribute, key) => (attribute.translations[language]?.[key] ? language : original),
     question: (attribute) =>
       attribute.translations[language]?.question || attribute.question || attribute.name,
     values: (attribute) => attribute.translations[language]?.values ?? attribute.values,

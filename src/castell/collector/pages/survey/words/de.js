@@ -4,7 +4,17 @@ export const de = {
   protectTitle: "Der Zufall verbirgt Ihre Antworten",
   protectTitleWeak: "Der Zufall verbirgt Ihre Antworten kaum",
   protectLead:
-    "Bevor etwas gesendet wird, entscheidet hier in Ihrem Browser der Zufall, ob eine wahre oder eine andere Antwort hinausgeht.",
+    "Der Zufall entscheidet hier in Ihrem Browser, ob eine wahre oder eine andere Antwort gesendet wird.",
+  people:
+    "Von {all} Leuten, die zu „{question}“ dasselbe senden, ist bei {some} die wahre Antwort eine andere.",
+  peopleMost:
+    "Am wenigsten verbirgt der Zufall bei „{question}“: Von {all} Leuten, die dasselbe senden, ist bei {some} die wahre Antwort eine andere.",
+  peoplePicture:
+    "Von {all} Leuten, die dasselbe senden, ist bei {some} die wahre Antwort eine andere",
+  wheelPicture:
+    "Ein Glücksrad: {right} von 100 Teilen sprechen für Ihre Antwort, {wrong} für eine andere",
+  wheel:
+    "Der Zufall dreht ein Rad wie dieses: In {right} von 100 Fällen spricht das Gesendete für Ihre Antwort, in {wrong} für eine andere. Niemand sieht, wo es stehen blieb.",
   protectUnsure:
     "Niemand kann sicher wissen, welche es war: nicht die Leute hinter dieser Umfrage und niemand, der an ihre Daten kommt.",
   protectWhy:
@@ -60,22 +70,40 @@ export const de = {
   questionsTitle: "Fragen",
   questionNumber: "Frage {n} von {count}",
   choose: "Bitte wählen",
+  goOn: "Weiter",
   review: "Zeigen, was gesendet würde",
   reviewNote: "Noch wird nichts gesendet.",
   missingTitle: "Einige Fragen sind noch nicht beantwortet",
   missing: "Bitte wählen Sie eine Antwort.",
   reviewTitle: "Das würde Ihr Gerät verlassen",
-  reviewLead: "Bisher wurde nichts gesendet. Sehen Sie es an, dann entscheiden Sie.",
+  reviewLead: "Bisher wurde nichts gesendet.",
+  reviewWarning:
+    "Bitte entscheiden Sie nicht nach dem, was Sie hier sehen. Wer deswegen geht, verfälscht die Ergebnisse und kann durch das Gehen eine Antwort verraten.",
+  confirmTitle: "Was beim Senden geschieht",
+  confirmLead:
+    "Der Zufall entscheidet hier in Ihrem Browser, was an Stelle Ihrer Antworten gesendet wird. Es wird sofort gesendet und Ihnen danach Wort für Wort gezeigt.",
+  confirmBody:
+    "Die Meldung geht an {url}: die zufällig veränderten Antworten, der Fingerabdruck dieser Liste von Fragen und eine zufällige Nummer. Kein Name, kein Cookie und keine Uhrzeit gehen mit.",
+  confirmWhy:
+    "Sie sehen die Meldung aus gutem Grund erst danach: Wer erst nachsieht und dann geht, verfälscht die Ergebnisse und kann durch das Gehen eine Antwort verraten. Bis Sie auf „Senden“ drücken, können Sie gehen, und nichts wird gezogen.",
+  leftTitle: "Das hat Ihr Gerät verlassen",
+  leftLead: "Das hat der Zufall aus Ihren Antworten gemacht. Sonst wurde nichts gesendet.",
   columnQuestion: "Frage",
   columnAnswer: "Ihre Antwort, nur Ihnen bekannt",
   columnSent: "Was gesendet wird",
+  columnLeft: "Was gesendet wurde",
+  columnOthers: "Leute, die dasselbe senden und etwas anderes meinen",
+  someOf: "{some} von {all}",
   sentSame: "durch Zufall dieselbe",
   sentOther: "vom Zufall gewählt",
+  others: "Von {all} Leuten, die das senden, ist bei {some} die wahre Antwort eine andere.",
   sentCode: "Code {code}, er passt zu: {values}",
   andMore: "und {n} weiteren",
   bodyTitle: "Genau dieser Text",
   bodyLead:
     "Er geht an {url}. Kein Name, kein Cookie und keine Uhrzeit gehen mit; nur was Ihr Browser jeder Website sagt, etwa seine Art und Ihre Sprachen, und das wird nicht aufgeschrieben.",
+  bodyLeft:
+    "Er ging an {url}. Kein Name, kein Cookie und keine Uhrzeit gingen mit; nur was Ihr Browser jeder Website sagt, etwa seine Art und Ihre Sprachen, und das wird nicht aufgeschrieben.",
   bodyId: "eine zufällige Nummer, damit eine doppelt gesendete Meldung einmal zählt",
   bodyStudy: "der Fingerabdruck dieser Liste von Fragen",
   bodyCodes: "die zufällig veränderten Antworten, von 0 an gezählt",
@@ -113,6 +141,14 @@ export const de = {
   invitation: "Einladungscode",
   invitationHelp: "20 Buchstaben und Ziffern, von der Person, die Sie eingeladen hat.",
   invitationMissing: "Bitte geben Sie den Code ein, 20 Buchstaben und Ziffern.",
+  invitationRefused:
+    "Der Server kennt diesen Code nicht, oder er wurde schon benutzt. Es wurde nichts gesendet und nichts verbraucht. Bitte berichtigen Sie ihn oder fragen Sie die Person, die Sie eingeladen hat.",
+  consentTitle: "Ihre Einwilligung",
+  consentAgree: "Ich habe das gelesen und bin einverstanden.",
+  consentMissing: "Bitte kreuzen Sie an, wenn Sie einverstanden sind. Sonst wird nichts gesendet.",
+  completion: "Weiter zur nächsten Seite",
+  imprint: "Impressum",
+  privacy: "Datenschutzerklärung",
   ledgerTitle: "Was dieses Gerät dieser Website bisher mitgeteilt hat",
   ledgerNone: "Nichts.",
   ledgerSpent: "Verlust an Privatheit (Epsilon)",

@@ -4,7 +4,15 @@ export const en = {
   protectTitle: "Chance hides your answers",
   protectTitleWeak: "Chance hardly hides your answers",
   protectLead:
-    "Before anything is sent, chance decides here, in your browser, whether a true answer or another one goes out.",
+    "Chance decides here, in your browser, whether a true answer or another one is sent.",
+  people:
+    "Of {all} people who send the same about “{question}”, the true answer of {some} is another one.",
+  peopleMost:
+    "Chance hides least at “{question}”: of {all} people who send the same, the true answer of {some} is another one.",
+  peoplePicture: "Of {all} people who send the same, the true answer of {some} is another one",
+  wheelPicture: "A wheel of chance: {right} of 100 parts suggest your answer, {wrong} another one",
+  wheel:
+    "Chance turns a wheel like this one: in {right} of 100 cases what is sent suggests your answer, in {wrong} another one. Nobody sees where it stopped.",
   protectUnsure:
     "Nobody can know for sure which it was: not the people who run this survey, not anyone who gets hold of their data.",
   protectWhy:
@@ -60,22 +68,40 @@ export const en = {
   questionsTitle: "Questions",
   questionNumber: "Question {n} of {count}",
   choose: "Please choose",
+  goOn: "Continue",
   review: "Show what would be sent",
   reviewNote: "Nothing is sent yet.",
   missingTitle: "Some questions are not answered yet",
   missing: "Please choose an answer.",
   reviewTitle: "This would leave your device",
-  reviewLead: "Nothing has been sent so far. Have a look, then decide.",
+  reviewLead: "Nothing has been sent so far.",
+  reviewWarning:
+    "Please do not decide by what you see here. Whoever leaves because of it makes the results wrong, and may give an answer away by leaving.",
+  confirmTitle: "What happens when you send",
+  confirmLead:
+    "Chance decides, here in your browser, what is sent in place of your answers. It is sent at once, and then shown to you word for word.",
+  confirmBody:
+    "The report goes to {url}: the randomised answers, the fingerprint of this list of questions and a random number. No name, no cookie and no time go with it.",
+  confirmWhy:
+    "You see the report only afterwards, for a reason: whoever looks first and then leaves makes the results wrong, and may give an answer away by leaving. Until you press “Send” you can leave, and nothing is drawn.",
+  leftTitle: "This left your device",
+  leftLead: "This is what chance has made of your answers. Nothing else was sent.",
   columnQuestion: "Question",
   columnAnswer: "Your answer, known only to you",
   columnSent: "What is sent",
+  columnLeft: "What was sent",
+  columnOthers: "People who send the same and mean something else",
+  someOf: "{some} of {all}",
   sentSame: "by chance, the same",
   sentOther: "chosen by chance",
+  others: "Of {all} people who send this, the true answer of {some} is another one.",
   sentCode: "Code {code}, which fits: {values}",
   andMore: "and {n} more",
   bodyTitle: "Exactly this text",
   bodyLead:
     "It goes to {url}. No name, no cookie and no time go with it; only what your browser tells every website, such as its kind and your languages, and that is not written down.",
+  bodyLeft:
+    "It went to {url}. No name, no cookie and no time went with it; only what your browser tells every website, such as its kind and your languages, and that is not written down.",
   bodyId: "a random number, so that a report that is sent twice counts once",
   bodyStudy: "the fingerprint of this list of questions",
   bodyCodes: "the randomised answers, counted from 0",
@@ -111,6 +137,14 @@ export const en = {
   invitation: "Invitation code",
   invitationHelp: "20 letters and digits, from whoever invited you.",
   invitationMissing: "Please enter the code, 20 letters and digits.",
+  invitationRefused:
+    "The collector does not know this code, or it was used already. Nothing was sent and nothing is spent. Please correct it, or ask whoever invited you.",
+  consentTitle: "Your consent",
+  consentAgree: "I have read this and agree.",
+  consentMissing: "Please tick the box if you agree. Without it nothing is sent.",
+  completion: "Go on to the next page",
+  imprint: "Imprint",
+  privacy: "Privacy policy",
   ledgerTitle: "What this device has told this site so far",
   ledgerNone: "Nothing.",
   ledgerSpent: "Privacy loss (epsilon)",

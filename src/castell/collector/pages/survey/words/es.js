@@ -3,8 +3,15 @@ export const es = {
   language: "Idioma",
   protectTitle: "El azar oculta sus respuestas",
   protectTitleWeak: "El azar apenas oculta sus respuestas",
-  protectLead:
-    "Antes de enviar nada, el azar decide aquí, en su navegador, si sale una respuesta verdadera u otra.",
+  protectLead: "El azar decide aquí, en su navegador, si se envía una respuesta verdadera u otra.",
+  people:
+    "De {all} personas que envían lo mismo sobre «{question}», la respuesta verdadera es otra en {some}.",
+  peopleMost:
+    "Donde menos oculta el azar es en «{question}»: de {all} personas que envían lo mismo, la respuesta verdadera es otra en {some}.",
+  peoplePicture: "De {all} personas que envían lo mismo, la respuesta verdadera es otra en {some}",
+  wheelPicture: "Una ruleta: {right} de 100 partes apuntan a su respuesta, {wrong} a otra",
+  wheel:
+    "El azar gira una rueda como esta: en {right} de 100 casos lo enviado apunta a su respuesta, en {wrong} a otra. Nadie ve dónde se ha parado.",
   protectUnsure:
     "Nadie puede saber con certeza cuál fue: ni quienes hacen esta encuesta ni quien llegue a tener sus datos.",
   protectWhy:
@@ -61,22 +68,40 @@ export const es = {
   questionsTitle: "Preguntas",
   questionNumber: "Pregunta {n} de {count}",
   choose: "Elija una opción",
+  goOn: "Continuar",
   review: "Mostrar lo que se enviaría",
   reviewNote: "Todavía no se envía nada.",
   missingTitle: "Faltan preguntas por responder",
   missing: "Por favor, elija una respuesta.",
   reviewTitle: "Esto saldría de su dispositivo",
-  reviewLead: "Hasta ahora no se ha enviado nada. Mírelo y después decida.",
+  reviewLead: "Hasta ahora no se ha enviado nada.",
+  reviewWarning:
+    "Por favor, no decida según lo que ve aquí. Quien se va por ello falsea los resultados y, al irse, puede revelar una respuesta.",
+  confirmTitle: "Qué ocurre al enviar",
+  confirmLead:
+    "El azar decide, aquí en su navegador, qué se envía en lugar de sus respuestas. Se envía enseguida y después se le muestra palabra por palabra.",
+  confirmBody:
+    "El informe va a {url}: las respuestas cambiadas por el azar, la huella de esta lista de preguntas y un número al azar. No lo acompañan ni nombre, ni cookies, ni hora.",
+  confirmWhy:
+    "Solo ve el informe después, por una razón: quien mira primero y luego se va falsea los resultados y, al irse, puede revelar una respuesta. Hasta que pulse «Enviar» puede irse, y no se sortea nada.",
+  leftTitle: "Esto ha salido de su dispositivo",
+  leftLead: "Esto es lo que el azar ha hecho de sus respuestas. No se ha enviado nada más.",
   columnQuestion: "Pregunta",
   columnAnswer: "Su respuesta, que solo usted conoce",
   columnSent: "Lo que se envía",
+  columnLeft: "Lo que se ha enviado",
+  columnOthers: "Personas que envían lo mismo y piensan otra cosa",
+  someOf: "{some} de {all}",
   sentSame: "por azar, la misma",
   sentOther: "elegida por el azar",
+  others: "De {all} personas que envían esto, la respuesta verdadera es otra en {some}.",
   sentCode: "Código {code}, que encaja con: {values}",
   andMore: "y {n} más",
   bodyTitle: "Exactamente este texto",
   bodyLead:
     "Va a {url}. No lo acompañan ni nombre, ni cookies, ni hora; solo lo que su navegador dice a cualquier sitio web, como su tipo y sus idiomas, y eso no se anota.",
+  bodyLeft:
+    "Ha ido a {url}. No lo han acompañado ni nombre, ni cookies, ni hora; solo lo que su navegador dice a cualquier sitio web, como su tipo y sus idiomas, y eso no se anota.",
   bodyId: "un número al azar, para que un informe enviado dos veces cuente una",
   bodyStudy: "la huella de esta lista de preguntas",
   bodyCodes: "las respuestas cambiadas por el azar, contadas desde 0",
@@ -113,6 +138,14 @@ export const es = {
   invitation: "Código de invitación",
   invitationHelp: "20 letras y cifras, de quien le ha invitado.",
   invitationMissing: "Por favor, escriba el código: 20 letras y cifras.",
+  invitationRefused:
+    "El servidor no conoce este código, o ya se ha usado. No se ha enviado ni gastado nada. Por favor, corríjalo o pregunte a quien le ha invitado.",
+  consentTitle: "Su consentimiento",
+  consentAgree: "Lo he leído y estoy de acuerdo.",
+  consentMissing: "Marque la casilla si está de acuerdo. Sin ella no se envía nada.",
+  completion: "Seguir a la página siguiente",
+  imprint: "Aviso legal",
+  privacy: "Política de privacidad",
   ledgerTitle: "Lo que este dispositivo ha dicho hasta ahora a este sitio",
   ledgerNone: "Nada.",
   ledgerSpent: "Pérdida de privacidad (épsilon)",

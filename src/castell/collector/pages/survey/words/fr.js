@@ -4,7 +4,16 @@ export const fr = {
   protectTitle: "Le hasard cache vos réponses",
   protectTitleWeak: "Le hasard ne cache guère vos réponses",
   protectLead:
-    "Avant tout envoi, le hasard décide ici, dans votre navigateur, si c’est une vraie réponse ou une autre qui part.",
+    "Le hasard décide ici, dans votre navigateur, si une vraie réponse ou une autre est envoyée.",
+  people:
+    "Sur {all} personnes qui envoient la même chose pour « {question} », la vraie réponse est autre pour {some}.",
+  peopleMost:
+    "C’est pour « {question} » que le hasard cache le moins : sur {all} personnes qui envoient la même chose, la vraie réponse est autre pour {some}.",
+  peoplePicture:
+    "Sur {all} personnes qui envoient la même chose, la vraie réponse est autre pour {some}",
+  wheelPicture: "Une roue : {right} parts sur 100 évoquent votre réponse, {wrong} une autre",
+  wheel:
+    "Le hasard tourne une roue comme celle-ci : dans {right} cas sur 100, ce qui est envoyé évoque votre réponse, dans {wrong} une autre. Personne ne voit où elle s’est arrêtée.",
   protectUnsure:
     "Personne ne peut savoir avec certitude laquelle : ni les responsables de cette enquête, ni quiconque obtiendrait leurs données.",
   protectWhy:
@@ -61,22 +70,40 @@ export const fr = {
   questionsTitle: "Questions",
   questionNumber: "Question {n} sur {count}",
   choose: "Choisissez",
+  goOn: "Continuer",
   review: "Montrer ce qui serait envoyé",
   reviewNote: "Rien n’est encore envoyé.",
   missingTitle: "Il manque des réponses",
   missing: "Choisissez une réponse, s’il vous plaît.",
   reviewTitle: "Voici ce qui quitterait votre appareil",
-  reviewLead: "Rien n’a été envoyé jusqu’ici. Regardez, puis décidez.",
+  reviewLead: "Rien n’a été envoyé jusqu’ici.",
+  reviewWarning:
+    "Ne décidez pas d’après ce que vous voyez ici. Qui s’en va à cause de cela fausse les résultats et peut, en partant, trahir une réponse.",
+  confirmTitle: "Ce qui se passe à l’envoi",
+  confirmLead:
+    "Le hasard décide, ici dans votre navigateur, de ce qui est envoyé à la place de vos réponses. C’est envoyé aussitôt, puis montré mot pour mot.",
+  confirmBody:
+    "L’envoi va à {url} : les réponses modifiées par le hasard, l’empreinte de cette liste de questions et un nombre au hasard. Ni nom, ni cookie, ni heure ne l’accompagnent.",
+  confirmWhy:
+    "Vous ne voyez l’envoi qu’ensuite, pour une raison : qui regarde d’abord et s’en va fausse les résultats et peut, en partant, trahir une réponse. Tant que vous n’appuyez pas sur « Envoyer », vous pouvez partir, et rien n’est tiré au sort.",
+  leftTitle: "Voici ce qui a quitté votre appareil",
+  leftLead: "Voici ce que le hasard a fait de vos réponses. Rien d’autre n’a été envoyé.",
   columnQuestion: "Question",
   columnAnswer: "Votre réponse, connue de vous seulement",
   columnSent: "Ce qui est envoyé",
+  columnLeft: "Ce qui a été envoyé",
+  columnOthers: "Personnes qui envoient la même chose et pensent autrement",
+  someOf: "{some} sur {all}",
   sentSame: "par hasard, la même",
   sentOther: "choisie par le hasard",
+  others: "Sur {all} personnes qui envoient ceci, la vraie réponse est autre pour {some}.",
   sentCode: "Code {code}, qui convient à : {values}",
   andMore: "et {n} autres",
   bodyTitle: "Exactement ce texte",
   bodyLead:
     "Il va à {url}. Ni nom, ni cookie, ni heure ne l’accompagnent ; seulement ce que votre navigateur dit à tout site, comme son type et vos langues, et cela n’est pas noté.",
+  bodyLeft:
+    "Il est allé à {url}. Ni nom, ni cookie, ni heure ne l’ont accompagné ; seulement ce que votre navigateur dit à tout site, comme son type et vos langues, et cela n’est pas noté.",
   bodyId: "un nombre au hasard, pour qu’un envoi répété ne compte qu’une fois",
   bodyStudy: "l’empreinte de cette liste de questions",
   bodyCodes: "les réponses modifiées par le hasard, comptées à partir de 0",
@@ -112,6 +139,14 @@ export const fr = {
   invitation: "Code d’invitation",
   invitationHelp: "20 lettres et chiffres, de la personne qui vous a invité.",
   invitationMissing: "Saisissez le code : 20 lettres et chiffres.",
+  invitationRefused:
+    "Le serveur ne connaît pas ce code, ou il a déjà servi. Rien n’a été envoyé ni dépensé. Corrigez-le, ou demandez à la personne qui vous a invité.",
+  consentTitle: "Votre consentement",
+  consentAgree: "J’ai lu ce texte et je suis d’accord.",
+  consentMissing: "Cochez la case si vous êtes d’accord. Sans cela, rien n’est envoyé.",
+  completion: "Continuer vers la page suivante",
+  imprint: "Mentions légales",
+  privacy: "Politique de confidentialité",
   ledgerTitle: "Ce que cet appareil a dit à ce site jusqu’ici",
   ledgerNone: "Rien.",
   ledgerSpent: "Perte de confidentialité (epsilon)",

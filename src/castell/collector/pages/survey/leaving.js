@@ -1,46 +1,43 @@
-// Exactly what will leave, in words and to the letter.
+// Exactly what leaves, in words and to the letter.
 
 import { bodyOf, readCodes } from "../client/report.js";
 import { attributeNamed } from "../client/study.js";
-import { make, spoken, table } from "./parts.js";
+import { people } from "./chances.js";
+import { make, spokenQuestion, spokenValue, table } from "./parts.js";
 
-/** @typedef {import("../client/ledger.js").Entry} Entry */
 /** @typedef {import("../client/report.js").Report} Report */
 /** @typedef {import("../client/study.js").Block} Block */
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
 
 /**
- * @param {State} state
+ * The table and the text of a report, to be read before it leaves or after it has.
+ *
+ * @param {State} state whose report is shown, beside the answers it was drawn from if there are any
  * @param {Speech} speech
  * @param {string} url
- * @param {Entry[]} entries
- * @param {{send: () => void, back: (() => void) | null}} act no way back once it may have arrived
+ * @param {boolean} left whether it has left
+ * @returns {import("./parts.js").Child[]}
  */
-export function reviewScreen(state, speech, url, entries, act) {
-  const { say, atMost } = speech;
+export function reportParts(state, speech, url, left) {
+  const { say } = speech;
   const { study } = state.person;
   const report = /** @type {Report} */ (state.report);
-  const stands = entries.some(({ digest }) => digest === study.digest);
-  const cost = atMost(study.epsilon, 2);
+  const own = Object.keys(state.answers).length > 0 ? [say("columnAnswer")] : [];
   const explained = [
     ["id", "bodyId"],
     ["study", "bodyStudy"],
     ["codes", study.drawn ? "bodyCodesDrawn" : "bodyCodes"],
     ...(report.invitation === undefined ? [] : [["invitation", "bodyInvitation"]]),
   ];
-  return make(
-    "section",
-    { class: "card review" },
-    make("h2", { tabindex: -1 }, say("reviewTitle")),
-    make("p", {}, say("reviewLead")),
+  return [
     table(
-      say("reviewTitle"),
-      [say("columnQuestion"), say("columnAnswer"), say("columnSent")],
+      say(left ? "leftTitle" : "reviewTitle"),
+      [say("columnQuestion"), ...own, say(left ? "columnLeft" : "columnSent")],
       sentRows(state, speech),
     ),
     make("h3", {}, say("bodyTitle")),
-    make("p", {}, say("bodyLead", { url })),
+    make("p", {}, say(left ? "bodyLeft" : "bodyLead", { url })),
     make(
       "pre",
       { id: "body", tabindex: 0, "aria-label": say("bodyTitle") },
@@ -54,18 +51,7 @@ export function reviewScreen(state, speech, url, entries, act) {
         make("dd", {}, say(/** @type {"bodyId"} */ (words))),
       ]),
     ),
-    make("p", {}, stands ? say("stands") : say("cost", { epsilon: cost })),
-    make(
-      "div",
-      { class: "actions" },
-      make(
-        "button",
-        { type: "button", class: "main", id: "send", click: act.send },
-        say(state.failure ? "retry" : "send"),
-      ),
-      act.back && make("button", { type: "button", class: "plain", click: act.back }, say("back")),
-    ),
-  );
+  ];
 }
 
 /**
@@ -82,25 +68,74 @@ function sentRows({ person: { study }, answers, report }, speech) {
     return block.attributes.map((name, i) => {
       const attribute = attributeNamed(study, name);
       const values = speech.values(attribute);
-      const own = attribute.values.indexOf(answers[name]);
+      // Of a report that was sent earlier nobody knows any more what was answered.
+      const known = Object.hasOwn(answers, name);
+      const own = known ? attribute.values.indexOf(answers[name]) : -1;
       return [
-        spoken(speech, speech.question(attribute)),
-        spoken(speech, values[own]),
-        sent === null
-          ? say("sentCode", { code: written, values: spokenFor(block, i, code, values, speech) })
-          : make(
-              "span",
-              {},
-              spoken(speech, values[sent[i]]),
-              make(
-                "span",
-                { class: "small note" },
-                say(sent[i] === own ? "sentSame" : "sentOther"),
-              ),
-            ),
+        spokenQuestion(speech, attribute),
+        ...(known ? [spokenValue(speech, attribute, own)] : []),
+        make(
+          "span",
+          {},
+          sent === null
+            ? say("sentCode", { code: written, values: spokenFor(block, i, code, values, speech) })
+            : spokenValue(speech, attribute, sent[i]),
+          sent !== null &&
+            known &&
+            make("span", { class: "small note" }, say(sent[i] === own ? "sentSame" : "sentOther")),
+          others(block, i, code, speech),
+        ),
       ];
     });
   });
+}
+
+/**
+ * How many people who send this mean something else than it says or fits, if there are any.
+ *
+ * @param {Block} block
+ * @param {number} at
+ * @param {number} code
+ * @param {Speech} speech
+ */
+function others(block, at, code, speech) {
+  const share = meantOtherwise(block, at, code);
+  return (
+    share > 0 &&
+    make("span", { class: "small note" }, speech.say("others", people(speech, share)))
+  );
+}
+
+/**
+ * The share of those who send a code whose answer is none that it speaks for, if all answers are
+ * equally likely beforehand.
+ *
+ * @param {Block} block
+ * @param {number} at
+ * @param {number} code
+ * @returns {number}
+ */
+export function meantOtherwise(block, at, code) {
+  const { channel } = block;
+  const fits = fitting(block, at, code);
+  let [all, other] = [0, 0];
+  for (let answer = 0; answer < channel.inputs; answer += 1) {
+    const weight = channel.weight(answer, code);
+    all += weight;
+    if (!fits.has(unpack(block, answer)[at])) other += weight;
+  }
+  return other / all;
+}
+
+/**
+ * The values of an attribute that a code speaks for.
+ *
+ * @param {Block} block
+ * @param {number} at
+ * @param {number} code
+ */
+function fitting(block, at, code) {
+  return new Set(likeliest(block, code).map((answer) => unpack(block, answer)[at]));
 }
 
 /**
@@ -111,8 +146,7 @@ function sentRows({ person: { study }, answers, report }, speech) {
  * @param {Speech} speech
  */
 function spokenFor(block, at, code, values, { say }) {
-  const codes = new Set(likeliest(block, code).map((answer) => unpack(block, answer)[at]));
-  const named = [...codes].sort((a, b) => a - b).map((value) => values[value]);
+  const named = [...fitting(block, at, code)].sort((a, b) => a - b).map((value) => values[value]);
   const rest = named.length > 5 ? [say("andMore", { n: named.length - 5 })] : [];
   return [...named.slice(0, 5), ...rest].join(", ");
 }

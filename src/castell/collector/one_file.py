@@ -1,0 +1,85 @@
+"""The survey page's scripts and styles as one file each: on a slow line every file costs a wait.
+
+Nothing is rewritten but the lines that import and export, and lines of comment are left out. Each
+module becomes a function that gives what it exports, in the order they need each other; the modules
+themselves are served as well. So what runs can still be read, and compared with what is published:
+the same modules always make the same file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import dirname, join, normpath
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+_IMPORT = re.compile(r'^import (?:\* as (\w+)|\{([^}]*)\}) from "(\.[^"]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
+# Whole lines only: what stands behind code, or in a text, is left as it is.
+_COMMENT = re.compile(r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\n|^\n", re.MULTILINE)
+_LEFT = re.compile(r"^(import|export)\b.*", re.MULTILINE)
+
+
+def one_script(entry: str, folders: Mapping[str, Path]) -> str:
+    """A module and all it imports. The first part of a path names one of the folders."""
+    done: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        if name in done:
+            return
+        folder, _, path = name.partition("/")
+        text = (folders[folder] / path).read_text(encoding="utf-8")
+
+        def local(match: re.Match[str]) -> str:
+            needed = normpath(join(dirname(name), match[3]))
+            add(needed)
+            names = match[1] or "{" + match[2].replace(" as ", ": ") + "}"
+            return f"const {names} = {_variable(needed)};\n"
+
+        body = _IMPORT.sub(local, text)
+        exported = _EXPORT.findall(body)
+        body = _EXPORT.sub("", body)
+        if left := _LEFT.search(body):
+            raise ValueError(f"{name} has a line that cannot be joined: {left[0]}")
+        gives = ", ".join(exported)
+        head = f"// {name}\nconst {_variable(name)} = (() => {{\n"
+        done[name] = f"{head}{_COMMENT.sub('', body)}return {{ {gives} }};\n}})();\n"
+
+    add(entry)
+    return "\n".join(done.values())
+
+
+def _variable(name: str) -> str:
+    return "module_" + re.sub(r"\W", "_", name.removesuffix(".js"))
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """A text that is served whole, compressed for who takes that, and asked about each time."""
+
+    body: bytes
+    packed: bytes
+    tag: str
+    media_type: str
+
+    @classmethod
+    def of(cls, text: str, media_type: str) -> OneFile:
+        body = text.encode()
+        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        return cls(body, gzip.compress(body, 9, mtime=0), tag, media_type)
+
+    async def answer(self, request: Request) -> Response:
+        headers = {"etag": self.tag, "cache-control": "no-cache", "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == self.tag:
+            return Response(status_code=304, headers=headers)
+        taken = re.split(r"[,;\s]+", request.headers.get("accept-encoding", ""))
+        if "gzip" in taken:
+            headers["content-encoding"] = "gzip"
+        body = self.packed if "gzip" in taken else self.body
+        return Response(body, headers=headers, media_type=self.media_type)
