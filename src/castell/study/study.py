@@ -15,7 +15,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from castell.channels import MAX_TOTAL, Kinds, MatrixResponse, channel_of, checked
+from castell.channels import MAX_TOTAL, Kinds, channel_of, checked
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import CastellError, StudyError
@@ -31,17 +30,15 @@ from castell.study.design import Block, Design, build
 from castell.study.html import attribute_table
 from castell.study.own_channels import Channels
 from castell.study.saving import save
-from castell.study.schema import Attribute, Schema, suggest
-from castell.study.texts import LINKS, SAID, StudyText
+from castell.study.schema import Attribute, Schema
+from castell.study.texts import StudyText
+from castell.study.toml_file import TEXTS, read_toml
 
 if TYPE_CHECKING:
     from castell.reports.reports import Reports
     from castell.study.statement import Statement
 
 FORMAT = 1
-
-# What pages show beside the questions: published, and in the digest, only where there is any.
-TEXTS = {*SAID, *LINKS, "language", "translations", "review"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,58 +122,8 @@ class Study:
 
     @classmethod
     def from_toml(cls, text: str, kinds: Kinds | None = None) -> Study:
-        try:
-            # Decimals, so that what a person writes as 0.1 is 0.1.
-            content = tomllib.loads(text, parse_float=Decimal)
-        except tomllib.TOMLDecodeError as error:
-            raise StudyError(f"not valid TOML ({error})", "correct the file") from None
-        known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute", "channel"}
-        _only(content, known | TEXTS, "the study")
-        tables = content.get("attribute")
-        if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
-            raise StudyError(
-                "the study has no attributes", "add a [[attribute]] section for each question"
-            )
-        attributes, shares = [], {}
-        channels: dict[str | tuple[str, ...], Any] = {}
-        for table in tables:
-            known = {"name", "values", "question", "epsilon", "matrix", "weights", "translations"}
-            _only(table, known, "attribute")
-            for key in ("name", "values"):
-                if key not in table:
-                    raise StudyError(f"an attribute has no {key}", f"add {key} = ... to it")
-            attribute = Attribute(
-                table["name"],
-                table["values"],
-                table.get("question", ""),
-                table.get("translations"),
-            )
-            attributes.append(attribute)
-            if "epsilon" in table:
-                shares[attribute.name] = table["epsilon"]
-            if "matrix" in table or "weights" in table:
-                channels[attribute.name] = _written(table, repr(attribute.name), kinds)
-        for table in _channel_tables(content):
-            names = tuple(table["attributes"])
-            if names in channels or (len(names) == 1 and names[0] in channels):
-                raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
-            channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
-        clusters = content.get("clusters")
-        if clusters is not None and content.get("design", "clusters") != "clusters":
-            raise StudyError("there are clusters and another design", "leave one of them out")
-        if clusters is None and content.get("design") == "clusters":
-            raise StudyError("design is 'clusters'", 'add clusters = [["a", "b"], ["c"]]')
-        return cls(
-            Schema(attributes),
-            content.get("epsilon"),
-            content.get("design", "independent") if clusters is None else clusters,
-            shares=shares,
-            channels=channels,
-            draw=_boolean(content.get("draw", False)),
-            sample=content.get("sample"),
-            name=content.get("name", "study"),
-            text=StudyText.of(content),
-        )
+        """A study as a person writes it."""
+        return cls(**read_toml(text, kinds))
 
     @cached_property
     def content(self) -> dict[str, Any]:
@@ -313,45 +260,5 @@ def _check_fit(schema: Schema, design: Design) -> None:
             )
 
 
-def _channel_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
-    """The [[channel]] sections: channels of blocks, or of a kind of their own."""
-    tables = content.get("channel", [])
-    if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
-        raise StudyError("channel is no list of sections", "write [[channel]] above each")
-    for table in tables:
-        names = table.get("attributes")
-        if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
-            raise StudyError("a channel is for no attributes", 'add attributes = ["a", "b"] to it')
-    return tables
-
-
-def _written(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
-    """The channel that a section gives: a matrix, weights, or a kind with its entries."""
-    given = [key for key in ("matrix", "weights", "kind") if key in table]
-    if "kind" in table and "attributes" in table:
-        entries = {key: value for key, value in table.items() if key != "attributes"}
-        return channel_of(entries, kinds)
-    if len(given) != 1:
-        raise StudyError(
-            f"{what} has {' and '.join(given) or 'a channel without a matrix'}",
-            "give one of them: matrix, weights or kind",
-        )
-    if "attributes" in table:
-        _only(table, {"attributes", "matrix", "weights"}, "a channel")
-    return table["matrix"] if "matrix" in table else MatrixResponse(table["weights"])
-
-
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise StudyError(f"draw is {value!r}", "write draw = true or leave it out")
-    return value
-
-
 def _canonical(document: dict[str, Any]) -> str:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def _only(table: dict[str, Any], known: set[str], what: str) -> None:
-    for key in table:
-        if key not in known:
-            raise StudyError(f"{what} has an unknown entry {key!r}", suggest(key, sorted(known)))
