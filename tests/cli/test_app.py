@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
-from castell import Attribute, Schema, Study, fit, methods, scan_reports
+from castell import Attribute, Schema, Study, estimate, fit, methods, scan_reports
 from castell.cli import app as cli
 from castell.cli.estimating import _query
+from castell.cli.printing import write_table
 from castell.cli.study_file import to_toml
 from castell.estimators import reads
 from castell.inference.reads import KINDS
@@ -304,3 +305,15 @@ def test_the_installed_script_runs() -> None:
     script = Path(sys.executable).parent / "castell"
     ran = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
     assert ran.stdout.startswith("castell 0.")
+
+
+def test_a_csv_file_holds_no_formula(tmp_path: Path) -> None:
+    schema = Schema([Attribute("=a", ["=1+1", "b"])])
+    reports = Study(schema, 4.0).randomize({"=a": ["=1+1", "b"] * 50}, seed=1)
+    joint = estimate(reports, "=a", "castell")
+    write_table(joint, tmp_path / "t.csv", 0.95)
+    header, first, _ = (tmp_path / "t.csv").read_text("utf-8").splitlines()
+    assert header.startswith('"\'=a"')
+    assert first.startswith('"\'=1+1"')
+    write_table(joint, tmp_path / "t.parquet", 0.95)
+    assert pq.read_table(tmp_path / "t.parquet")["=a"].to_pylist() == ["=1+1", "b"]

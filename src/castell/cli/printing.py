@@ -34,13 +34,15 @@ def _table(*titles: str, left: int = 1) -> Table:
 def write_table(found: JointEstimate | Conditional, path: Path, level: float) -> None:
     """An estimate as a file that other programs read."""
     import pyarrow.parquet as pq
-    from pyarrow import csv
+
+    from castell.results.csv_file import csv_bytes
 
     frame, source = found.to_frame("pyarrow", level=level), found.source
     about = {"method": source.method, "n": str(source.n), "secure": str(source.secure).lower()}
     frame = frame.replace_schema_metadata({f"castell.{k}": v for k, v in about.items()})
     if path.suffix == ".csv":
-        csv.write_csv(frame, path)
+        # Whoever opens it in a spreadsheet did not write the study.
+        path.write_bytes(csv_bytes({n: frame[n].to_pylist() for n in frame.column_names}))
     else:
         pq.write_table(frame, path)
 
