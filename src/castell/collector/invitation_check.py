@@ -16,7 +16,6 @@ from starlette.responses import Response
 
 from castell.collector.responses import json_answer, refusal
 from castell.collector.security.limits import RateLimit, read_json
-from castell.collector.store.invitations import invitation_key
 from castell.collector.store.store import Store, StoreError
 from castell.collector.wire import Invitation, RefusedError
 
@@ -37,7 +36,7 @@ def invitation_check(store: Store, limit: RateLimit) -> Callable[[Request], Awai
         try:
             limit.charge(request.scope)
             asked = _decode(decoder, await read_json(request.scope, request.receive, _LONGEST))
-            if not await asyncio.to_thread(_is_open, store, asked.invitation):
+            if not await asyncio.to_thread(store.is_unused, asked.invitation):
                 raise RefusedError(
                     403, "the invitation is not known or was used already", "ask who invited you"
                 )
@@ -58,8 +57,3 @@ def _decode(decoder: msgspec.json.Decoder[Asked], body: bytes) -> Asked:
         raise RefusedError(422, f"not an invitation: {error}", "give the code you got") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError(400, f"not JSON in UTF-8: {error}", "send a JSON object") from None
-
-
-def _is_open(store: Store, code: str) -> bool:
-    with store.snapshot() as moment:
-        return invitation_key(store.study, code) in moment.unspent

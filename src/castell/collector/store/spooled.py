@@ -203,6 +203,11 @@ class SpooledStore(abc.ABC, Generic[Link]):
         with self._reading() as link:
             return self._invited(link)
 
+    def is_unused(self, invitation: str) -> bool:
+        key = invitation_key(self.study, invitation)
+        with self._moment() as (link, waiting):
+            return key not in waiting.spent and key in self._unused(link, [key])
+
     def count(self) -> int:
         with self._moment() as (link, waiting):
             return self._count(link) + len(waiting.reports)

@@ -77,6 +77,10 @@ class Store(Protocol):
         """Whether a report needs an invitation, as of now: another process may have made some."""
         ...
 
+    def is_unused(self, invitation: str) -> bool:
+        """Whether an invitation would let a report in, as of now."""
+        ...
+
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """Keep some submissions, each whole or not at all. On return they are durable."""
         ...
