@@ -39,7 +39,6 @@ class Health:
 
     def _can_read(self) -> bool:
         try:
-            self._writer.file.check()
             self._store.invited()
         except StoreError:
             return False

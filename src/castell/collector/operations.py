@@ -13,7 +13,7 @@ from castell.collector.metrics import Now, Tally, prometheus
 from castell.collector.responses import json_answer
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.store.store import Store, StoreError
-from castell.collector.store_file import StoreFile
+from castell.collector.store_file import last_backup, store_bytes
 from castell.collector.writer import Writer
 
 
@@ -36,14 +36,13 @@ class Operations:
         good = await self.health.good()
         # A database that does not answer is not asked for more.
         reports = await asyncio.to_thread(self._count) if good else None
-        file: StoreFile = self.writer.file
         now = Now(
             queue=self.writer.queue,
             questions=self.results.waiting,
             good=good,
             reports=reports,
-            store_bytes=file.size(),
-            last_backup=file.last_backup(),
+            store_bytes=store_bytes(self.store),
+            last_backup=last_backup(self.store),
         )
         return PlainTextResponse(
             prometheus(self.tally, now), media_type="text/plain; version=0.0.4"

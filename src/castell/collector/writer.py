@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from castell.collector.metrics import Histogram
 from castell.collector.store.store import Outcome, Store, StoreError, Submission
-from castell.collector.store_file import StoreFile
 
 # Long enough for the disk, short enough for a bulk not to wait for many others.
 MOST_ROWS = 2048
@@ -30,7 +29,6 @@ class Writer:
 
     def __init__(self, store: Store, queue: int, commit_seconds: Histogram | None = None) -> None:
         self._store, self._most = store, queue
-        self.file = StoreFile(store)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="castell-writer")
         self._waiting: list[tuple[Submission, asyncio.Future[Outcome]]] = []
         self._rows = 0
@@ -73,7 +71,7 @@ class Writer:
             submissions = [submission for submission, _ in batch]
             start = loop.time()
             try:
-                outcomes = await loop.run_in_executor(self._thread, self._add, submissions)
+                outcomes = await loop.run_in_executor(self._thread, self._store.add, submissions)
                 self._failed = None
             except Exception as error:
                 # Whatever it was, nobody may be told that their report is kept.
@@ -94,12 +92,6 @@ class Writer:
             self._rows -= sum(len(submission.reports) for submission in submissions)
         self._task = None
         self._rest = loop.call_later(REST_AFTER, self._thread.submit, self._store.rest)
-
-    def _add(self, submissions: list[Submission]) -> list[Outcome]:
-        outcomes = self._store.add(submissions)
-        # After it, for the answers that are about to be given.
-        self.file.check()
-        return outcomes
 
     def _take(self) -> list[tuple[Submission, asyncio.Future[Outcome]]]:
         rows = 0

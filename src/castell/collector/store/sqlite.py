@@ -98,6 +98,8 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
                 yield writer
                 if writer.in_transaction:
                     writer.execute("COMMIT")
+                # Once more, for the answers that are about to be given.
+                self._check_file()
             except sqlite3.Error as error:
                 raise StoreError(
                     f"the store cannot write ({error})", "see to the disk, then send again"
@@ -165,6 +167,7 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
     def _reading(self) -> Iterator[sqlite3.Connection]:
         try:
             with contextlib.closing(connect(self.path, readonly=True)) as reader:
+                self._check_file()
                 reader.execute("BEGIN")
                 yield reader
         except sqlite3.Error as error:
