@@ -39,8 +39,6 @@ PRIOR = 0.2
 # that holds too little costs more than one that holds too much.
 CAUTION = 0.5
 _GRID = np.geomspace(1e-6, 4.0, 160)
-# Matrices from answers to reports larger than this are left aside.
-MOST_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +104,9 @@ def residuals(
 
 def _gains(view: Observed, one: Floats, two: Floats) -> list[Floats] | None:
     """What each report adds to every association, as factors: one for each part of the report."""
-    inverses = [part.lens.inverse for part in view.parts]
-    if any(inverse.rows * inverse.columns > MOST_ENTRIES for inverse in inverses):
+    if not view.has_small_inverses:
         return None
+    inverses = [part.lens.inverse for part in view.parts]
     functions = dict(zip(view.names, (one, two), strict=True))
     if len(view.parts) == 2:
         return [

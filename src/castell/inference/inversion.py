@@ -24,6 +24,9 @@ from castell.study.design import Axis, lens_on
 from castell.study.schema import Attribute
 from castell.study.study import Study
 
+# Inverses of parts with more entries than this are never written out.
+MOST_ENTRIES = 1 << 22
+
 
 @dataclass(frozen=True)
 class Part:
@@ -77,6 +80,12 @@ class Observed:
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(a.size for a in self.attributes)
+
+    @property
+    def has_small_inverses(self) -> bool:
+        """Whether the inverse of every part can be written out as a matrix."""
+        inverses = (part.lens.inverse for part in self.parts)
+        return all(inverse.rows * inverse.columns <= MOST_ENTRIES for inverse in inverses)
 
     @property
     def _held(self) -> list[str]:

@@ -38,8 +38,6 @@ ALARM = 1e-3
 # Reports expected in the rarest cell of a test, and the most interactions tested at once.
 LEAST_EXPECTED = 5.0
 MOST_INTERACTIONS = 400
-# Wider parts of a channel than this are not tested.
-MOST_ENTRIES = 1 << 22
 
 
 class Verdict(StrEnum):
@@ -110,9 +108,7 @@ def _test(
         return None
     residual, covariance = np.zeros(ways - 1), np.zeros((ways - 1, ways - 1))
     for weight, view in seen:
-        if any(
-            part.lens.inverse.rows * part.lens.inverse.columns > MOST_ENTRIES for part in view.parts
-        ):
+        if not view.has_small_inverses:
             return None
         gains = interactions(view, contrasts)
         expected = _expected(view, possible)
@@ -217,8 +213,8 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
         name: _orthonormal(_contrasts(m, least), m) for name, m in zip(names, margins, strict=True)
     }
     ways = prod(len(c) for c in contrasts.values())
-    entries = max(p.lens.inverse.rows * p.lens.inverse.columns for _, v in seen for p in v.parts)
-    if not 0 < ways <= MOST_INTERACTIONS or entries > MOST_ENTRIES:
+    small = all(view.has_small_inverses for _, view in seen)
+    if not 0 < ways <= MOST_INTERACTIONS or not small:
         return 1.0
     covariance = np.zeros((ways, ways))
     apart = np.multiply.outer(margins[0], margins[1])
