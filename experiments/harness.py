@@ -22,7 +22,7 @@ from castell import Study
 from castell.errors import QueryError
 from castell.estimators import estimator, reads
 from castell.evaluation.metrics import attribute_sets
-from castell.inference.reads import BLOOM, DRAWN, EVERYBODY
+from castell.inference.method import BLOOM, DRAWN, EVERYBODY
 from castell.linear.operators import Floats
 from experiments import expected
 from experiments.datasets.population import Population

@@ -16,9 +16,8 @@ from castell.inference.support import Checked
 from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.consistency import consistent
-from castell.results.fitting import estimate, fit
 from castell.results.joint import JointEstimate
-from castell.results.model import Model
+from castell.results.model import Model, estimate, fit
 from castell.results.probability import Difference, Probability
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema

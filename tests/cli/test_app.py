@@ -20,7 +20,7 @@ from castell.cli.estimating import _query
 from castell.cli.printing import write_table
 from castell.cli.study_file import to_toml
 from castell.estimators import reads
-from castell.inference.reads import KINDS
+from castell.inference.method import KINDS
 from castell.population import SCHEMA, health_survey
 
 

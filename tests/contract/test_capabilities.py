@@ -16,7 +16,7 @@ import castell
 from castell import Reports, Study, estimators
 from castell.errors import MethodError, OptionError, ReportError
 from castell.estimators import methods_across, options_of, reads
-from castell.inference.reads import (
+from castell.inference.method import (
     BLOOM,
     DRAWN,
     EVERYBODY,
@@ -170,8 +170,8 @@ PLAIN = '''"""Halves: every share is one half, whatever the reports say."""
 
 import numpy as np
 
-from castell.inference.reads import Reads
-from castell.inference.fitted import Fitted, Solution
+from castell.inference.method import Reads
+from castell.inference.method import Fitted, Solution
 from castell.inference.shares import Shares
 from castell.inference.intervals import Normal
 

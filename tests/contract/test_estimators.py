@@ -302,7 +302,7 @@ from functools import partial
 
 import numpy as np
 
-from castell.inference.fitted import Fitted, Solution
+from castell.inference.method import Fitted, Solution
 from castell.inference.shares import Shares
 from castell.inference.intervals import Normal
 

@@ -301,9 +301,7 @@ def test_a_block_that_nobody_drew_yet_is_told_from_one_that_is_not_there() -> No
 
 def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     # A model that could not learn: one step from independence.
-    monkeypatch.setattr(
-        "castell.estimators._cross_fit.learn", lambda counts, *_: learn(counts, 2, 1, 1)
-    )
+    monkeypatch.setattr("castell.estimators.auto.learn", lambda counts, *_: learn(counts, 2, 1, 1))
     reports = _reports("pairs", 8.0, 20_000)
     joint = castell.estimate(reports, NAMES[:2])
     first = joint.reasons[0]

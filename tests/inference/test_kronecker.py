@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from castell.channels import Channel, KaryResponse, Lens, MatrixResponse
 from castell.errors import TableTooLargeError
-from castell.inference.kronecker import MAX_CELLS, apply, castell, check_cells, naive, reduced
-from castell.linear.operators import Floats
+from castell.inference.kronecker import castell, naive, reduced
+from castell.linear.operators import Floats, apply
+from castell.linear.table import MAX_CELLS, check_cells
 from tests.populations import kronecker
 
 Inversion = Callable[..., Floats]

@@ -11,21 +11,21 @@ import pytest
 import castell
 from castell import Study
 from castell.counting import MemoryCounts
-from castell.inference.association_error import (
-    PRIOR,
-    AssociationError,
-    Residuals,
-    association_error,
-    groups_of,
-    squared_error,
-)
-from castell.inference.frechet import bounds
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Query
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.model import learn
 from castell.inference.margins import Margins
-from castell.inference.model_error import ModelError
+from castell.inference.model_error import (
+    PRIOR,
+    AssociationError,
+    ModelError,
+    Residuals,
+    association_error,
+    groups_of,
+    squared_error,
+)
+from castell.inference.model_intervals import bounds
 from castell.inference.support import Checked, support
 from castell.linear.operators import Floats
 from castell.linear.table import Table

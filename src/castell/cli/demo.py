@@ -14,8 +14,8 @@ from castell.device.randomize import randomize_file
 from castell.errors import MissingExtraError
 from castell.linear.operators import Floats
 from castell.population import SCHEMA, health_survey
-from castell.results.fitting import estimate
 from castell.results.joint import JointEstimate
+from castell.results.model import estimate
 from castell.study.study import Study
 
 NAMES = ("smokes", "health")

@@ -4,7 +4,7 @@ A file `name.py` here with a function `fit(counts, **options) -> Fitted` is the 
 everywhere: in the library, on the command line, in the contract tests and the experiments. So is
 what a package names in the group `castell.estimators` of its entry points. The first line of its
 docstring is what people read about it, and `READS` says which reports it reads
-(`inference/reads.py`): those that everybody sends for every block, if it says nothing.
+(`inference/method.py`): those that everybody sends for every block, if it says nothing.
 
 Wherever a method is named here, it may also be given as it is: a function, or what has a `fit`.
 
@@ -23,8 +23,7 @@ from typing import Any
 
 from castell.counting import Counts
 from castell.errors import CastellError, MethodError, OptionError, PluginError, ReportError
-from castell.inference.fitted import Fitted
-from castell.inference.reads import Reads, describe_kinds, kinds_of, one_of
+from castell.inference.method import Fitted, Reads, describe_kinds, kinds_of, one_of
 from castell.plugins import ESTIMATORS, Plugin, plugins
 from castell.study.schema import suggest
 from castell.study.study import Study

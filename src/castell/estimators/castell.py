@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castell.counting import Counts
-from castell.inference.fitted import Fitted
+from castell.inference.method import EVERYBODY, SETS, WHOLE, Fitted, Reads
 from castell.inference.products import product_model
-from castell.inference.reads import EVERYBODY, SETS, WHOLE, Reads
 
 READS = Reads(drawn=True, sets=True, whole=True, options={"target": (EVERYBODY, SETS, WHOLE)})
 

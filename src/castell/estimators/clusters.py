@@ -17,13 +17,12 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.evaluation.metrics import cramers_v
-from castell.inference.fitted import Fitted
 from castell.inference.inversion import Groups, observe
 from castell.inference.joint_or_product import joint_is_better
-from castell.inference.kronecker import MAX_CELLS
+from castell.inference.method import Fitted, Reads
 from castell.inference.products import product_model, product_variance
-from castell.inference.reads import Reads
 from castell.inference.reasons import Code, Reason, reason
+from castell.linear.table import MAX_CELLS
 from castell.study.design import Design, build
 from castell.study.study import Study
 

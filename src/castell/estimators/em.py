@@ -20,22 +20,20 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.inference.association_error import (
+from castell.inference.inversion import Observed, Query, names_of, observe
+from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, margin
+from castell.inference.margins import Margins
+from castell.inference.method import Fitted, Reads, Solution
+from castell.inference.model_error import (
     AssociationError,
+    ModelError,
     association_error,
     groups_of,
     residuals,
 )
-from castell.inference.fitted import Fitted, Solution
-from castell.inference.inversion import Observed, Query, names_of, observe
-from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, margin
-from castell.inference.margins import Margins
-from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
-from castell.inference.product_shares import product_shares
-from castell.inference.reads import Reads
 from castell.inference.reasons import Code, Reason, reason
-from castell.inference.shares import Shares
+from castell.inference.shares import Shares, product_shares
 from castell.linear.operators import Floats
 from castell.linear.table import Table, product
 

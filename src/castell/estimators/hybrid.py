@@ -16,14 +16,12 @@ from math import prod
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.evaluation.bounds import avd_castell, avd_independent
-from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Groups, Query, names_of, observe
 from castell.inference.joint_or_product import joint_is_better, product_risk
-from castell.inference.product_shares import product_shares
+from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.products import check_target, solve
-from castell.inference.reads import Reads
 from castell.inference.reasons import Code, Reason, reason
-from castell.inference.shares import Shares
+from castell.inference.shares import Shares, product_shares
 
 READS = Reads(sets=True, whole=True)
 RULES = ("data", "bounds", "width")

@@ -15,10 +15,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from castell.counting import Counts
-from castell.inference.fitted import Fitted
+from castell.inference.method import EVERYBODY, SETS, WHOLE, Fitted, Reads
 from castell.inference.postprocess import simplex
 from castell.inference.products import product_model
-from castell.inference.reads import EVERYBODY, SETS, WHOLE, Reads
 from castell.inference.reasons import Code, Reason, reason
 
 READS = Reads(

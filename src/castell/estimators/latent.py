@@ -15,13 +15,12 @@ from functools import partial
 
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Query, names_of
-from castell.inference.kronecker import check_cells
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.reads import Reads
+from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.shares import Shares
+from castell.linear.table import check_cells
 
 READS = Reads(drawn=True, across=True, sets=True)
 

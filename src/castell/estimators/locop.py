@@ -30,10 +30,9 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.inference.copula import correlation, nearest_correlation, sample
-from castell.inference.fitted import Fitted
 from castell.inference.inversion import observe
+from castell.inference.method import Fitted, Reads
 from castell.inference.postprocess import simplex
-from castell.inference.reads import Reads
 from castell.inference.synthetic_rows import Rows, model, row_count
 
 READS = Reads(sets=True)

@@ -40,9 +40,8 @@ import numpy as np
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.inference.bloom_filters import Filters, Shares
-from castell.inference.fitted import Fitted
 from castell.inference.junction_tree import Clique, cliques, sample
-from castell.inference.reads import Reads
+from castell.inference.method import Fitted, Reads
 from castell.inference.synthetic_rows import Rows, model, row_count
 from castell.linear.operators import Floats
 from castell.numbers import is_number, is_whole

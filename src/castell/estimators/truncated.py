@@ -14,9 +14,8 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.inference.bootstrap import bootstrap
-from castell.inference.fitted import Fitted, Solution
 from castell.inference.inversion import Observed, Query, measure, observe
-from castell.inference.reads import Reads
+from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats

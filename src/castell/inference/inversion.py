@@ -18,8 +18,8 @@ from castell.channels import Lens
 from castell.counting import Counts, Factor
 from castell.counting.kernels import Integers
 from castell.errors import QueryError, ReportError
-from castell.inference.kronecker import apply, check_cells
-from castell.linear.operators import Dense, Floats, Operator
+from castell.linear.operators import Dense, Floats, Operator, apply
+from castell.linear.table import check_cells
 from castell.study.design import Axis, lens_on
 from castell.study.schema import Attribute
 from castell.study.study import Study

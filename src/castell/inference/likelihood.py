@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.inference.inversion import Observed
-from castell.inference.kronecker import apply
-from castell.linear.operators import Floats, Operator, Uniform
+from castell.linear.operators import Floats, Operator, Uniform, apply
 
 # How far from the maximum a search may stop, in parts of 1 / sqrt(n): of what chance moves anyway.
 CLOSE = 1e-3

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from castell.counting import Counts, samples_of
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Observed, growth
-from castell.inference.pooling import views
+from castell.inference.support import views
 from castell.linear.operators import Floats
 
 Codes = NDArray[np.intp]

@@ -27,9 +27,8 @@ import numpy as np
 from castell.counting import Counts
 from castell.inference.chisquare import noncentrality, tail
 from castell.inference.inversion import Observed
-from castell.inference.pooling import views
 from castell.inference.postprocess import simplex
-from castell.inference.support import support
+from castell.inference.support import support, views
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 

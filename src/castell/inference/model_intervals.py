@@ -1,33 +1,78 @@
 """Intervals of a model's answers: its own error, or that of the unbiased answer if it is smaller.
 
 Where two attributes of a question were never reported together, nothing can tell how they go
-together, and the intervals are all that the parts that were reported leave open.
+together, and the intervals are all that the parts that were reported leave open: the bounds of
+Frechet and Hoeffding. If P(E_1), ..., P(E_m) are known and nothing of how the events go together,
+the share of all of them lies between max(0, sum P(E_i) - (m - 1)) and min P(E_i), and anywhere
+there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from math import prod
 
 import numpy as np
 
 from castell.counting import samples_with
-from castell.inference.fitted import Fitted
-from castell.inference.frechet import Reshaped, bounds
-from castell.inference.intervals import AsUnbiased, Believed, Spread
+from castell.inference.intervals import AsUnbiased, Believed, Bounds, Spread
 from castell.inference.inversion import Query, names_of
-from castell.inference.kronecker import MAX_CELLS
+from castell.inference.method import Fitted
 from castell.inference.model_error import ModelError
 from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
-from castell.linear.table import Table
+from castell.linear.table import MAX_CELLS, Table
 from castell.study.design import Design
+
+Event = tuple[Floats, Spread]
+
+
+def bounds(events: Sequence[Event]) -> Bounds:
+    """The bounds of the share of all of some events, whose own shares are estimated.
+
+    Shares broadcast to the table asked for. The level is parted among the events (Bonferroni).
+    """
+    return Bounds(partial(_ends, tuple(events)))
+
+
+def _ends(events: Sequence[Event], level: float) -> tuple[Floats, Floats]:
+    each = 1.0 - (1.0 - level) / len(events)
+    found = [spread.interval(share, each) for share, spread in events]
+    low = sum(low for low, _ in found) - (len(found) - 1)
+    high = found[0][1]
+    for _, other in found[1:]:
+        high = np.minimum(high, other)
+    low, high = np.broadcast_arrays(np.maximum(low, 0.0), high)
+    return low, high
+
+
+class Reshaped:
+    """The spread of a table over some attributes, seen from one over more of them."""
+
+    def __init__(self, of: Spread, own: Sequence[int], shape: Sequence[int]) -> None:
+        self._of, self._own, self._shape = of, tuple(own), tuple(shape)
+
+    @property
+    def variance(self) -> Floats:
+        return self._of.variance.reshape(self._shape)
+
+    @property
+    def errors(self) -> Floats:
+        return self._of.errors.reshape(self._shape)
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self._of.plain(values.reshape(self._own), level)
+        return low.reshape(self._shape), high.reshape(self._shape)
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        low, high = self._of.interval(values.reshape(self._own), level)
+        return low.reshape(self._shape), high.reshape(self._shape)
 
 
 @dataclass(frozen=True, eq=False)

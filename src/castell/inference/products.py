@@ -17,15 +17,14 @@ import numpy as np
 from castell.channels.predicted_variance import predicted_variance
 from castell.counting import Counts, samples_of
 from castell.errors import OptionError
-from castell.inference.fitted import Fitted, Solution
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Groups, Observed, cross_moment, observe
-from castell.inference.kronecker import check_cells
-from castell.inference.pooling import Source, sources
-from castell.inference.product_shares import answer_shares, restrict, wilson
+from castell.inference.method import Fitted, Solution
 from castell.inference.reasons import Reason, Reasons, no_reasons
+from castell.inference.shares import answer_shares, restrict, wilson
+from castell.inference.support import Source, sources
 from castell.linear.operators import Floats
-from castell.linear.table import Table, product
+from castell.linear.table import Table, check_cells, product
 from castell.study.design import lens_on
 
 TARGETS = ("population", "respondents")

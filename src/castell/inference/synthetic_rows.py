@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from castell.counting import Counts, MemoryCounts
 from castell.errors import OptionError
 from castell.inference.bootstrap import spread_of
-from castell.inference.fitted import Fitted, Solution
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Query
-from castell.inference.kronecker import check_cells
+from castell.inference.method import Fitted, Solution
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
+from castell.linear.table import check_cells
 from castell.numbers import is_whole
 from castell.study.study import Study
 

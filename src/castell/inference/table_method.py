@@ -16,14 +16,13 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import MethodError
-from castell.inference.fitted import Fitted, Solution
 from castell.inference.intervals import Bounds, Normal, Spread
 from castell.inference.inversion import Query, names_of
-from castell.inference.kronecker import check_cells
-from castell.inference.reads import Reads
+from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
+from castell.linear.table import check_cells
 
 # A table of some attributes, one axis for each in the order asked, perhaps with standard errors.
 Tables = Callable[[tuple[str, ...]], Any]

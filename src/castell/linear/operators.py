@@ -10,9 +10,10 @@ After one operator per axis every axis is back where it was, and no transposed c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,17 @@ class Operator(Protocol):
         ...
 
     def dense(self) -> Floats: ...
+
+
+def apply(operators: Sequence[Operator], table: NDArray[Any]) -> Floats:
+    """One operator for each axis of a table, none of them ever multiplied together."""
+    shape = tuple(operator.columns for operator in operators)
+    if np.shape(table) != shape:
+        raise ValueError(f"a table of shape {np.shape(table)} for operators of shape {shape}")
+    result = np.ascontiguousarray(table, dtype=np.float64)
+    for operator in operators:
+        result = operator.turn(result.reshape(operator.columns, -1))
+    return result.reshape([operator.rows for operator in operators])
 
 
 def _multiply_in_pieces(table: Floats, matrix: Floats) -> Floats:

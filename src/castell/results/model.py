@@ -1,4 +1,7 @@
-"""Models: what people ask. Frozen; any set of attributes, any group of values."""
+"""Models: what people ask. Frozen; any set of attributes, any group of values.
+
+`fit` makes one from reports; `estimate` fits and asks for one table in one step.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,20 @@ from typing import Any, cast
 
 import numpy as np
 
-from castell.counting import Counts
+from castell.counting import Counts, MemoryCounts
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
-from castell.errors import QueryError
-from castell.inference.fitted import Fitted
+from castell.errors import QueryError, ReportError
+from castell.estimators import Method, fit_counts, name_of
 from castell.inference.inversion import Query, names_of
+from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
 from castell.inference.postprocess import step
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
+from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
 from castell.results.probability import Difference, Probability
@@ -229,3 +234,42 @@ def _behind(found: Support) -> Reason:
 def _values_of(asked: Any) -> list[Any]:
     """The values that count: one, or a collection of them."""
     return list(asked) if isinstance(asked, (list, tuple, set, frozenset)) else [asked]
+
+
+DEFAULT_METHOD = "auto"
+
+
+def fit(reports: Reports | Counts, method: Method = DEFAULT_METHOD, **options: Any) -> Model:
+    """Fit a method to reports in memory, or to a file opened by `scan_reports`.
+
+    `castell.methods_for(study)` names the methods that read a study's reports; others are refused.
+    A method of one's own is given as it is: a function `fit(counts, **options) -> Fitted`, or what
+    `castell.extend.table_method` makes of a function that gives tables.
+
+    >>> from castell import Attribute, Schema, Study
+    >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=4.0)
+    >>> reports = study.randomize({"sex": ["Male", "Female"] * 500})
+    >>> fit(reports).estimate("sex").probabilities.shape
+    (2,)
+    """
+    if isinstance(reports, Reports):
+        return Model(fit_counts(MemoryCounts(reports), method, options), name_of(method))
+    if not hasattr(reports, "moments"):
+        raise ReportError(
+            f"a {type(reports).__name__} holds no reports",
+            "give what study.randomize returned, or scan_reports('reports.parquet', study)",
+        )
+    return Model(fit_counts(reports, method, options), name_of(method))
+
+
+def estimate(
+    reports: Reports | Counts,
+    names: Iterable[str] | str,
+    method: Method = DEFAULT_METHOD,
+    *,
+    post: str = "raw",
+    max_cells: int | None = None,
+    **options: Any,
+) -> JointEstimate:
+    """Fit and ask for one table, in one step."""
+    return fit(reports, method, **options).estimate(names, post=post, max_cells=max_cells)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import OptionError, TableTooLargeError
-from castell.inference.fitted import Fitted
+from castell.inference.method import Fitted
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
 from castell.numbers import is_whole

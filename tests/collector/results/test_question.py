@@ -7,7 +7,7 @@ import pytest
 from castell import Attribute, CastellError, Schema, Study
 from castell.collector.results.question import Question, parse
 from castell.errors import MethodError
-from castell.results.fitting import DEFAULT_METHOD
+from castell.results.model import DEFAULT_METHOD
 from tests.collector.results.stores import PAIRS, STUDY
 
 

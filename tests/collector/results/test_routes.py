@@ -18,7 +18,7 @@ from castell import Attribute, Reports, Schema, Study, estimate, methods, method
 from castell.collector.results import bundle
 from castell.collector.settings import State
 from castell.collector.store import StoreError
-from castell.results.fitting import DEFAULT_METHOD
+from castell.results.model import DEFAULT_METHOD
 from tests.collector.results.stores import (
     PAIRS,
     STUDY,

@@ -13,7 +13,6 @@ from castell import Attribute, Schema, Study
 from castell.counting import MemoryCounts
 from castell.counting.folds import FOLDS, folds_of
 from castell.inference.latent import cross_validation as trials
-from castell.inference.latent.counted_tables import sufficient_statistics
 from castell.inference.latent.cross_validation import (
     TabledFold,
     affordable_report_steps,
@@ -23,6 +22,7 @@ from castell.inference.latent.mixture import random_start, shrink_margins
 from castell.inference.latent.model import fit_once, learn
 from castell.inference.latent.report_rows import distinct, report_rows
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.sufficient_statistics import sufficient_statistics
 from castell.inference.reasons import Code
 from castell.linear.operators import Floats
 from tests.populations import (

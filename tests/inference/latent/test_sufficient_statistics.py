@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from castell import Reports, Study
 from castell.counting import MemoryCounts, kernels, samples_of
 from castell.inference.inversion import observe
-from castell.inference.latent import counted_tables
-from castell.inference.latent.counted_tables import sufficient_statistics
+from castell.inference.latent import sufficient_statistics as statistics_module
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import BlockTable, PairTables
+from castell.inference.latent.sufficient_statistics import (
+    BlockTable,
+    PairTables,
+    sufficient_statistics,
+)
 from castell.linear.operators import Floats
 from tests.populations import (
     by_schema,
@@ -132,7 +135,7 @@ def test_blocks_of_several_attributes_are_counted_whole(design: str) -> None:
 def test_blocks_that_are_too_wide_are_looked_at_in_pairs(
     design: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counted_tables, "MOST_CELLS", 7)
+    monkeypatch.setattr(statistics_module, "MOST_CELLS", 7)
     study = FULL[design]
     reports = _reports(study)
     found = _blocks([*sufficient_statistics(MemoryCounts(reports))])

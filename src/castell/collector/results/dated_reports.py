@@ -18,8 +18,7 @@ from castell.counting.kernels import Integers
 from castell.inference.inversion import parts_of
 from castell.reports.codes import joined
 from castell.reports.reports import Reports
-from castell.results.fitting import fit
-from castell.results.model import Model
+from castell.results.model import Model, fit
 from castell.study.design import Axis
 from castell.study.study import Study
 

@@ -9,7 +9,7 @@ from castell.collector.results.dated_reports import DatedReports
 from castell.collector.results.question import CHARTS
 from castell.estimators import describe, methods_for
 from castell.inference.postprocess import STEPS
-from castell.results.fitting import DEFAULT_METHOD
+from castell.results.model import DEFAULT_METHOD
 from castell.study.study import Study
 
 

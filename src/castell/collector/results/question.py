@@ -10,7 +10,7 @@ from castell.errors import OptionError, QueryError
 from castell.estimators import check_reads
 from castell.inference.intervals import quantile
 from castell.inference.postprocess import step
-from castell.results.fitting import DEFAULT_METHOD
+from castell.results.model import DEFAULT_METHOD
 from castell.study.schema import Schema, suggest
 from castell.study.study import Study
 

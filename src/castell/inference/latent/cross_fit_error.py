@@ -8,7 +8,16 @@ from itertools import combinations
 import numpy as np
 
 from castell.counting import Counts
-from castell.inference.association_error import (
+from castell.inference.inversion import Observed, Part, parts_of
+from castell.inference.latent.cross_validation import Hyperparameters
+from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.sufficient_statistics import (
+    BlockTable,
+    CountedTable,
+    PairTables,
+    studies_of_tables,
+)
+from castell.inference.model_error import (
     AssociationError,
     Pair,
     Residuals,
@@ -16,11 +25,6 @@ from castell.inference.association_error import (
     groups_of,
     residuals,
 )
-from castell.inference.inversion import Observed, Part, parts_of
-from castell.inference.latent.counted_tables import studies_of_tables
-from castell.inference.latent.cross_validation import Hyperparameters
-from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import BlockTable, CountedTable, PairTables
 from castell.linear.operators import Floats
 from castell.study.study import Study
 

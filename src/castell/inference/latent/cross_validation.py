@@ -15,7 +15,6 @@ import numpy as np
 
 from castell.counting import Counts, Fold, folds_of, samples_of
 from castell.counting.folds import FOLDS
-from castell.inference.latent.counted_tables import sufficient_statistics
 from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import (
     Mixture,
@@ -31,6 +30,7 @@ from castell.inference.latent.sufficient_statistics import (
     CountedTable,
     Statistics,
     composite_log_likelihood,
+    sufficient_statistics,
 )
 from castell.linear.operators import Floats
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from castell.counting import Counts, samples_of
 from castell.inference.inversion import Observed
-from castell.inference.pooling import views
 from castell.inference.products import product_model
+from castell.inference.support import views
 from castell.results.joint import JointEstimate
 from castell.results.model import Model
 

@@ -12,7 +12,7 @@ import castell
 from castell import Reports, Study
 from castell.errors import OptionError, ReportError, TableTooLargeError
 from castell.estimators import reads
-from castell.results.fitting import DEFAULT_METHOD
+from castell.results.model import DEFAULT_METHOD
 from tests.populations import collect, population, schema, studies
 
 PEOPLE = population((2, 3, 4), seed=4)
