@@ -8,14 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.collector import commands as collecting
 from castell.errors import OptionError
 from castell.estimators import methods, reads
-from castell.inference.reads import KINDS
+from castell.inference.method import KINDS
 from castell.results.conditional import Conditional
-from castell.results.fitting import DEFAULT_METHOD
 from castell.results.joint import JointEstimate
-from castell.results.model import Model
+from castell.results.model import DEFAULT_METHOD, Model
 from castell.results.probability import Probability
 from castell.study.schema import Schema
 from castell.study.study import Study
@@ -79,8 +77,9 @@ def estimate(
     """Estimate a joint table, one share, or conditional shares from reports."""
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
+    from castell.collector.places import resolve
     from castell.counting import scan_reports
-    from castell.results.fitting import fit
+    from castell.results.model import fit
 
     made, names = Study.load(study), attributes or []
     _check_asked(made, names, where, given)
@@ -91,8 +90,7 @@ def estimate(
         if path is not None and not path.parent.is_dir():
             raise OptionError(f"there is no folder {path.parent}", "make it first")
     with progress_bar("counting", quiet=as_json) as tell:
-        stored = collecting.counts(reports, made) if engine is None else None
-        counts = stored or scan_reports(reports, made, engine=engine, progress=tell)
+        counts = scan_reports(resolve(reports), made, engine=engine, progress=tell)
         model = fit(counts, method, **_options_of(option or []))
         found = _ask(model, names, where, given, post, max_cells)
     with working("working out errors", quiet=as_json):

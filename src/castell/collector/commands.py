@@ -13,8 +13,7 @@ import typer
 from castell.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
-    from castell.counting import Counts
-    from castell.study.study import Study
+    pass
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
 StorePlace = Annotated[
@@ -212,17 +211,6 @@ def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
         typer.echo(json.dumps({"file": str(place), "reports": rows}))
     else:
         typer.echo(f"wrote {place}: {rows:,} reports")
-
-
-def counts(place: str, study: Study) -> Counts | None:
-    """What a store holds, ready to estimate from; nothing if `place` is not a store."""
-    from castell.collector.places import resolve
-    from castell.collector.store import counts_of, is_store, open_store
-
-    if not place.startswith("@") and not is_store(place):
-        return None
-    with needs_extra(), closing(open_store(resolve(place))) as opened:
-        return counts_of(opened, study)
 
 
 def _chosen_store(context: typer.Context, store: str | None, study: Path) -> str:

@@ -1,23 +1,25 @@
-"""Where reports can be counted: Parquet files, and what installed packages add.
+"""Where reports can be counted: Parquet files, a collector's store, and what packages add.
 
-An engine is a function `open(source, study, progress) -> Counts`, or a module that has one as
-`open`. With `opens(source) -> bool` beside it, it is found by what it is given; else by its name.
+An engine is a module with `open(source, study, progress) -> Counts` and `opens(source) -> bool`, by
+which it is found. One from outside may be the first function alone; it is then found by its name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from importlib import import_module
 from typing import Any, Protocol
 
 from castell.counting.counts import Counts, Progress
-from castell.counting.parquet import scan_reports as scan_parquet
 from castell.errors import CastellError, OptionError, PluginError
 from castell.plugins import ENGINES, Plugin, plugins
 from castell.study.schema import suggest
 from castell.study.study import Study
 
-PARQUET = "parquet"
+# Named, not imported: loaded when asked for, and a store lies with the collector.
+BUILT_IN = {"parquet": "castell.counting.parquet", "store": "castell.collector.store.engine"}
+# What anything that no engine knows is taken for.
+DEFAULT = "parquet"
 NEEDED = ("study", "secure", "backend", "n", "table", "pairs", "moments", "batches")
 
 
@@ -29,28 +31,30 @@ class Engine(Protocol):
 
 def engines() -> tuple[str, ...]:
     """The names of all counting engines that `scan_reports` can use."""
-    return tuple(sorted({PARQUET, *_added()} - _refused()))
+    return tuple(sorted({*BUILT_IN, *_added()} - _refused()))
 
 
 def scan_reports(
     source: Any, study: Study, *, engine: str | None = None, progress: Progress | None = None
 ) -> Counts:
-    """Reports to estimate from without loading them: a Parquet file, or what an engine opens.
+    """Reports to estimate from where they are: a Parquet file, a store, or what an engine opens.
 
     `engine` names one of `castell.counting.engines()`. Without it a name that ends in .parquet is
-    a Parquet file, and of anything else the engines say whether they can open it.
+    a Parquet file, a collector's file or address is a store, and of anything else the engines say
+    whether they can open it.
     """
     added = _added()
-    if engine is not None and engine not in {PARQUET, *added}:
+    if engine is not None and engine not in {*BUILT_IN, *added}:
         raise OptionError(f"there is no engine {engine!r}", suggest(str(engine), engines()))
     chosen = engine if engine is not None else _engine_for(source)
     if chosen in added:
         return _opened(added[chosen], source, study, progress)
-    return scan_parquet(source, study, progress=progress)
+    found: Counts = import_module(BUILT_IN[chosen]).open(source, study, progress)
+    return found
 
 
 def _added() -> dict[str, Plugin]:
-    return plugins(ENGINES, [PARQUET])
+    return plugins(ENGINES, BUILT_IN)
 
 
 def _refused() -> set[str]:
@@ -64,12 +68,13 @@ def _refused() -> set[str]:
 
 
 def _engine_for(source: Any) -> str:
-    if isinstance(source, (str, Path)) and str(source).endswith(".parquet"):
-        return PARQUET
+    for name, module in BUILT_IN.items():
+        if import_module(module).opens(source):
+            return name
     able = [name for name, plugin in _added().items() if _opens(plugin, source)]
     if len(able) > 1:
         raise OptionError(f"{' and '.join(able)} can both open this", "name one: engine=...")
-    return able[0] if able else PARQUET
+    return able[0] if able else DEFAULT
 
 
 def _opens(plugin: Plugin, source: Any) -> bool:

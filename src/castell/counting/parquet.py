@@ -38,9 +38,11 @@ class ParquetCounts(ByBatches):
                     self.progress(done / self.n)
 
 
-def scan_reports(
-    path: str | Path, study: Study, *, progress: Progress | None = None
-) -> ParquetCounts:
+def open(source: str | Path, study: Study, progress: Progress | None) -> ParquetCounts:
     """A Parquet file of reports to estimate from without loading it."""
-    with ReportFile(path, study) as file:
-        return ParquetCounts(Path(path), study, file.rows, file.secure, progress=progress)
+    with ReportFile(source, study) as file:
+        return ParquetCounts(Path(source), study, file.rows, file.secure, progress=progress)
+
+
+def opens(source: Any) -> bool:
+    return isinstance(source, (str, Path)) and str(source).endswith(".parquet")
