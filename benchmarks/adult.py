@@ -19,8 +19,8 @@ import castell
 from benchmarks._population import Population, load
 from benchmarks._text import grid
 from castell import Reports
+from castell.device.random_words import seeded_words
 from castell.device.respond import respond
-from castell.device.words import seeded_words
 from castell.estimators import reads
 from castell.evaluation.metrics import attribute_sets, over_sets
 from castell.linear.operators import Floats

@@ -25,8 +25,8 @@ from benchmarks._population import ADULT_SIZES, generate_population
 from benchmarks._timing import race, show_laps
 from castell import Reports, Study, scan_reports
 from castell.counting import Counts, MemoryCounts
+from castell.device.random_words import seeded_words
 from castell.device.respond import respond
-from castell.device.words import seeded_words
 from castell.inference.inversion import parts_of
 
 # What a peer returns: an Arrow table of the cells that occur, the last column their counts.

@@ -21,8 +21,8 @@ from benchmarks._drawn import DrawnCounts, report_distribution
 from benchmarks._population import DataMissingError, Population, generate_population, load
 from benchmarks._text import grid
 from castell import JointEstimate, Reports, Study
+from castell.device.random_words import seeded_words
 from castell.device.respond import respond
-from castell.device.words import seeded_words
 from castell.evaluation.metrics import attribute_sets
 from castell.linear.operators import Floats
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from benchmarks._population import ADULT_SIZES, generate_population
 from benchmarks._timing import race, show_laps
+from castell.device.random_words import secure_words
 from castell.device.respond import respond
-from castell.device.words import secure_words
 
 _PIECE = 1 << 18  # bytes
 

@@ -13,11 +13,11 @@ import pytest
 
 from castell import CastellError, Study
 from castell.channels import Channel, Words, channel_of
-from castell.device.keep import Keep
+from castell.device.device_file import Keep
 from castell.device.ledger import settle
+from castell.device.random_words import labelled_words, numbers_below
 from castell.device.report import Report, make_report
 from castell.device.respondent import Respondent
-from castell.device.words import labelled_words, numbers_below
 from castell.errors import SendError
 from castell.study.study import _canonical
 from tests.make_vectors import text_of, vectors

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from castell import Attribute, Schema, Study
-from castell.study.chances import factor, often, out_of, share, spread
 from castell.study.design import lens_on
+from castell.study.odds_text import factor, often, out_of, share, spread
 from tests.browser.test_access import with_study
 from tests.populations import drawn_studies, rectangular, schema, studies
 

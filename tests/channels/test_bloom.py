@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from castell import Study
 from castell.channels import BloomResponse, bloom_filters, channel_of
 from castell.channels.bloom import BITS, HASHES
-from castell.device.words import seeded_words
+from castell.device.random_words import seeded_words
 from castell.errors import CastellError, ChannelError, StudyError
 from castell.reports.reports import Reports
 from tests.populations import schema

@@ -17,8 +17,8 @@ from castell.channels import MAX_TOTAL, CyclicResponse, best_channel, channel_of
 from castell.channels.choice import WORTH, noise
 from castell.channels.cyclic import CyclicMargin
 from castell.channels.difference_sets import MOST_POINTS, geometries, points, singer
+from castell.device.random_words import seeded_words
 from castell.device.respond import respond
-from castell.device.words import seeded_words
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Floats
 

@@ -19,13 +19,13 @@ import pytest
 from castell import Attribute, Reports, Schema, Study
 from castell.channels import BloomResponse
 from castell.device.client import Client
-from castell.device.keep import Keep
+from castell.device.device_file import Keep
 from castell.device.ledger import Key, kept_for, ledger, settle, spend
+from castell.device.random_words import labelled_words
 from castell.device.report import Report, blocks_asked, make_report
 from castell.device.respond import block_codes, respond
 from castell.device.respondent import Respondent
 from castell.device.transport import send_report
-from castell.device.words import labelled_words
 from castell.errors import (
     AnswerError,
     CastellError,

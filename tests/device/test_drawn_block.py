@@ -19,8 +19,8 @@ import castell.device.encode
 from castell import Reports, Study, randomize_file, scan_reports
 from castell.channels import CyclicResponse, Words
 from castell.channels.difference_sets import singer
+from castell.device.random_words import Source, numbers_below, seeded_words
 from castell.device.respond import block_codes, draw_blocks, report_columns, respond
-from castell.device.words import Source, numbers_below, seeded_words
 from castell.errors import ReportError
 from castell.study.design import Block, Design
 from tests.populations import drawn_matrix, drawn_studies, population, schema, tiny_drawn

@@ -20,9 +20,9 @@ import pytest
 import castell.device.report
 from castell import Attribute, KaryResponse, Schema, Study
 from castell.channels import Channel, CyclicResponse
-from castell.device.keep import Keep
+from castell.device.device_file import Keep
+from castell.device.random_words import Source
 from castell.device.respondent import Respondent
-from castell.device.words import Source
 from castell.study.design import Block, Design
 
 # The first never changes, the second does; a third is only there to be in other blocks.

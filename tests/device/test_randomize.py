@@ -19,8 +19,8 @@ import castell.device.encode
 import castell.device.respond
 from castell import Attribute, KaryResponse, MatrixResponse, Reports, Schema, Study, randomize_file
 from castell.channels import MAX_TOTAL, Channel, Words
+from castell.device.random_words import Source, numbers_below, secure_words, seeded_words
 from castell.device.respond import block_codes, respond
-from castell.device.words import Source, numbers_below, secure_words, seeded_words
 from castell.errors import AnswerError, OptionError, ReportError
 from castell.study.design import Block
 

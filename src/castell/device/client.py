@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from castell.device.keep import Keep
+from castell.device.device_file import Keep
 from castell.device.ledger import Entry, ledger
 from castell.device.report import Report
 from castell.device.respondent import Respondent

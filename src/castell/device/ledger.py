@@ -15,7 +15,7 @@ import os
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from castell.device.keep import Keep
+from castell.device.device_file import Keep
 from castell.device.report import Report
 from castell.errors import OptionError, SendError
 from castell.study.study import Study

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from castell.device.encode import AnswerFile, backend_of, encode
+from castell.device.random_words import Source, secure_words, seeded_words
 from castell.device.respond import draw_blocks, report_columns
-from castell.device.words import Source, secure_words, seeded_words
 from castell.errors import OptionError
 from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports

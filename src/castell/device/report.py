@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.device.random_words import labelled_words
 from castell.device.respond import draw_blocks, report_columns
-from castell.device.words import labelled_words
 from castell.errors import AnswerError
 from castell.study.schema import suggest
 from castell.study.study import Study

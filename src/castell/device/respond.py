@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import Channel
-from castell.device.words import Source, numbers_below
+from castell.device.random_words import Source, numbers_below
 from castell.reports.codes import code_type
 from castell.study.design import Block, Design
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from castell.device.keep import Keep
+from castell.device.device_file import Keep
 from castell.device.ledger import Entry, kept_for, settle, spend
 from castell.device.report import (
     Report,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.linear.operators import Floats
-from castell.results.labelled_table import LabelledTable
+from castell.results.joint_protocol import LabelledTable
 from castell.results.summary import INSECURE
 
 NUMBERS = ("probability", "standard_error", "lower", "upper")

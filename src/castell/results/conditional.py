@@ -19,7 +19,7 @@ from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.html import shares_html
-from castell.results.source import Labels, Source, describe_values, listed
+from castell.results.provenance import Labels, Source, describe_values, listed
 from castell.results.summary import number, percent, warned
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from castell.display.notebook import heading, html_table, interval_mark
 from castell.linear.operators import Floats
-from castell.results.labelled_table import LabelledTable
+from castell.results.joint_protocol import LabelledTable
 from castell.results.summary import largest, number, percent, remarks
 
 LEVEL = 0.95

@@ -21,7 +21,7 @@ from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.html import joint_html
-from castell.results.source import Source
+from castell.results.provenance import Source
 from castell.results.summary import summarize
 from castell.study.schema import Attribute, suggest
 from castell.study.study import Study

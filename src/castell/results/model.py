@@ -29,8 +29,8 @@ from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
 from castell.results.probability import Difference, Probability
+from castell.results.provenance import Labels, Source, describe_values
 from castell.results.sampling import sample_codes
-from castell.results.source import Labels, Source, describe_values
 from castell.study.html import attribute_table
 from castell.study.study import Study
 

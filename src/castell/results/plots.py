@@ -11,7 +11,7 @@ import numpy as np
 from castell.errors import MissingExtraError, QueryError
 from castell.linear.operators import Floats
 from castell.results.chart_data import ChartData
-from castell.results.labelled_table import LabelledTable
+from castell.results.joint_protocol import LabelledTable
 
 BLUE, INK, MUTED = "#3b6ea8", "#22303c", "#5d6b78"
 # Labels longer than so many pixels end in dots; the whole text is in the tooltip.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from castell.study.chances import factor, less_than_once_in, of_two, often, out_of, share, spread
 from castell.study.design import Block, Design
 from castell.study.exposure import Exposure, Together
+from castell.study.odds_text import factor, less_than_once_in, of_two, often, out_of, share, spread
 
 # A guess that is wrong less than once in ten is called what it is.
 WEAK = 0.9

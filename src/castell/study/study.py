@@ -29,8 +29,8 @@ from castell.errors import CastellError, StudyError
 from castell.study.design import Block, Design, build
 from castell.study.html import attribute_table
 from castell.study.own_channels import Channels
-from castell.study.saving import save
 from castell.study.schema import Attribute, Schema
+from castell.study.study_json import save
 from castell.study.texts import StudyText
 from castell.study.toml_file import TEXTS, read_toml
 

@@ -11,11 +11,11 @@ from functools import cache
 
 from castell.counting import Counts
 from castell.results.joint import JointEstimate
-from castell.results.trust.forged import INFLUENCE, contributions, influence, shifts
-from castell.results.trust.periods import drift, homogeneity
-from castell.results.trust.sight import Sight, sights
+from castell.results.trust.drift import drift, homogeneity
+from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
+from castell.results.trust.raw_tables import Sight, sights
 from castell.results.trust.signal import Signal, points, unknown, where_possible
-from castell.results.trust.table import (
+from castell.results.trust.table_signals import (
     NEGATIVE,
     below_noise,
     model_fit,

@@ -8,7 +8,7 @@ import numpy as np
 
 from castell.inference.inversion import Observed
 from castell.linear.operators import Floats, Operator, Uniform
-from castell.results.trust.sight import Sight, of_parts
+from castell.results.trust.raw_tables import Sight, of_parts
 from castell.results.trust.signal import Signal, points
 
 INFLUENCE = "Influence of one forged report"

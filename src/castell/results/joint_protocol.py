@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from castell.inference.misfit import Misfit, Verdict
 from castell.linear.operators import Floats
-from castell.results.source import Source
+from castell.results.provenance import Source
 from castell.study.schema import Attribute
 
 
