@@ -138,7 +138,9 @@ def _error(collections: list[Floats]) -> float | None:
 def _collect(job: Collection) -> Seen:
     """All questions to all methods, from one collection: covered, width, castell's width."""
     truth = _truth(job.data)
-    generator = np.random.default_rng([job.seed, job.n, *job.data.encode()])
+    # Other people in every row: were they the same, one odd sample would show in all of them.
+    row = f"{job.data} {job.design} {job.epsilon}".encode()
+    generator = np.random.default_rng([job.seed, job.n, *row])
     study = Study(truth.schema, job.epsilon, job.design)
     people = truth.respondents(job.n, generator)
     reports = study.randomize(people.frame(), seed=int(generator.integers(2**62)))
