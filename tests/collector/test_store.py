@@ -106,7 +106,7 @@ def test_estimates_from_a_store(store: Store) -> None:
     for method in ("castell", "auto"):
         found = fit(counts, method).estimate(["sex", "smokes"])
         expected = fit(reports, method).estimate(["sex", "smokes"])
-        # Folds hang on what reports say, so a store's own order makes no difference.
+        # Folds depend on what reports say, so a store's own order makes no difference.
         np.testing.assert_allclose(found.probabilities, expected.probabilities, atol=1e-12)
         np.testing.assert_allclose(found.conf_int(), expected.conf_int(), atol=1e-12)
     with pytest.raises(StoreError, match="another study"):

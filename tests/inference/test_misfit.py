@@ -107,6 +107,36 @@ def test_rare_values_are_put_together() -> None:
         assert model.estimate(names).verdict in (Verdict.UNKNOWN, Verdict.FITS)
 
 
+def test_a_pair_of_many_values_is_tested_too() -> None:
+    """More interactions than are tested at once: the rarest values are put together."""
+    values = [f"v{i}" for i in range(25)]
+    schema = castell.Schema([castell.Attribute(name, values) for name in "ab"])
+    study, generator = Study(schema, 10.0), np.random.default_rng(5)
+    uneven = np.linspace(1.0, 3.0, 25) / 50.0
+    for table, verdict in (
+        (np.diag(uneven), Verdict.DOUBTFUL),
+        (np.multiply.outer(uneven, uneven), Verdict.FITS),
+    ):
+        counts = MemoryCounts(collect(study, table, 20_000, generator))
+        joint = castell.fit(counts, "independent").estimate(["a", "b"])
+        assert joint.misfit is not None
+        assert joint.misfit.freedom <= 400
+        assert joint.verdict is verdict
+    assert detectable(counts, ("a", "b"), [uneven, uneven]) < 0.2
+
+
+def test_p_values_of_a_pair_of_many_values_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("castell.inference.misfit.MOST_INTERACTIONS", 4)
+    study, generator, found = STUDIES["independent"], np.random.default_rng(11), []
+    for _ in range(300):
+        counts = MemoryCounts(collect(study, APART.table, 3000, generator))
+        table = castell.fit(counts, "independent").estimate(["b", "c"]).probabilities
+        result = misfit(counts, ("b", "c"), table, ("b", "c"))
+        assert result.freedom == 4
+        found.append(result.p)
+    assert kstest(found, "uniform").pvalue > 1e-6
+
+
 # -- what would have shown -------------------------------------------------------------------------
 
 

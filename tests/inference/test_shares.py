@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -187,3 +188,21 @@ def test_where_few_of_a_group_answered_all_alike_the_interval_is_wilsons() -> No
         wilson = binomtest(k, n).proportion_ci(0.95, method="wilson")
         # The number in the group is estimated too, which hardly matters.
         assert (low[0], high[0]) == pytest.approx((wilson.low, wilson.high), abs=0.03)
+
+
+def test_intervals_of_higher_levels_hold_those_of_lower_ones() -> None:
+    """Which of two intervals is the shorter one may differ from level to level; one is used."""
+    generator = np.random.default_rng(2)
+    levels = (0.2, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.9999)
+    for _ in range(200):
+        values, direct = generator.uniform(0.05, 0.5, (2, 2))
+        own, other = (np.diag(generator.uniform(1e-5, 4e-3, 2)) for _ in range(2))
+        shares = Shares(values, Normal(np.diag(own)), (own,), unbiased=Unbiased(direct, other))
+        asks: tuple[Callable[[float], tuple[float, float]], ...] = (
+            partial(shares.sum_interval, np.array([1.0, -1.0])),
+            shares.ratio_interval,
+        )
+        for ask in asks:
+            ends = np.array([ask(level) for level in levels])
+            assert (np.diff(ends[:, 0]) <= 1e-12).all()
+            assert (np.diff(ends[:, 1]) >= -1e-12).all()

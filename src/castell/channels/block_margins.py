@@ -31,7 +31,7 @@ def answers_behind(sizes: Sequence[int], keep: Sequence[int]) -> list[NDArray[np
 def no_forward() -> QueryError:
     """What is said where a margin has no `forward`."""
     return QueryError(
-        "how some attributes of this block come to be reported hangs on the others",
+        "how some attributes of this block come to be reported depends on the others",
         "use a method that looks at whole blocks (castell.methods_for(study) names them)",
     )
 

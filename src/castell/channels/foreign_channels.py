@@ -213,7 +213,7 @@ def _check_responses(channel: Channel, weights: list[list[int]]) -> None:
 
 
 def _responses(channel: Channel, answer: int, numbers: Words) -> NDArray[np.int64]:
-    """The reports of an answer; each must be a report, and hang on its own number only."""
+    """The reports of an answer; each must be a report, and depend on its own number only."""
     codes = np.full(len(numbers), answer, dtype=np.intp)
     given = numbers.copy()
     found = np.asarray(channel.respond(codes, given))

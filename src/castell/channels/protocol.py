@@ -24,7 +24,7 @@ class Lens(Protocol):
     def has_forward(self) -> bool:
         """Whether `forward` exists.
 
-        It does not where how some attributes are reported hangs on others of their block.
+        It does not where how some attributes are reported depends on others of their block.
         """
         ...
 

@@ -1,6 +1,6 @@
 """Cross-validation folds: reports parted at random, to fit to all but one part and judge by it.
 
-Which fold a report is in hangs on what it says and on how many equal ones are counted before it,
+Which fold a report is in depends on what it says and on how many equal ones are counted before it,
 not on where it stands. So the same reports fall into the same folds whatever holds them, and in any
 order: a store, a file and an engine give the same tables. Equal reports are parted as if by dice,
 each for itself: were they kept together, or dealt round in turn, the folds would differ by more or

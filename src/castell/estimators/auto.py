@@ -29,7 +29,7 @@ from castell.inference.model_averaging import (
     HeldOutFold,
     average_models,
     finite_population_mean,
-    james_stein_share,
+    james_stein_weight,
 )
 from castell.inference.postprocess import simplex
 from castell.inference.products import expected_variance
@@ -57,9 +57,9 @@ class CrossFit:
         return mixture.table(places), mixture.independent_table(places)
 
     def folds(self, whole: Observed) -> list[tuple[HeldOutFold, ...]]:
-        """For each model: most reports, those held out, and what it says without these."""
+        """By model and fold: reports to fit to, reports held out, the model without these."""
         found = []
-        # Where there is no model to cross-fit there are no models without a fold.
+        # There are none where the hyper-parameters were not cross-validated.
         for fold, trained in zip(folds_of(self.counts), self.latent.fold_models, strict=False):
             if 0 < fold.held_out.n < self.counts.n:
                 unseen = observe(fold.held_out, whole.names)
@@ -81,7 +81,7 @@ def by_model(cross_fit: CrossFit, names: tuple[str, ...], why: Reason) -> Combin
 
 
 READS = Reads(drawn=True, across=True)
-# Where all weight is on the model, the cells of larger tables are just its own.
+# Of larger tables with all weight on the model, only the finite-population mean is computed.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.
 MOST_CELLS = 1 << 20
@@ -101,7 +101,8 @@ def fit(counts: Counts) -> Fitted:
 def _sample(
     cross_fit: CrossFit, names: tuple[str, ...], people: int, generator: Generator
 ) -> list[NDArray[np.intp]]:
-    """From the one model of all attributes that its tables are shrunk to: those have no joint."""
+    """From the latent class model: the tables of `auto` are fitted one by one, and need not be
+    margins of one joint distribution."""
     return cross_fit.latent.sample(names, people, generator)
 
 
@@ -176,7 +177,7 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
     variance = np.maximum(
         whole.spread(names).variance, expected_variance(cross_fit.counts, names)
     ).sum()
-    share = james_stein_share(whole.probabilities, model, float(variance))
+    share = james_stein_weight(whole.probabilities, model, float(variance))
     if share == 0.0:
         agrees = (reason(Code.MODEL_AGREES),) if len(names) > 1 else ()
         return Combined(model, (*agrees, *latent.reasons(names)))

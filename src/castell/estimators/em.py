@@ -100,7 +100,7 @@ class Fold:
 def folds(observed: Observed) -> list[Fold]:
     """Reports parted at random, fewer times for large tables; none where there are too few.
 
-    Repeatable: the parts have a fixed seed, since nobody's privacy hangs on them.
+    Repeatable: the parts have a fixed seed, since nobody's privacy depends on them.
     """
     generator = np.random.default_rng(0)
     left = observed.table.astype(np.int64)
@@ -164,7 +164,7 @@ class FittedTable:
     def association(self) -> AssociationError:
         """The mean squared error of its pair associations, by the reports held out."""
         tables = [maximum(p.seen, self.strength, self.table, COARSE) for p in self.parts]
-        # In the order of the schema: what is found must not hang on the order asked.
+        # In the order of the schema: what is found must not depend on the order asked.
         names = [name for name in self.observed.study.names if name in self.names]
         generator = np.random.default_rng(0)
         whole = Table(self.names, self.table)

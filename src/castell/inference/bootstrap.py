@@ -30,7 +30,7 @@ def replicates_for(cells: int) -> int:
 
 def draws(observed: Observed) -> Iterator[Observed]:
     """Reports drawn again, from the distribution of answers nearest to the unbiased one."""
-    # Repeatable: nobody's privacy hangs on these draws, and a result should not change when
+    # Repeatable: nobody's privacy depends on these draws, and a result should not change when
     # it is looked at twice.
     generator = np.random.default_rng(0)
     source = simplex(observed.invert())

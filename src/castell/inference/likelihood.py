@@ -42,18 +42,21 @@ class DirichletPrior:
 
 @dataclass(frozen=True, eq=False)
 class GammaPrior:
-    """Cells that are believed to lie within some factor of a model's, whatever their size.
+    """Independent gamma priors on the cells' rates, each with its mode at a model's cell.
 
-    `weight` is how many respondents in a cell it takes to be believed as much as the model. A
-    large cell speaks for itself, a small one is the model's (a gamma prior of that shape).
+    Reports are taken as Poisson counts of rates r, and the shares are r / sum r. The prior of a
+    cell has shape c + 1 and rate c / model, so it adds c (log r - r / model) to the log-likelihood
+    sum y log(Phi' r) - n sum r. The concentration c is how many respondents in a cell it takes to
+    weigh as much as the model: a large cell speaks for itself, a small one is the model's.
     """
 
     model: Floats
-    weight: float
+    concentration: float
     n: float
 
     def m_step(self, expected: Floats) -> Floats:
-        return np.asarray((expected + self.weight) / (self.n + self.weight / self.model))
+        c = self.concentration
+        return np.asarray((expected + c) / (self.n + c / self.model))
 
 
 @dataclass(frozen=True, eq=False)

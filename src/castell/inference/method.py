@@ -41,7 +41,7 @@ class Reads:
 
     `everybody` and `drawn` are reports of channels that can be taken back out. `sets` is from
     everybody too, but of one block of several attributes by set-valued response or a matrix of its
-    own: such a report has no digits, so the likelihood of a part of them hangs on the others.
+    own: such a report has no digits, so the likelihood of a part of them depends on the others.
     `whole` is the same where there are other blocks beside it. `bloom` is what the design "bloom"
     reports. A file that declares nothing reads `everybody`, with all of its options.
 

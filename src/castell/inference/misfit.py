@@ -8,10 +8,11 @@ model's table, each interaction of two or more attributes is a function
 
 where g_f is f through the transposed inverse channels, so that r has mean 0 if the model is right.
 Margins that are a little off change r to second order only (Neyman's orthogonality), so they need
-not be the true ones. Under the model r' Cov(r)^-1 r is chi-square with as many degrees of freedom
-as interactions. A model that was fitted to the same associations agrees more closely than that, so
-it raises fewer false alarms, never more. In a drawn design r is pooled over the blocks that hold
-the attributes. Values too rare for the normal approximation are put together.
+not be the true ones. With C the covariance of r under the model, r' C^- r is chi-square with
+rank(C) degrees of freedom. A model that was fitted to the same associations agrees more closely
+than that: in simulations it raises fewer false alarms, which for shrunk fits is not proved. In a
+drawn design r is pooled over the blocks that hold the attributes. Values too rare for the normal
+approximation are put together, and so are the rarest of a pair that has too many.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from itertools import combinations
 from math import prod, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.inference.chisquare import noncentrality, tail
@@ -31,6 +33,8 @@ from castell.inference.postprocess import simplex
 from castell.inference.support import support, views
 from castell.linear.operators import Floats
 from castell.linear.table import Table
+
+Members = NDArray[np.bool_]
 
 # A table is called doubtful by chance once in a thousand, at most.
 ALARM = 1e-3
@@ -72,8 +76,8 @@ def misfit(
 ) -> Misfit:
     """Test a model's table over `names`, as far as it concerns the attributes `kept`.
 
-    Every pair of attributes is tested, and the table of all, if it is not too large: an omnibus
-    test of many interactions hardly sees a single strong one.
+    Every pair of attributes that was reported together is tested, and the table of all, if it is
+    not too large: an omnibus test of many interactions hardly sees a single strong one.
     """
     if not all(block.channel.has_matrix for block in counts.study.design.blocks):
         return Misfit()
@@ -101,7 +105,7 @@ def _test(
     reports = sum(view.n for _, view in seen)
     possible = simplex(table)
     whole, least = Table(tuple(names), possible), sqrt(LEAST_EXPECTED / reports)
-    contrasts = {name: _contrasts(whole.project([name]).values, least) for name in names}
+    contrasts = _contrasts({name: whole.project([name]).values for name in names}, least)
     ways = prod(len(c) + 1 for c in contrasts.values()) - sum(len(c) for c in contrasts.values())
     if not 1 < ways <= MOST_INTERACTIONS + 1:
         return None
@@ -111,7 +115,7 @@ def _test(
             return None
         gains = interactions(view, contrasts)
         expected = _expected(view, possible)
-        # Of the model itself, through no channel: the contrasts have mean 0 in each attribute.
+        # The model's expectation of each interaction.
         told = interactions(view, contrasts, identity=True) @ _in_parts(view, possible)
         mean = gains @ expected
         residual += weight * (gains @ view.frequencies().ravel() - told)
@@ -122,10 +126,24 @@ def _test(
     return Misfit(names, statistic, rank, tail(statistic, rank), 1)
 
 
-def _contrasts(margin: Floats, least: float) -> Floats:
-    """Centred indicators of an attribute's values, the rare ones put together, but one."""
+def _contrasts(margins: Mapping[str, Floats], least: float) -> dict[str, Floats]:
+    """Centred indicators of groups of each attribute's values, of all groups but one.
+
+    Values are groups by themselves, rare ones put together. A pair of attributes with too many
+    values has its rarest put together until it can be tested; it is judged by margins alone, so the
+    test stays what it is.
+    """
+    groups = {name: _groups(margin, least) for name, margin in margins.items()}
+    while len(groups) == 2 and prod(len(each) - 1 for each in groups.values()) > MOST_INTERACTIONS:
+        widest = max(groups, key=lambda name: len(groups[name]))
+        *larger, one, two = sorted(groups[widest], key=lambda g: -margins[widest][g].sum())
+        groups[widest] = [*larger, one | two]
+    return {name: _centred(each, margins[name]) for name, each in groups.items()}
+
+
+def _groups(margin: Floats, least: float) -> list[Members]:
     large = np.flatnonzero(margin >= least)
-    groups = [np.arange(len(margin)) == value for value in large]
+    groups: list[Members] = [np.arange(len(margin)) == value for value in large]
     rest = margin < least
     if rest.any():
         if margin[rest].sum() >= least:
@@ -133,6 +151,10 @@ def _contrasts(margin: Floats, least: float) -> Floats:
         elif groups:
             smallest = int(np.argmin(margin[large]))
             groups[smallest] = groups[smallest] | rest
+    return groups
+
+
+def _centred(groups: Sequence[Members], margin: Floats) -> Floats:
     if len(groups) < 2:
         return np.zeros((0, len(margin)))
     return np.array([group - margin[group].sum() for group in groups[:-1]], dtype=np.float64)
@@ -146,7 +168,7 @@ def _in_parts(view: Observed, table: Floats) -> Floats:
 def _expected(view: Observed, table: Floats) -> Floats:
     """How reports are distributed under a model.
 
-    Where how some attributes are reported hangs on others of their block, which the model's table
+    Where how some attributes are reported depends on others of their block, which the model's table
     does not hold, the reports themselves tell, smoothed.
     """
     if not all(part.lens.has_forward for part in view.parts):
@@ -202,18 +224,19 @@ def _wald(residual: Floats, covariance: Floats) -> tuple[float, int]:
 def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]) -> float:
     """The smallest association, as Cramer's V, that the test finds with 80 % power at 5 %.
 
-    Associations of one size may lie in any direction; this is for the average over them. 1 or more
-    means that none would show.
+    Associations of one size may lie in any direction; this is for the average over them, between
+    the groups of values that are tested. 1 means that none would show.
     """
     seen = views(counts, names)
     reports = sum(view.n for _, view in seen)
     least = sqrt(LEAST_EXPECTED / reports)
+    by_name = dict(zip(names, margins, strict=True))
     contrasts = {
-        name: _orthonormal(_contrasts(m, least), m) for name, m in zip(names, margins, strict=True)
+        name: _orthonormal(each, by_name[name]) for name, each in _contrasts(by_name, least).items()
     }
     ways = prod(len(c) for c in contrasts.values())
     small = all(view.has_small_inverses for _, view in seen)
-    if not 0 < ways <= MOST_INTERACTIONS or not small:
+    if not ways or not small:
         return 1.0
     covariance = np.zeros((ways, ways))
     apart = np.multiply.outer(margins[0], margins[1])

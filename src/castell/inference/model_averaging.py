@@ -27,8 +27,9 @@ CONCENTRATIONS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 PRIOR_RATIO = 0.5
 NEGLIGIBLE = 0.01
 # Stop once so many concentrations in a row lowered the cross-validated likelihood.
-ENOUGH = 2
-COARSE, CLOSE = 0.05, 0.01
+MOST_LOSSES = 2
+# How far from the maximum a fit may stop (`Likelihood.fit`): of a fold, and of the table itself.
+FOLD_TOLERANCE, TOLERANCE = 0.05, 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class HeldOutFold:
         return [first, *(replace(first, model=_positive(seen, model)) for model in models[1:])]
 
     def logs(self, table: Floats) -> Floats:
-        """The log chance of each kind of held_out report, under a table."""
+        """The log chance of each kind of held-out report, under a table."""
         return self.seen.logs(table, self.held_out.counts > 0)
 
     @property
@@ -60,17 +61,17 @@ class HeldOutFold:
         return self.held_out.counts[self.held_out.counts > 0]
 
     def fit(self, start: Floats, concentration: float) -> Floats:
-        return _near(self.seen, self.model, concentration, start, COARSE)
+        return _near(self.seen, self.model, concentration, start, FOLD_TOLERANCE)
 
 
 def posterior_mode(
     observed: Observed,
     model: Floats,
     concentration: float,
-    close: float = CLOSE,
+    close: float = TOLERANCE,
     start: Floats | None = None,
 ) -> Floats:
-    """The posterior mode of a table with a gamma prior around a model's."""
+    """The posterior mode of a table with a gamma prior around a model's (`GammaPrior`)."""
     likelihood, near = Likelihood.of(observed), _positive(observed, model)
     begin = near if start is None else _positive(observed, start)
     return observed.in_order_asked(_near(likelihood, near, concentration, begin, close))
@@ -131,7 +132,9 @@ class ModelAverage:
         """The posterior weight of a model."""
         return sum(c.weight for c in self.components if c.model == model)
 
-    def table(self, observed: Observed, models: Sequence[Floats], close: float = CLOSE) -> Floats:
+    def table(
+        self, observed: Observed, models: Sequence[Floats], close: float = TOLERANCE
+    ) -> Floats:
         """The averaged table, and from there the finite-population posterior mean."""
         table, starts = np.zeros(models[0].shape), list(models)
         for c in self.components:
@@ -161,7 +164,7 @@ def average_models(models: Sequence[Sequence[HeldOutFold]]) -> ModelAverage:
         if chance / total >= NEGLIGIBLE
     ]
     whole = sum(share for _, _, share in kept)
-    return ModelAverage(tuple(Component(m, s, share / whole) for m, s, share in kept))
+    return ModelAverage(tuple(Component(m, c, share / whole) for m, c, share in kept))
 
 
 def _logs(folds: Sequence[HeldOutFold], top: float) -> list[Floats]:
@@ -180,12 +183,12 @@ def _logs(folds: Sequence[HeldOutFold], top: float) -> list[Floats]:
         log = float(weights @ logs[-1])
         worse = 0 if log > best else worse + 1
         best = max(best, log)
-        if worse >= ENOUGH or best < top + np.log(NEGLIGIBLE):
+        if worse >= MOST_LOSSES or best < top + np.log(NEGLIGIBLE):
             break
     return logs
 
 
-def james_stein_share(direct: Floats, model: Floats, variance: float) -> float:
+def james_stein_weight(direct: Floats, model: Floats, variance: float) -> float:
     """The weight of an unbiased table next to a model's: a positive-part James-Stein estimate.
 
     The squared difference is the unbiased table's noise and the model's error; the best weight is

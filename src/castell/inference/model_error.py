@@ -16,8 +16,9 @@ margins p_a and P = prod p_a:
     N = max(P (1 - P), s (1 - s)) - sum_a (P / p_a)^2 p_a (1 - p_a),
     N_ab = (P / (p_a p_b))^2 p_a (1 - p_a) p_b (1 - p_b).
 
-As in Wilson's interval the variance is that at the truth supposed, s (1 - s) for every s an
-interval may end at.
+As in Wilson's interval the variance goes along with the truth supposed. The error E of the
+associations is taken to change with it as s (1 - s) does, E / N for each unit of that, but never to
+fall below what it is at the estimate.
 
 beta^2 comes from reports that the model has not seen. For a pair of attributes with margins m and
 groups A, B of their values, let
@@ -25,9 +26,10 @@ groups A, B of their values, let
     h(x, y) = u(x) v(y),   u = (1_A - m(A)) / sqrt(m(A) (1 - m(A))),   v likewise,
 
 an association of unit norm. The model fitted without fold k says E_k h; the reports of fold k say
-an unbiased mean of h, independent of it, with known variance v_k. Their difference r_k has mean
-square beta^2 + v_k, where beta^2 is the model's mean squared error for a unit of association. Over
-all pairs that reports hold, and some random groups of each, the composite likelihood
+an unbiased mean of h, independent of it, with a variance v_k that is computed under the model.
+Their difference r_k has mean square beta^2 + v_k, where beta^2 is the model's mean squared error
+for a unit of association. Over all pairs that reports hold, and some random groups of each, the
+composite likelihood
 
     sum of w log N(r_k; 0, beta^2 + v_k)
 
@@ -53,7 +55,8 @@ from castell.linear.table import Table, product
 
 # Groups of values tried for each pair.
 GROUPS = 40
-# Groups that hold less than this are not tried: a unit of them is one of noise.
+# Groups that hold less than this are tried only if there are no others: their standardised
+# indicator is nearly all noise.
 RAREST = 0.05
 TRIES = 30
 # Before any report: associations of survey answers are of this size, root mean square (Cohen's
@@ -61,7 +64,7 @@ TRIES = 30
 PRIOR = 0.2
 # What is allowed for is not the posterior mean but so many standard deviations more: an interval
 # that holds too little costs more than one that holds too much.
-CAUTION = 0.5
+POSTERIOR_SDS = 0.5
 _GRID = np.geomspace(1e-6, 4.0, 160)
 
 
@@ -187,7 +190,7 @@ def squared_error(every: Sequence[Residuals], prior: float) -> float:
     chance /= chance.sum()
     mean = float(chance @ _GRID)
     deviation = float(np.sqrt(max(chance @ _GRID**2 - mean**2, 0.0)))
-    return mean + CAUTION * deviation
+    return mean + POSTERIOR_SDS * deviation
 
 
 _LEAST = 1e-12

@@ -9,8 +9,9 @@ covariances add up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf, prod, sqrt
 
 import numpy as np
@@ -37,11 +38,12 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Unbiased:
-    """Unbiased estimates of the same shares, their covariance, and what one report weighs."""
+    """Unbiased estimates of the same shares, their covariance, and one over the number of
+    reports behind them."""
 
     values: Floats
     covariance: Floats
-    report: float = 0.0
+    one_over_n: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +61,7 @@ class Shares:
     reasons: tuple[Reason, ...] = ()
     unbiased: Unbiased | None = None
     # One over the number of reports, where the shares are unbiased estimates from them.
-    report: float = 0.0
+    one_over_n: float = 0.0
 
     @classmethod
     def from_draws(cls, values: Floats, draws: Floats, reasons: tuple[Reason, ...] = ()) -> Shares:
@@ -82,7 +84,6 @@ class Shares:
 
     def sum_interval(self, weights: Floats, level: float) -> Interval:
         """A confidence interval of a weighted sum of the shares."""
-        z = quantile(level)
         if not self.covariances:
             low, high = self.spread.interval(self.values, level)
             least, most = (
@@ -90,15 +91,18 @@ class Shares:
                 np.maximum(weights * low, weights * high),
             )
             return float(least.sum()), float(most.sum())
-        found = []
-        value = float(weights @ self.values)
+        return _shorter(partial(self._sum_intervals, weights), level)
+
+    def _sum_intervals(self, weights: Floats, level: float) -> list[Interval]:
+        """The estimate's own interval, and that of the unbiased estimate, lengthened to hold it."""
+        z, value = quantile(level), float(weights @ self.values)
         reach = z * sqrt(max(_quadratic(c, weights) for c in self.covariances))
-        found.append((value - reach, value + reach))
+        found = [(value - reach, value + reach)]
         if self.unbiased is not None:
             middle = float(weights @ self.unbiased.values)
             reach = z * sqrt(_quadratic(self.unbiased.covariance, weights))
             found.append((min(middle - reach, value), max(middle + reach, value)))
-        return min(found, key=_width)
+        return found
 
     def ratio_interval(self, level: float) -> Interval:
         """A confidence interval of the first share over the second, one of those it is part of.
@@ -106,31 +110,37 @@ class Shares:
         Fieller's: all ratios t for which first - t second is not further from 0 than its error.
         Where the second share may be 0, that is no interval, and any ratio is possible.
         """
-        z = quantile(level)
         if not self.covariances:
             ends = self.spread.interval(self.values, level)
             (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
             return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
+        low, high = _shorter(self._ratio_intervals, level)
+        return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
+
+    def _ratio_intervals(self, level: float) -> list[Interval]:
+        z = quantile(level)
         ratio = float(self.values[0] / self.values[1]) if self.values[1] > 0.0 else 0.5
-        mine = [_fieller(self.values, c, z, self.report) for c in self.covariances]
+        mine = [_fieller(self.values, c, z, self.one_over_n) for c in self.covariances]
         found = [(min(low for low, _ in mine), max(high for _, high in mine))]
         if self.unbiased is not None:
             other = self.unbiased
-            low, high = _fieller(other.values, other.covariance, z, other.report)
+            low, high = _fieller(other.values, other.covariance, z, other.one_over_n)
             found.append((min(low, ratio), max(high, ratio)))
-        low, high = min(found, key=_width)
-        return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
+        return found
 
 
-def _width(interval: Interval) -> float:
-    return interval[1] - interval[0]
+def _shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
+    """The shorter of some intervals at 95 %, at any level: so those of higher levels hold those of
+    lower ones."""
+    widths = [high - low for low, high in intervals(0.95)]
+    return intervals(level)[widths.index(min(widths))]
 
 
 def _quadratic(covariance: Floats, weights: Floats) -> float:
     return max(float(weights @ covariance @ weights), 0.0)
 
 
-def _fieller(values: Floats, covariance: Floats, z: float, report: float = 0.0) -> Interval:
+def _fieller(values: Floats, covariance: Floats, z: float, one_over_n: float = 0.0) -> Interval:
     """Where (a - t b)^2 <= z^2 Var(a - t b).
 
     The variance is that of t, as in Wilson's interval: of those in the group b, supposed t answer
@@ -145,9 +155,9 @@ def _fieller(values: Floats, covariance: Floats, z: float, report: float = 0.0) 
     one, both, two = (float(c) for c in (covariance[0, 0], covariance[0, 1], covariance[1, 1]))
     whole = min(max(b, 0.0), 1.0)
     part = min(max(a, 0.0), whole)
-    one -= report * part
-    both -= report * (whole + 2.0 * part) / 2
-    two -= report * 2.0 * whole
+    one -= one_over_n * part
+    both -= one_over_n * (whole + 2.0 * part) / 2
+    two -= one_over_n * 2.0 * whole
     square, middle, constant = b * b - z * z * two, a * b - z * z * both, a * a - z * z * one
     inside = middle * middle - square * constant
     # A group estimated as empty, or below: noise alone made it so, and no ratio is told.
@@ -165,7 +175,8 @@ def restrict(groups: Groups, names: Sequence[str]) -> Groups:
 
 
 def wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Normal:
-    """The spread of an inverted cell: the mean square less the square of the mean, or less it."""
+    """The spread of an inverted cell: variance E g^2 - pi^2 for the population's table, E g^2 - pi
+    for the respondents' own, with its slope in pi."""
     if target == "population":
         return Normal(variance, (growth - 2.0 * pi) / n, -1.0 / n)
     return Normal(variance, (growth - 1.0) / n)
@@ -208,8 +219,8 @@ class Pieces:
             np.where(alone, np.broadcast_to(part, values.shape)[first], 0.0)
             for part in (pieces.slope, pieces.bend)
         )
-        report = float(-bend.min()) if alone.all() else 0.0
-        return Shares(found, Normal(variance, slope, bend), (covariance,), report=report)
+        one_over_n = float(-bend.min()) if alone.all() else 0.0
+        return Shares(found, Normal(variance, slope, bend), (covariance,), one_over_n=one_over_n)
 
 
 def answer_shares(

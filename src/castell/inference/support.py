@@ -54,7 +54,7 @@ class Support:
     def cliques(self) -> list[tuple[str, ...]]:
         """The attributes parted into sets within which every two were reported together.
 
-        There may be several ways to; which is taken does not hang on the order asked.
+        There may be several ways to; which is taken does not depend on the order asked.
         """
         parts: list[list[str]] = []
         for name in sorted(self.names):

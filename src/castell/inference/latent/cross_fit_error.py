@@ -56,7 +56,7 @@ def _residuals(
     # The same tables, with what the mixture expects in place of what was counted.
     tables = [t.with_counts(t.report_probabilities(mixture)) for t in hyperparameters.held_out[0]]
     expected = _observed(names, homes, tables)
-    # Repeatable: nobody's privacy hangs on it.
+    # Repeatable: nobody's privacy depends on it.
     generator = np.random.default_rng(0)
     margins = [mixture.weights @ part for part in mixture.parts]
     groups = [groups_of(margin, generator) for margin in margins]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from castell.linear.operators import Floats
 
-# No share is ever exactly zero, or it could never be left.
+# No share is ever exactly zero: EM cannot leave it.
 LEAST = 1e-12
 
 
@@ -110,13 +110,13 @@ def shrink_to_margins(mixture: Mixture, shrinkage: Sequence[float] | Floats) -> 
 
 
 def shrink_margins(mixture: Mixture, margins: Sequence[Floats], share: float) -> Mixture:
-    """The same classes, with margins that lie between their own and others."""
+    """The same classes, raked to a convex combination of their own margins and others."""
     own = mixture.weights @ mixture.profiles
     return _with_margins(mixture, (1.0 - share) * own + share * np.concatenate(list(margins)))
 
 
 def _with_margins(mixture: Mixture, wanted: Floats) -> Mixture:
-    """Every class gets more of what all together have too little of."""
+    """Raking (iterative proportional fitting) of the class profiles to given margins."""
     wanted = np.maximum(wanted, LEAST)
     for _ in range(20):
         have = np.maximum(mixture.weights @ mixture.profiles, LEAST)
