@@ -9,7 +9,7 @@ docstring is what people read about it, and `READS` says which reports it reads
 Wherever a method is named here, it may also be given as it is: a function, or what has a `fit`.
 
 Imports inference, evaluation and what they import. A method imports no other method; what methods
-share is in files that begin with _.
+share lies in inference.
 """
 
 from __future__ import annotations
