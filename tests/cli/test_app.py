@@ -86,6 +86,23 @@ def test_from_answers_to_a_table(folder: Path, castell: Shell, answers: str) -> 
     assert (folder / "t.svg").read_text().startswith("<svg")
 
 
+def test_reports_of_several_studies(folder: Path, castell: Shell) -> None:
+    castell("randomize", "study.toml", "answers.csv", "r.parquet")
+    study = Study.load(folder / "study.toml")
+    other = Study(study.schema, 3.0, "cover", name="earlier")
+    other.save(folder / "earlier.json")
+    castell("randomize", "earlier.json", "answers.csv", "e.parquet")
+    asked = ("estimate", "study.toml", "r.parquet", "smokes", "--json", "--method", "castell")
+    told = castell(*asked, "--also", "earlier.json=e.parquet").json
+    assert told["digests"] == [other.digest, study.digest]
+    reports = [scan_reports(folder / "e.parquet", other), scan_reports(folder / "r.parquet", study)]
+    assert told == fit(reports, "castell").estimate("smokes").to_dict()
+    for wrong in ("earlier.json", "=e.parquet", "earlier.json="):
+        refused = castell(*asked, "--also", wrong)
+        assert refused.code != 0
+        assert "write --also old.toml=old.parquet" in refused.err
+
+
 def test_estimate_for_people(folder: Path, castell: Shell) -> None:
     castell("randomize", "study.toml", "answers.csv", "r.parquet")
     shown = castell("estimate", "study.toml", "r.parquet", "smokes", "--method", "hybrid")

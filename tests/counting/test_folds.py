@@ -11,7 +11,7 @@ from scipy.stats import chi2, chisquare, kstest
 from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting import memory as memory_counts
-from castell.counting.folds import FOLDS, Part, fold_of, folds_of, repetitions, report_keys
+from castell.counting.folds import FOLDS, fold_of, folds_of, repetitions, report_keys
 from castell.inference.inversion import factors
 from castell.study.design import Axis
 from tests.populations import collect, drawn_studies, population, rectangular, studies
@@ -29,7 +29,7 @@ def _reports(design: str, n: int = 900) -> Reports:
     return Reports(reports.study, columns, secure=True, backend="pandas")
 
 
-def _parts(counts: Counts, fold: int = 0) -> tuple[Part, Part]:
+def _parts(counts: Counts, fold: int = 0) -> tuple[Counts, Counts]:
     found = folds_of(counts)[fold]
     return found.training, found.held_out
 

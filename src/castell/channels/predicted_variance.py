@@ -10,12 +10,18 @@ from castell.channels.protocol import Lens
 from castell.linear.operators import Floats
 
 
-def predicted_variance(lens: Lens) -> float:
-    """The variance of a cell for each report, on average over cells, if answers are uniform."""
-    inverse = lens.inverse
-    # Reports are about uniform when answers are; the mean square is then over all entries.
-    square = inverse.power(2).turn(np.full((inverse.columns, 1), 1.0 / inverse.columns))
-    return float(square.mean() - 1.0 / inverse.rows**2)
+def predicted_variance(*lenses: Lens) -> float:
+    """The variance of a cell for each report, on average over cells, if answers are uniform.
+
+    Of several lenses, on parts of a report that are randomised apart, it is that of their product.
+    """
+    square, mean = 1.0, 1.0
+    for inverse in (lens.inverse for lens in lenses):
+        # Reports are about uniform when answers are; the mean square is then over all entries.
+        even = np.full((inverse.columns, 1), 1.0 / inverse.columns)
+        square *= float(inverse.power(2).turn(even).mean())
+        mean /= inverse.rows
+    return square - mean**2
 
 
 def shares(variances: Sequence[float], reports: Sequence[float]) -> Floats:

@@ -63,6 +63,13 @@ def estimate(
             " Repeat for more."
         ),
     ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Reports of another study with the same attributes, STUDY=REPORTS: an earlier"
+            " stage or wave. Repeat for more."
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: name=value.")
     ] = None,
@@ -90,7 +97,12 @@ def estimate(
         if path is not None and not path.parent.is_dir():
             raise OptionError(f"there is no folder {path.parent}", "make it first")
     with progress_bar("counting", quiet=as_json) as tell:
-        counts = scan_reports(resolve(reports), made, engine=engine, progress=tell)
+        counts: Any = scan_reports(resolve(reports), made, engine=engine, progress=tell)
+        if also:
+            counts = [
+                *(scan_reports(resolve(place), other) for other, place in _others(also)),
+                counts,
+            ]
         model = fit(counts, method, **_options_of(option or []))
         found = _ask(model, names, where, given, post, max_cells)
     with working("working out errors", quiet=as_json):
@@ -109,6 +121,17 @@ def estimate(
     for path in (output, plot):
         if path is not None:
             typer.echo(f"wrote {path}")
+
+
+def _others(also: list[str]) -> list[tuple[Study, str]]:
+    """Studies and where their reports are."""
+    found = []
+    for given in also:
+        study, mark, place = given.partition("=")
+        if not mark or not study or not place:
+            raise OptionError(f"--also is {given!r}", "write --also old.toml=old.parquet")
+        found.append((Study.load(study), place))
+    return found
 
 
 def _check_asked(

@@ -12,6 +12,7 @@ from castell.counting.kernels import Factor, Moments
 from castell.counting.memory import MemoryCounts
 from castell.counting.parquet import ParquetCounts
 from castell.counting.samples import HistogramCounts, evenly_spread, samples_of, samples_with
+from castell.counting.stages import Stages, join_stages, studies_of
 
 __all__ = [
     "ByBatches",
@@ -22,10 +23,13 @@ __all__ = [
     "MemoryCounts",
     "Moments",
     "ParquetCounts",
+    "Stages",
     "engines",
     "evenly_spread",
     "folds_of",
+    "join_stages",
     "samples_of",
     "samples_with",
     "scan_reports",
+    "studies_of",
 ]

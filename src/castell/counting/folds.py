@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from castell.counting.counts import ByBatches, Counts, once
 from castell.counting.kernels import Integers
+from castell.counting.stages import Stages
 from castell.study.study import Study
 
 FOLDS = 5
@@ -107,13 +108,24 @@ class Part(ByBatches):
 class Fold:
     """The reports to fit to, and those held out."""
 
-    training: Part
-    held_out: Part
+    training: Counts
+    held_out: Counts
 
 
 @once
 def folds_of(counts: Counts) -> tuple[Fold, ...]:
-    """Five folds, in one pass over the reports: eight bytes for each, then one."""
+    """Five folds, in one pass over the reports: eight bytes for each, then one.
+
+    Those of several studies are each parted for themselves.
+    """
+    if isinstance(counts, Stages):
+        return tuple(
+            Fold(
+                Stages(tuple(fold.training for fold in same)),
+                Stages(tuple(fold.held_out for fold in same)),
+            )
+            for same in zip(*map(folds_of, counts.parts), strict=True)
+        )
     columns = range(len(counts.study.design.widths))
     none = np.zeros(0, dtype=np.int64)
     keys = np.concatenate([none, *(report_keys(b) for b in counts.batches(columns) if len(b[0]))])

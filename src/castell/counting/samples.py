@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from castell.counting.counts import ByBatches, Counts, once
 from castell.counting.kernels import Factor, Integers, Moments, MomentSum, pack
+from castell.counting.stages import Stages
 from castell.study.design import Axis, Design
 from castell.study.schema import Schema
 from castell.study.study import Study
@@ -55,6 +56,8 @@ class HistogramCounts(ByBatches):
 @once
 def samples_of(counts: Counts) -> tuple[Counts, ...]:
     """The samples of some reports, counted in one pass."""
+    if isinstance(counts, Stages):
+        return tuple(sample for part in counts.parts for sample in samples_of(part))
     study = counts.study
     if len(study.design.samples) == 1:
         return (counts,)

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
 
-from castell.counting import Counts
+from castell.counting import Counts, studies_of
 from castell.errors import CastellError, MethodError, OptionError, PluginError, ReportError
 from castell.inference.method import Fitted, Reads, describe_kinds, kinds_of, one_of
 from castell.plugins import ESTIMATORS, Plugin, plugins
@@ -47,15 +47,15 @@ def methods() -> tuple[str, ...]:
     return tuple(sorted(_files() - set(added) | {n for n, p in added.items() if _loads(p)}))
 
 
-def methods_for(study: Study) -> tuple[str, ...]:
-    """The names of the estimators that read a study's reports.
+def methods_for(*studies: Study) -> tuple[str, ...]:
+    """The names of the estimators that read a study's reports, or those of several together.
 
     >>> from castell import Attribute, Schema
     >>> schema = Schema([Attribute(name, ["no", "yes"]) for name in ("a", "b")])
     >>> methods_for(Study(schema, epsilon=2.0, design="bloom"))
     ('lopub',)
     """
-    return tuple(method for method in methods() if reads(method).reports_of(study))
+    return tuple(method for method in methods() if reads(method).reports_of(*studies))
 
 
 def methods_across() -> tuple[str, ...]:
@@ -153,20 +153,20 @@ def describe(method: Method) -> str:
     return (estimator(method).__doc__ or "").strip().split("\n")[0]
 
 
-def check_reads(method: Method, study: Study) -> None:
-    """Refuse a method that does not read a study's reports, with those that do."""
+def check_reads(method: Method, *studies: Study) -> None:
+    """Refuse a method that does not read the reports of a study, or several, with those that do."""
     declared = reads(method)
-    if declared.reports_of(study):
+    if declared.reports_of(*studies):
         return
-    able = methods_for(study)
+    able = methods_for(*studies)
     raise MethodError(
         f"method {name_of(method)!r} reads {describe_kinds(declared.kinds, 'or')}, "
-        f"and these reports hold {describe_kinds(kinds_of(study), 'and')}",
+        f"and these reports hold {describe_kinds(kinds_of(*studies), 'and')}",
         f"use {one_of(able)}" if able else "no method reads that; collect with another design",
     )
 
 
-def check_options(method: Method, study: Study, options: Mapping[str, Any]) -> None:
+def check_options(method: Method, studies: Sequence[Study], options: Mapping[str, Any]) -> None:
     """Refuse an option that a method does not have, or that means nothing for these reports."""
     known, declared = options_of(method), reads(method)
     for name, value in options.items():
@@ -175,8 +175,8 @@ def check_options(method: Method, study: Study, options: Mapping[str, Any]) -> N
         if name not in known:
             others = [
                 other
-                for other in methods_for(study)
-                if name in options_of(other) and reads(other).option(name, study)
+                for other in methods_for(*studies)
+                if name in options_of(other) and reads(other).option(name, *studies)
             ]
             raise OptionError(
                 f"method {name_of(method)!r} has no option {name!r}",
@@ -186,10 +186,10 @@ def check_options(method: Method, study: Study, options: Mapping[str, Any]) -> N
         default = known[name]
         # What is so anyway may be said.
         said = type(value) is type(default) and value == default
-        if not said and not declared.option(name, study):
+        if not said and not declared.option(name, *studies):
             raise OptionError(
                 f"{name} is {value!r}, which means nothing for reports that hold "
-                f"{describe_kinds(kinds_of(study), 'and')}",
+                f"{describe_kinds(kinds_of(*studies), 'and')}",
                 f"leave it out; it is for {describe_kinds(declared.options[name], 'or')}",
             )
 
@@ -197,8 +197,9 @@ def check_options(method: Method, study: Study, options: Mapping[str, Any]) -> N
 def fit_counts(counts: Counts, method: Method, options: dict[str, Any]) -> Fitted:
     """Fit one method; what it cannot read is an error, never ignored, and comes before the work."""
     fit = _fit(method)
-    check_reads(method, counts.study)
-    check_options(method, counts.study, options)
+    studies = studies_of(counts)
+    check_reads(method, *studies)
+    check_options(method, studies, options)
     if counts.n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
     plugin = _added().get(method) if isinstance(method, str) else None

@@ -65,18 +65,23 @@ class Reads:
     def kinds(self) -> tuple[str, ...]:
         return tuple(kind for kind in KINDS if getattr(self, kind))
 
-    def reports_of(self, study: Study) -> bool:
-        """Whether all that a study's reports hold is read."""
-        return set(kinds_of(study)) <= set(self.kinds)
+    def reports_of(self, *studies: Study) -> bool:
+        """Whether all that the reports of a study, or of several, hold is read."""
+        return set(kinds_of(*studies)) <= set(self.kinds)
 
-    def option(self, name: str, study: Study) -> bool:
-        """Whether an option means something for a study's reports."""
-        return set(kinds_of(study)) <= set(self.options.get(name, tuple(KINDS)))
+    def option(self, name: str, *studies: Study) -> bool:
+        """Whether an option means something for the reports."""
+        return set(kinds_of(*studies)) <= set(self.options.get(name, tuple(KINDS)))
 
 
-def kinds_of(study: Study) -> tuple[str, ...]:
-    """What a study's reports hold: one kind, or several if blocks are of different ones."""
-    found = {_kind(block, study.design) for block in study.design.blocks}
+def kinds_of(*studies: Study) -> tuple[str, ...]:
+    """What reports hold: one kind, or several if blocks are of different ones.
+
+    Of several studies each respondent took part in one, which is as if it had been drawn.
+    """
+    found = {_kind(block, study.design) for study in studies for block in study.design.blocks}
+    if len(studies) > 1:
+        found = {DRAWN, *(DRAWN if kind == SETS else kind for kind in found)}
     return tuple(kind for kind in KINDS if kind in found)
 
 

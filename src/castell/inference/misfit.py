@@ -26,7 +26,7 @@ from math import prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting import Counts
+from castell.counting import Counts, studies_of
 from castell.inference.chisquare import noncentrality, tail
 from castell.inference.inversion import Observed
 from castell.inference.postprocess import simplex
@@ -79,7 +79,8 @@ def misfit(
     Every pair of attributes that was reported together is tested, and the table of all, if it is
     not too large: an omnibus test of many interactions hardly sees a single strong one.
     """
-    if not all(block.channel.has_matrix for block in counts.study.design.blocks):
+    blocks = [block for study in studies_of(counts) for block in study.design.blocks]
+    if not all(block.channel.has_matrix for block in blocks):
         return Misfit()
     found: list[Misfit] = []
     for some in _sets(kept):

@@ -14,7 +14,6 @@ from itertools import combinations
 
 import numpy as np
 
-from castell.channels.predicted_variance import predicted_variance
 from castell.counting import Counts, samples_of
 from castell.errors import OptionError
 from castell.inference.intervals import Normal
@@ -22,10 +21,9 @@ from castell.inference.inversion import Groups, Observed, cross_moment, observe
 from castell.inference.method import Fitted, Solution
 from castell.inference.reasons import Reason, Reasons, no_reasons
 from castell.inference.shares import answer_shares, restrict, wilson
-from castell.inference.support import Source, sources
+from castell.inference.support import Source, one_report_variance, sources
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells, product
-from castell.study.design import lens_on
 
 TARGETS = ("population", "respondents")
 
@@ -174,7 +172,7 @@ def expected_variance(counts: Counts, names: Sequence[str]) -> float:
     group = tuple(names)
     return sum(
         source.weights[group] ** 2
-        * predicted_variance(lens_on(source.reports.study.design.blocks[0], group))
+        * one_report_variance(source.reports.study, group)
         / source.reports.n
         for source in sources(counts, [group])
     )

@@ -17,8 +17,8 @@ from itertools import combinations
 from castell.channels.predicted_variance import predicted_variance, shares
 from castell.counting import Counts, samples_of, samples_with
 from castell.errors import QueryError, ReportError
-from castell.inference.inversion import Groups, Observed, observe
-from castell.study.design import lens_on
+from castell.inference.inversion import Groups, Observed, observe, parts_of
+from castell.study.study import Study
 
 
 class Checked(StrEnum):
@@ -116,11 +116,16 @@ def sources(counts: Counts, groups: Groups) -> list[Source]:
             weights[0][tuple(group)] = 1.0
             continue
         some = [every[i] for i in able]
-        variances = [predicted_variance(lens_on(s.study.design.blocks[0], group)) for s in some]
+        variances = [one_report_variance(s.study, group) for s in some]
         each = shares(variances, [s.n for s in some])
         for i, weight in zip(able, each, strict=True):
             weights[i][tuple(group)] = float(weight)
     return [Source(s, w) for s, w in zip(every, weights, strict=True) if w]
+
+
+def one_report_variance(study: Study, group: Sequence[str]) -> float:
+    """What one report of a sample leaves open of a cell, as far as the channels tell."""
+    return predicted_variance(*(part.lens for part in parts_of(study, group)))
 
 
 def views(counts: Counts, names: Sequence[str]) -> tuple[tuple[float, Observed], ...]:

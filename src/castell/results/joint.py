@@ -51,6 +51,8 @@ class JointEstimate:
     test: Callable[[tuple[str, ...]], Misfit | None] = lambda _: None
     reasons: tuple[Reason, ...] = ()
     backend: str | None = None
+    # Studies of the same attributes whose reports were read too.
+    earlier: tuple[Study, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("probabilities", "unprocessed"):
@@ -64,7 +66,7 @@ class JointEstimate:
 
     @property
     def source(self) -> Source:
-        return Source(self.study, self.method, self.n, self.secure)
+        return Source(self.study, self.method, self.n, self.secure, self.earlier)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -88,13 +90,13 @@ class JointEstimate:
 
     @property
     def epsilon(self) -> float:
-        """What a respondent spends in all."""
-        return self.study.epsilon
+        """What a respondent spends in all, at most."""
+        return self.source.epsilon
 
     @property
     def spent(self) -> float:
-        """What a respondent spends on these attributes."""
-        return self.study.design.spent_on(self.names)
+        """What a respondent spends on these attributes, at most."""
+        return max(study.design.spent_on(self.names) for study in self.source.studies)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
-from castell.counting import Counts, MemoryCounts
+from castell.counting import Counts, MemoryCounts, join_stages, studies_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import QueryError, ReportError
@@ -53,8 +53,13 @@ class Model:
         return self.counts.study
 
     @property
+    def earlier(self) -> tuple[Study, ...]:
+        """Studies of the same attributes whose reports were read too."""
+        return studies_of(self.counts)[:-1]
+
+    @property
     def source(self) -> Source:
-        return Source(self.study, self.method, self.counts.n, self.counts.secure)
+        return Source(self.study, self.method, self.counts.n, self.counts.secure, self.earlier)
 
     def to_dict(self) -> dict[str, Any]:
         """What was fitted to what, as plain JSON values; what it says is in its answers."""
@@ -99,6 +104,7 @@ class Model:
             test=partial(self._test, order, solution.probabilities),
             reasons=(*solution.reasons, _behind(behind)),
             backend=self.counts.backend,
+            earlier=self.earlier,
         )
 
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
@@ -239,10 +245,18 @@ def _values_of(asked: Any) -> list[Any]:
 DEFAULT_METHOD = "auto"
 
 
-def fit(reports: Reports | Counts, method: Method = DEFAULT_METHOD, **options: Any) -> Model:
+# Reports in memory, or what `scan_reports` opened.
+Collected = Reports | Counts
+
+
+def fit(
+    reports: Collected | Sequence[Collected], method: Method = DEFAULT_METHOD, **options: Any
+) -> Model:
     """Fit a method to reports in memory, or to a file opened by `scan_reports`.
 
-    `castell.methods_for(study)` names the methods that read a study's reports; others are refused.
+    A list holds reports of several studies with the same attributes and values, stages or waves:
+    they are estimated together, the latest last. `castell.methods_for(study)` names the methods
+    that read a study's reports, `methods_for(one, two)` those that read both; others are refused.
     A method of one's own is given as it is: a function `fit(counts, **options) -> Fitted`, or what
     `castell.extend.table_method` makes of a function that gives tables.
 
@@ -252,18 +266,25 @@ def fit(reports: Reports | Counts, method: Method = DEFAULT_METHOD, **options: A
     >>> fit(reports).estimate("sex").probabilities.shape
     (2,)
     """
+    several = reports if isinstance(reports, (list, tuple)) else [reports]
+    counts = join_stages([_counts_of(each) for each in several])
+    return Model(fit_counts(counts, method, options), name_of(method))
+
+
+def _counts_of(reports: Any) -> Counts:
     if isinstance(reports, Reports):
-        return Model(fit_counts(MemoryCounts(reports), method, options), name_of(method))
+        return MemoryCounts(reports)
     if not hasattr(reports, "moments"):
         raise ReportError(
             f"a {type(reports).__name__} holds no reports",
             "give what study.randomize returned, or scan_reports('reports.parquet', study)",
         )
-    return Model(fit_counts(reports, method, options), name_of(method))
+    found: Counts = reports
+    return found
 
 
 def estimate(
-    reports: Reports | Counts,
+    reports: Collected | Sequence[Collected],
     names: Iterable[str] | str,
     method: Method = DEFAULT_METHOD,
     *,

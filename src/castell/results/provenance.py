@@ -15,23 +15,33 @@ Labels = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The study whose `n` reports were read, by which method, and whether they protect anybody."""
+    """The study whose `n` reports were read, by which method, and whether they protect anybody.
+
+    `earlier` are studies of the same attributes whose reports were read too.
+    """
 
     study: Study
     method: str
     n: int
     secure: bool
+    earlier: tuple[Study, ...] = ()
+
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        return (*self.earlier, self.study)
 
     @property
     def epsilon(self) -> float:
-        """What a respondent spends in all."""
-        return self.study.epsilon
+        """What a respondent spends in all, at most: each took part in one study."""
+        return max(study.epsilon for study in self.studies)
 
     def to_dict(self) -> dict[str, Any]:
         """The entries that every result has in common."""
+        several = {"digests": [study.digest for study in self.studies]} if self.earlier else {}
         return {
             "study": self.study.name,
             "digest": self.study.digest,
+            **several,
             "method": self.method,
             "n": self.n,
             "epsilon": self.epsilon,
@@ -45,6 +55,7 @@ class Source:
             f"n = {self.n:,}",
             f"epsilon {self.epsilon:.4g}",
         ]
+        found += [f"{len(self.studies)} studies"] if self.earlier else []
         return found if self.secure else [*found, "INSECURE (seeded)"]
 
 

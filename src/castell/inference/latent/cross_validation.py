@@ -101,7 +101,8 @@ def affordable_report_steps(counts: Counts, classes: int, fits: int) -> int:
     blocks = study.design.blocks
     alone = len(samples_of(counts)) > 1 or len(blocks) == 1
     if alone or len(study.names) == 2 or not readable(blocks):
-        # The tables of blocks, or of the one pair, are sufficient.
+        # The tables of blocks, or of the one pair, are sufficient; of several studies the composite
+        # likelihood of their tables is all that is used.
         return 0
     rows = max(distinct(study.design, counts.n), 1)
     steps = SETTINGS.report_work // (rows * len(study.names) * classes * fits)

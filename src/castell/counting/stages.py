@@ -1,0 +1,98 @@
+"""Reports of one schema under several studies: stages, waves, a corrected design.
+
+Each study keeps its own digest, channels and blocks. A sample of any of them is a sample of all:
+the same people were asked, in another way. So whatever pools samples estimates from all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from numpy.typing import NDArray
+
+from castell.counting.counts import Counts
+from castell.counting.kernels import Factor, Integers, Moments
+from castell.errors import ReportError
+from castell.study.design import Axis
+from castell.study.study import Study
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """The counts of several studies. `study` is the last of them.
+
+    They have no table in common, since their reports are of different kinds: ask their samples.
+    """
+
+    parts: tuple[Counts, ...]
+
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        return tuple(part.study for part in self.parts)
+
+    @property
+    def study(self) -> Study:
+        return self.parts[-1].study
+
+    @property
+    def secure(self) -> bool:
+        return all(part.secure for part in self.parts)
+
+    @property
+    def backend(self) -> str | None:
+        return self.parts[-1].backend
+
+    @property
+    def n(self) -> int:
+        return sum(part.n for part in self.parts)
+
+    def table(self, axes: Sequence[Axis]) -> Integers:  # noqa: ARG002
+        _no_table()
+
+    def pairs(self, axes: Sequence[Axis]) -> Integers:  # noqa: ARG002
+        _no_table()
+
+    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:  # noqa: ARG002
+        _no_table()
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:  # noqa: ARG002
+        _no_table()
+
+
+def _no_table() -> NoReturn:
+    raise ReportError(
+        "reports of several studies have no table in common",
+        "a method reads them by their samples: castell.extend.samples_of(counts)",
+    )
+
+
+def join_stages(parts: Sequence[Counts]) -> Counts:
+    """Reports of several studies with the same attributes and values, as one."""
+    if not parts:
+        raise ReportError("there are no reports", "give those of at least one study")
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0].study
+    for part in parts[1:]:
+        if _answers(part.study) != _answers(first):
+            raise ReportError(
+                f"{part.study.name!r} and {first.name!r} ask for different answers",
+                "only studies with the same attributes and values, in the same order, can be "
+                "estimated together",
+            )
+    return Stages(tuple(each for part in parts for each in _parts(part)))
+
+
+def _answers(study: Study) -> list[tuple[str, tuple[str, ...]]]:
+    return [(attribute.name, attribute.values) for attribute in study.schema]
+
+
+def _parts(counts: Counts) -> tuple[Counts, ...]:
+    return counts.parts if isinstance(counts, Stages) else (counts,)
+
+
+def studies_of(counts: Counts) -> tuple[Study, ...]:
+    """The studies whose reports these are, the latest last."""
+    return tuple(dict.fromkeys(part.study for part in _parts(counts)))
