@@ -23,14 +23,16 @@ export function closedScreen({ collecting: { phase, opens }, report }, { say, pa
     make("h2", { tabindex: -1 }, say(`${name}Title`)),
     make("p", {}, say(lead, { time: opens === null ? "" : inWords(opens, pageLanguage) })),
     report && make("p", {}, say("closedWaiting")),
-    make(
-      "div",
-      { class: "actions" },
-      report
-        ? make("button", { type: "button", class: "main", click: send }, say("waitingSend"))
-        : name !== "closed" &&
-            make("button", { type: "button", class: "main", click: again }, say("lookAgain")),
-    ),
+    (report || name !== "closed") &&
+      make(
+        "div",
+        { class: "actions" },
+        make(
+          "button",
+          { type: "button", class: "main", click: report ? send : again },
+          say(report ? "waitingSend" : "lookAgain"),
+        ),
+      ),
   );
 }
 
@@ -46,7 +48,7 @@ function inWords(time, language) {
     day: "numeric",
     month: "long",
     year: "numeric",
-    hour: "2-digit",
+    hour: "numeric",
     minute: "2-digit",
     timeZoneName: "short",
   }).format(new Date(time));
