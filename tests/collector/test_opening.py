@@ -218,6 +218,8 @@ def test_a_device_spends_nothing_on_a_collection_that_is_not_open(tmp_path: Path
         drawn = client.make(ANSWERS)
         with pytest.raises(SendError, match=r"paused.*nothing is spent"):
             client.send(drawn)
+        # On the command line before anything is asked.
+        assert "is paused" in fails("send", made.told["address"], "--folder", tmp_path / "device")
         assert client.ledger() == []
         castell("resume", tmp_path / "study.sqlite")
         assert client.send(drawn)

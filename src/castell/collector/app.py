@@ -41,7 +41,7 @@ from castell.collector.writer import Writer
 for _kind, _ending in (("text/javascript", ".js"), ("text/css", ".css"), ("image/svg+xml", ".svg")):
     mimetypes.add_type(_kind, _ending)
 
-_REMEDIES = {404: "see /openapi.json for what there is", 405: "use a method that Allow names"}
+_REMEDIES = {404: "see openapi.json for what there is", 405: "use a method that Allow names"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def study_app(
             *core_routes(state, wire, intake, operations),
             *results_routes(state, results),
         ],
-        exception_handlers={HTTPException: problem},
+        exception_handlers={HTTPException: _problem},
         lifespan=running,
     )
     # A redirect would name whatever host the request claims to be for.
@@ -110,9 +110,9 @@ def study_app(
     return StudyApp(SecurityHeaders(Cors(guarded, settings.origins)), running, health)
 
 
-async def problem(request: Request, error: Exception) -> Response:
+async def _problem(request: Request, error: Exception) -> Response:
     del request
     error = cast("HTTPException", error)
     words = HTTPStatus(error.status_code).phrase.lower()
-    remedy = _REMEDIES.get(error.status_code, "see /openapi.json")
+    remedy = _REMEDIES.get(error.status_code, "see openapi.json")
     return json_answer({"error": words, "remedy": remedy}, error.status_code, error.headers)

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from castell.collector.app import StudyApp, problem
+from castell.collector.app import StudyApp
 from castell.collector.responses import json_answer
 from castell.collector.security.headers import SecurityHeaders
 from castell.errors import OptionError
@@ -36,7 +36,7 @@ class Studies:
         self._parts = parts
         starlette = Starlette(
             routes=[Route("/healthz", self._healthz)],
-            exception_handlers={HTTPException: problem},
+            exception_handlers={HTTPException: _nothing_here},
             lifespan=self._running,
         )
         starlette.router.redirect_slashes = False
@@ -73,6 +73,13 @@ class Studies:
             if not await part.health.good():
                 return json_answer({"status": "a store fails"}, 503)
         return json_answer({"status": "ok"})
+
+
+async def _nothing_here(request: Request, error: Exception) -> Response:
+    del request
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    document = {"error": "there is nothing here", "remedy": "take the whole address of a study"}
+    return json_answer(document, status)
 
 
 def study_files(given: Iterable[Path]) -> list[Path]:

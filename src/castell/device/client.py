@@ -81,7 +81,7 @@ class Client:
             raise StudyChangedError("the report is of another study", "make it again")
         # A report that was handed over may have arrived, and used its invitation up; before, ask.
         if self.entry is None:
-            check_open(f"{self.url}collector.json")
+            self.check_open()
         if self.entry is None and report.invitation is not None:
             check_invitation(report.invitation, f"{self.url}invitations")
         if self.respondent.hand_over(report).state == "arrived":
@@ -94,6 +94,10 @@ class Client:
             raise
         self.respondent.arrived(report)
         return True
+
+    def check_open(self) -> None:
+        """An error while the collector takes no reports: better before anybody is asked."""
+        check_open(f"{self.url}collector.json")
 
     def waiting(self) -> Report | None:
         """The report if it was handed over but never acknowledged: it may have arrived."""
