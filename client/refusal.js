@@ -2,7 +2,7 @@
 
 /**
  * @typedef {"study" | "changed" | "answer" | "report" | "stands" | "network" | "refused"
- *   | "invitation" | "device"} Kind
+ *   | "invitation" | "closed" | "device"} Kind
  */
 
 export class Refusal extends Error {

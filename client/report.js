@@ -1,5 +1,6 @@
 // Making a report and sending a report are two steps; what people see of it, and when, is the page's.
 
+import { notOpen } from "./collecting.js";
 import { drawnBlock, randomized } from "./memo.js";
 import { Refusal } from "./refusal.js";
 import { blockCode } from "./study.js";
@@ -99,8 +100,10 @@ export async function sendReport(report, url, { attempts = 5, pause = sleep } = 
   for (let attempt = 1; ; attempt += 1) {
     const answer = await post(url, body);
     if (answer?.ok && (await isStored(answer))) return;
-    if (answer !== undefined && !answer.ok && !TRY_AGAIN.has(answer.status)) {
-      throw await refusalOf(answer);
+    if (answer !== undefined && !answer.ok) {
+      const refusal = await refusalOf(answer);
+      // A pause may last for days: nobody waits for its end before the page.
+      if (refusal.kind === "closed" || !TRY_AGAIN.has(answer.status)) throw refusal;
     }
     if (attempt >= attempts) {
       const problem = answer ? `the collector answers ${answer.status}` : "it cannot be reached";
@@ -167,7 +170,7 @@ async function refusalOf(answer) {
     // No words of its own.
   }
   const changed = answer.status === 409 && String(told.error).startsWith("study changed");
-  const kind = changed ? "changed" : "refused";
+  const kind = notOpen(told) ? "closed" : changed ? "changed" : "refused";
   return new Refusal(kind, String(told.error), String(told.remedy));
 }
 

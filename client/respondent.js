@@ -1,5 +1,6 @@
 // One person on one device, from the study's address to an acknowledged report.
 
+import { checkOpen } from "./collecting.js";
 import { keptFor, settle, spend } from "./ledger.js";
 import { Refusal } from "./refusal.js";
 import { blocksAsked, checkInvitation, makeReport, readCodes, sendReport } from "./report.js";
@@ -70,8 +71,9 @@ export async function meet(studyUrl, reportsUrl, given) {
       if (report.study !== study.digest) {
         throw new Refusal("changed", "the report is of another study", "make it again");
       }
-      // A report that was handed over may have used its invitation up; before that, ask.
+      // A report that was handed over may have arrived, and used its invitation up; before that, ask.
       const { sent } = await keptFor(store, study.digest);
+      if (!sent) await checkOpen(reportsUrl);
       if (!sent && report.invitation !== undefined) {
         await checkInvitation(report.invitation, reportsUrl);
       }
@@ -81,7 +83,7 @@ export async function meet(studyUrl, reportsUrl, given) {
         await sendReport(report, reportsUrl);
       } catch (error) {
         // Only what may still arrive waits for another try.
-        const lost = error instanceof Refusal && error.kind === "network";
+        const lost = error instanceof Refusal && ["network", "closed"].includes(error.kind);
         if (!lost) await settle(store, report, "refused");
         throw error;
       }

@@ -42,6 +42,7 @@ ORDER = {
         "__init__",
         "store",
         "wire",
+        "opening",
         "responses",
         "settings",
         "browser_channels",
@@ -58,10 +59,14 @@ ORDER = {
         "operations",
         "routes",
         "app",
+        "studies",
         "serving",
         "copies",
         "places",
+        "planning",
+        "announcing",
         "commands",
+        "owner_commands",
     ],
 }
 

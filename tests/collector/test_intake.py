@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from castell.collector.store import StoreError, Submission, open_store
 from castell.collector.store.invitations import new_invitation
 from castell.collector.store.sqlite import SqliteStore
-from castell.collector.store.store import Outcome
+from castell.collector.store.store import Outcome, Rules
 from tests.collector.respondents import LOGGED_IN, STUDY, WIDTHS, bulk, collector, item, report
 
 JSON = {"content-type": "application/json"}
@@ -279,6 +279,7 @@ def test_escapes_and_spaces_are_no_second_field(client: TestClient) -> None:
 
 def test_what_the_collector_asks_for(client: TestClient) -> None:
     asked = {"study": STUDY.digest, "invitations": False, "bulk": 1000}
+    asked |= {"state": "open", "opens": None, "closes": None}
     assert client.get("/collector.json").json() == asked
 
 
@@ -409,7 +410,7 @@ def test_invitations_made_meanwhile_are_asked_for_at_once(tmp_path: Path) -> Non
 
 def test_a_store_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     class Unreadable(SqliteStore):
-        def invited(self) -> bool:
+        def rules(self) -> Rules:
             raise StoreError("the disk is gone", "find it")
 
     with collector(Unreadable(tmp_path / "store.sqlite", STUDY)) as client:

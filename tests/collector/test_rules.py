@@ -27,15 +27,20 @@ submissions = st.lists(
         Submission,
         st.lists(reports, min_size=1, max_size=3).map(tuple),
         st.sampled_from([None, "x", "y"]),
+        st.booleans(),
     ),
     max_size=8,
 )
 
 
 @relaxed
-@given(st.dictionaries(st.sampled_from([b"a", b"b"]), st.sampled_from([b"0", b"1"])), submissions)
+@given(
+    st.dictionaries(st.sampled_from([b"a", b"b"]), st.sampled_from([b"0", b"1"])),
+    submissions,
+    st.booleans(),
+)
 def test_settling_together_is_settling_one_by_one(
-    known: dict[bytes, bytes], sent: list[Submission]
+    known: dict[bytes, bytes], sent: list[Submission], paused: bool
 ) -> None:
     """A batch gives each submission what it would have got alone, after those before it."""
     for invited in (False, True):
@@ -47,7 +52,7 @@ def test_settling_together_is_settling_one_by_one(
             left.remove(code)
             return True
 
-        outcomes, written = settle(sent, known, spend if invited else None)
+        outcomes, written = settle(sent, known, spend if invited else None, paused=paused)
         held, unspent = dict(known), {"x", "y"}
         for submission, outcome in zip(sent, outcomes, strict=True):
             after, problem = dict(held), None
@@ -56,6 +61,10 @@ def test_settling_together_is_settling_one_by_one(
                     problem = Refusal.CONFLICT
                     break
             new = len(after) - len(held)
+            if problem is None and new and not submission.in_hours:
+                problem = Refusal.CLOSED
+            if problem is None and new and paused:
+                problem = Refusal.PAUSED
             if problem is None and not invited and submission.invitation:
                 problem = Refusal.UNASKED
             if problem is None and new and invited:

@@ -12,6 +12,7 @@ import typer
 from castell import __version__
 from castell.cli import estimating, sending
 from castell.collector import commands as collecting
+from castell.collector import owner_commands as owning
 from castell.errors import CastellError, OptionError
 
 app = typer.Typer(
@@ -195,6 +196,7 @@ def demo(
 
 estimating.register(app)
 collecting.register(app)
+owning.register(app)
 sending.register(app)
 
 

@@ -69,6 +69,7 @@ def send(
         return
     text = client.study.text
     if stands is None:
+        client.check_open()
         if text.consent:
             typer.echo(text.consent, err=True)
         if text.consent and sys.stdin.isatty() and not typer.confirm("Do you agree?", err=True):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import mimetypes
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from http import HTTPStatus
 from math import inf
 from typing import cast
@@ -19,6 +21,7 @@ from starlette.types import ASGIApp
 from castell.collector.health import Health
 from castell.collector.intake import Intake
 from castell.collector.metrics import Tally
+from castell.collector.opening import Opening
 from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
@@ -29,8 +32,8 @@ from castell.collector.routes import core_routes
 from castell.collector.security.cors import Cors
 from castell.collector.security.headers import SecurityHeaders
 from castell.collector.security.limits import RateLimit
-from castell.collector.security.tokens import GUESS_BURST, GUESS_RATE, TokenGuard
-from castell.collector.settings import State
+from castell.collector.security.tokens import GUESS_BURST, GUESS_RATE, TokenBook, TokenGuard
+from castell.collector.settings import Settings, State
 from castell.collector.wire import wire_of
 from castell.collector.writer import Writer
 
@@ -38,7 +41,16 @@ from castell.collector.writer import Writer
 for _kind, _ending in (("text/javascript", ".js"), ("text/css", ".css"), ("image/svg+xml", ".svg")):
     mimetypes.add_type(_kind, _ending)
 
-_REMEDIES = {404: "see /openapi.json for what there is", 405: "use a method that Allow names"}
+_REMEDIES = {404: "see openapi.json for what there is", 405: "use a method that Allow names"}
+
+
+@dataclass(frozen=True)
+class StudyApp:
+    """The collector of one study: what answers, what must run while it does, and is it well."""
+
+    app: ASGIApp
+    running: Callable[[], AbstractAsyncContextManager[None]]
+    health: Health
 
 
 def make_app(state: State, tally: Tally | None = None, solver: Solver | None = None) -> ASGIApp:
@@ -46,16 +58,31 @@ def make_app(state: State, tally: Tally | None = None, solver: Solver | None = N
 
     Without a `solver` models are fitted in a thread.
     """
+    return study_app(state, tally, solver).app
+
+
+def guess_limit(settings: Settings) -> RateLimit:
+    """How often one address may bring a wrong token."""
+    return RateLimit(min(settings.rate or inf, GUESS_RATE), min(settings.burst, GUESS_BURST))
+
+
+def study_app(
+    state: State,
+    tally: Tally | None = None,
+    solver: Solver | None = None,
+    guesses: RateLimit | None = None,
+) -> StudyApp:
+    """The same with its parts, for a process that has several."""
     settings, tally = state.settings, tally or Tally(step_of(state.settings.minimum))
     writer = Writer(state.store, settings.queue, tally.commit_seconds)
     health = Health(state.store, writer)
     limit = RateLimit(settings.rate, settings.burst)
-    guesses = RateLimit(min(settings.rate or inf, GUESS_RATE), min(settings.burst, GUESS_BURST))
+    opening = Opening(settings.hours)
     results = ResultsWorker(state, solver, tally)
     wire = wire_of(state.study, most=settings.bulk)
 
     @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def running(app: Starlette | None = None) -> AsyncIterator[None]:
         del app
         # A collector that was killed may have left files that tell the order of writing.
         await asyncio.to_thread(state.store.rest)
@@ -66,25 +93,26 @@ def make_app(state: State, tally: Tally | None = None, solver: Solver | None = N
         state.store.close()
 
     operations = Operations(state.store, writer, results, health, tally)
-    intake = Intake(None, wire, writer, limit, tally)
+    intake = Intake(None, wire, writer, limit, tally, opening)
     starlette = Starlette(
         routes=[
             *core_routes(state, wire, intake, operations),
             *results_routes(state, results),
         ],
         exception_handlers={HTTPException: _problem},
-        lifespan=lifespan,
+        lifespan=running,
     )
     # A redirect would name whatever host the request claims to be for.
     starlette.router.redirect_slashes = False
     intake.app = starlette
-    guarded = TokenGuard(intake, settings.token, guesses, tally)
-    return SecurityHeaders(Cors(guarded, settings.origins))
+    book = TokenBook(settings.token, state.store.tokens)
+    guarded = TokenGuard(intake, book, guesses or guess_limit(settings), tally)
+    return StudyApp(SecurityHeaders(Cors(guarded, settings.origins)), running, health)
 
 
 async def _problem(request: Request, error: Exception) -> Response:
     del request
     error = cast("HTTPException", error)
     words = HTTPStatus(error.status_code).phrase.lower()
-    remedy = _REMEDIES.get(error.status_code, "see /openapi.json")
+    remedy = _REMEDIES.get(error.status_code, "see openapi.json")
     return json_answer({"error": words, "remedy": remedy}, error.status_code, error.headers)

@@ -55,14 +55,17 @@ def register(app: typer.Typer) -> None:
 
 def serve(
     context: typer.Context,
-    study: StudyPath,
+    study: Annotated[
+        list[Path],
+        typer.Argument(help="Study file, TOML or published JSON; several, or a folder of them."),
+    ],
     store: StoreOption = None,
     host: Annotated[str, typer.Option(help="Address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="CASTELL_TOKEN", show_envvar=True, help="What analysts log in with; else made."
+            envvar="CASTELL_TOKEN", show_envvar=True, help="The owner's token; else one is made."
         ),
     ] = None,
     minimum: Annotated[int, typer.Option(help="Reports before results are shown.")] = 100,
@@ -79,24 +82,28 @@ def serve(
         str, typer.Option(help="Address of a reverse proxy whose X-Forwarded-For is believed.")
     ] = "",
     spool: Spool = None,
+    opens: Annotated[
+        str | None, typer.Option(help="Take reports from then: 2026-12-01T08:00:00+01:00.")
+    ] = None,
+    closes: Annotated[str | None, typer.Option(help="Take reports until then.")] = None,
     connections: Annotated[int, typer.Option(help="Most connections at once.")] = 1000,
     connections_each: Annotated[
         int, typer.Option(help="Most connections from one address, a proxy apart.")
     ] = 256,
     as_json: Json = False,
 ) -> None:
-    """Collect reports: the survey at /, results at /results, reports durable once answered."""
-    with needs_extra():
-        from castell.collector.browser_channels import browser_warning
-        from castell.collector.places import without_password
-        from castell.collector.security.tokens import new_token
-        from castell.collector.serving import check_proxies, listen, run
-        from castell.collector.settings import ConnectionLimits, Settings, State
-        from castell.collector.store import open_store
-        from castell.collector.wire import wire_of
-    from castell.study.study import Study
+    """Collect reports: the survey at /, results at /results, reports durable once answered.
 
-    made = Study.load(study)
+    Several studies are each under a path of their own, which their names make: /health/.
+    """
+    with needs_extra():
+        from castell.collector.announcing import announcement, told
+        from castell.collector.browser_channels import browser_warning
+        from castell.collector.planning import plan
+        from castell.collector.serving import check_proxies, listen, run
+        from castell.collector.settings import ConnectionLimits, Settings
+        from castell.collector.store.tokens import new_token
+
     settings = Settings(
         token=token or new_token(),
         minimum=minimum,
@@ -107,33 +114,26 @@ def serve(
         connections=ConnectionLimits(connections, connections_each),
     )
     check_proxies(proxy)
-    wire_of(made)  # a study that cannot be collected leaves no store behind
-    warning = browser_warning(made)
-    if warning is not None:
-        typer.echo(f"castell: warning: {warning}", err=True)
-    place = _chosen_store(context, store, study)
-    listening = listen(host, port)
-    try:
-        opened = open_store(place, made, spool=spool)
-    except BaseException:
-        listening.close()
-        raise
-    name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{listening.getsockname()[1]}"
+    planned = plan(
+        study, lambda p: _chosen_store(context, store, p), store=store, opens=opens, closes=closes
+    )
+    for one in planned.studies.values():
+        if (warning := browser_warning(one.study)) is not None:
+            typer.echo(f"castell: warning: {warning}", err=True)
+    with closing(listen(host, port)) as listening:
+        name = f"[{host}]" if ":" in host else host
+        address = f"http://{name}:{listening.getsockname()[1]}"
+        states = planned.open(settings, spool)
+        made = None if token else settings.token
 
-    def announce() -> None:
-        if as_json:
-            told = {"address": address, "store": without_password(place), "study": made.digest}
-            typer.echo(json.dumps(told | ({} if token else {"token": settings.token})))
-            return
-        typer.echo(f"survey   {address}/")
-        typer.echo(f"results  {address}/results")
-        typer.echo(f"token    {settings.token if not token else '(the one given)'}")
-        typer.echo(f"store    {without_password(place)}, {opened.count():,} reports")
-        if opened.invited():
-            typer.echo("invited  each report needs an invitation (castell invite)")
+        def announce() -> None:
+            if as_json:
+                typer.echo(json.dumps(told(planned, address, made)))
+            else:
+                typer.echo("\n".join(announcement(planned, states, address, made)))
 
-    run(State(made, opened, settings), listening, proxies=proxy, on_start=announce)
+        served = states[""] if planned.is_one else states
+        run(served, listening, proxies=proxy, on_start=announce)
 
 
 def invite(
@@ -214,11 +214,14 @@ def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
 
 
 def _chosen_store(context: typer.Context, store: str | None, study: Path) -> str:
-    """The place that an option, the environment or the study's own place says."""
+    """The place that an option, the environment or the study file says, else beside the study."""
     from castell.collector.places import resolve
 
     if store is None:
-        return default_store(study)
+        from castell.study.collection_table import load_collection_table
+
+        told = load_collection_table(study).store
+        return default_store(study) if told is None else resolve(told, beside=study)
     source = context.get_parameter_source("store")
     return resolve(store, in_command=source is not None and source.name == "COMMANDLINE")
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from castell.collector.metrics import Tally
+from castell.collector.opening import Opening, Phase
 from castell.collector.responses import json_answer, refusal
 from castell.collector.security.limits import RateLimit, read_json
 from castell.collector.store.store import Outcome, Refusal, StoreError, Submission
@@ -22,10 +23,16 @@ class Intake:
     """Answers the two posts itself and hands the rest on: routing costs more than storing."""
 
     def __init__(
-        self, app: ASGIApp | None, wire: Wire, writer: Writer, limit: RateLimit, tally: Tally
+        self,
+        app: ASGIApp | None,
+        wire: Wire,
+        writer: Writer,
+        limit: RateLimit,
+        tally: Tally,
+        opening: Opening,
     ) -> None:
         self.app, self.wire, self.writer, self.limit = app, wire, writer, limit
-        self.tally = tally
+        self.tally, self.opening = tally, opening
         # Room for any report written without care for space, and no more.
         digits = sum(len(str(width)) + 2 for width in wire.packing.widths)
         self.limits = {ONE: 1024 + 2 * digits, BULK: 1024 + wire.most * (96 + 2 * digits)}
@@ -45,7 +52,15 @@ class Intake:
             submission = self.wire.decode_bulk(body) if bulk else self.wire.decode_one(body)
             if len(submission.reports) > 1:
                 self.limit.charge(scope, len(submission.reports) - 1)
+            # One that is there already is still acknowledged, which is the store's to know.
+            phase = self.opening.phase()
+            if phase is not Phase.OPEN:
+                submission = submission._replace(in_hours=False)
             outcome = await self.writer.submit(submission)
+            if outcome.refusal is Refusal.CLOSED:
+                raise self.opening.refusal(phase)
+            if outcome.refusal is Refusal.PAUSED:
+                raise self.opening.refusal(Phase.PAUSED)
             _check(outcome, submission, bulk=bulk)
         except RefusedError as error:
             self.tally.refused[error.reason] += 1

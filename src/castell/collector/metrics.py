@@ -23,6 +23,7 @@ REASONS = (
     "body_too_long",
     "body_too_slow",
     "busy",
+    "closed",
     "conflict",
     "connections",
     "content_type",
@@ -32,7 +33,10 @@ REASONS = (
     "malformed",
     "not_a_report",
     "not_json",
+    "not_open_yet",
+    "paused",
     "rate",
+    "role",
     "store",
     "token",
 )
@@ -68,12 +72,14 @@ class Tally:
 
     `outcomes` are reports, `refused` requests by reason, `dropped` what was left out by kind,
     `answers` what became of analysts' questions, `held` what is open now. `step` is how many
-    reports show together.
+    reports show together. Several studies in one process have a tally each; what is refused before
+    it is known whose it is, they have in common in `before`.
     """
 
     step: int = 1
     outcomes: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    before: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     answers: Counter[str] = field(default_factory=Counter)
     held: Counter[str] = field(default_factory=Counter)
@@ -110,7 +116,7 @@ def prometheus(tally: Tally, now: Now) -> str:
         return count // tally.step * tally.step
 
     outcomes = [({"outcome": name}, whole(tally.outcomes[name])) for name in ("stored", "repeated")]
-    refused = [({"reason": name}, tally.refused[name]) for name in REASONS]
+    refused = [({"reason": name}, tally.refused[name] + tally.before[name]) for name in REASONS]
     answers = [({"outcome": name}, tally.answers[name]) for name in ("made", "refused", "failed")]
     restarts, lines = tally.answers["restarts"], tally.dropped["log_lines"]
     reports = None if now.reports is None else whole(now.reports)

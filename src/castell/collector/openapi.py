@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from castell import __version__
+from castell.collector.opening import Phase
 from castell.collector.results.downloads import FORMATS
 from castell.collector.wire import INVITATION_PATTERN, structs_of
 from castell.estimators import methods_for
@@ -14,21 +15,24 @@ from castell.study.study import Study
 
 Document = dict[str, Any]
 
+_NOT_OPEN = [phase for phase in Phase if phase is not Phase.OPEN]
+
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _REFUSALS = {
     "400": "Not JSON",
-    "403": "The invitation is missing or not valid",
+    "403": "The invitation is missing or not valid, or the collection has ended",
     "408": "The body did not come",
     "409": "Another study's report, or an id that stands for another report",
     "413": "Too long",
     "415": "Not said to be JSON",
     "422": "Not a report of this study",
     "429": "Too often",
-    "503": "Not kept: send it again later",
+    "503": "Not kept: the collection is paused or not open yet, or the store fails; send it again",
 }
 _RESULTS_REFUSALS = {
     "400": "A question that the study has no answer to",
-    "401": "Without the token",
+    "401": "Without a token that is good",
+    "403": "For an owner of the study only",
     "409": "Too few reports",
     "429": "Wrong tokens too often",
     "503": "Too many questions at once, or the store cannot be read",
@@ -54,10 +58,20 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
     else:
         del components["Report"]["properties"]["invitation"]
     components["Problem"] = _object(error={"type": "string"}, remedy={"type": "string"})
+    # Where no report is taken now, why.
+    components["Problem"]["properties"]["state"] = {"enum": [p.value for p in _NOT_OPEN]}
     number = {"type": "integer", "minimum": 0}
     stored = _object(status={"const": "stored"})
     stored_bulk = _object(stored=number, repeated=number)
-    asks = _object(study={"type": "string"}, invitations={"type": "boolean"}, bulk=number)
+    time = {"type": ["string", "null"]}
+    asks = _object(
+        study={"type": "string"},
+        invitations={"type": "boolean"},
+        bulk=number,
+        state={"enum": [phase.value for phase in Phase]},
+        opens=time,
+        closes=time,
+    )
     status, anything = _object(status={"type": "string"}), {"type": "object"}
     return {
         "openapi": "3.1.0",
@@ -66,6 +80,8 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             "version": __version__,
             "description": "Takes randomised reports. Nothing else of a respondent is kept.",
         },
+        # Beside this description, wherever it is: behind a path of its own, or a proxy's.
+        "servers": [{"url": "."}],
         "paths": {
             "/reports": {"post": _intake("Keep one report", one_schema, stored)},
             "/reports/bulk": {"post": _intake("Keep many reports", bulk_schema, stored_bulk)},

@@ -17,11 +17,17 @@ ENVIRONMENT = "CASTELL_STORE"
 REMEDY = f"put the address into {ENVIRONMENT}, or into a file and write @FILE"
 
 
-def resolve(given: str, *, in_command: bool = True) -> str:
+def resolve(given: str, *, in_command: bool = True, beside: Path | None = None) -> str:
     """The store's path or address; `@FILE` is the first line of a file.
 
-    Warns of a password `in_command`, where others can read it.
+    Warns of a password `in_command`, where others can read it. What a study file says is meant
+    from the folder it is in: `beside` that file.
     """
+    if beside is not None:
+        if is_server(given):
+            return given
+        mark, path = ("@", given[1:]) if given.startswith("@") else ("", given)
+        given, in_command = f"{mark}{beside.parent / path}", False
     if given.startswith("@"):
         return _first_line(Path(given[1:]))
     if in_command and has_password(given):

@@ -20,8 +20,11 @@ def json_answer(
 
 def refusal(error: RefusedError, headers: Mapping[str, str] | None = None) -> Response:
     more = dict(headers or {})
-    if error.status == 429:
-        more["retry-after"] = str(getattr(error, "seconds", 1))
+    if error.seconds is not None:
+        more["retry-after"] = str(error.seconds)
     if error.status in (408, 413):
         more["connection"] = "close"  # what is left of the body is not read
-    return json_answer({"error": error.problem, "remedy": error.remedy}, error.status, more)
+    document = {"error": error.problem, "remedy": error.remedy}
+    if error.state is not None:
+        document["state"] = error.state
+    return json_answer(document, error.status, more)

@@ -20,7 +20,7 @@ from castell.collector.openapi import openapi
 from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
 from castell.collector.settings import State
-from castell.collector.store.store import StoreError
+from castell.collector.store.store import Rules, StoreError
 from castell.collector.wire import Wire
 
 HERE = Path(__file__).parent
@@ -38,6 +38,10 @@ def core_routes(
         invited: openapi(state.study, invited=invited, most=wire.most) for invited in (False, True)
     }
     asks = {"study": state.study.digest, "bulk": wire.most}
+    opening = intake.opening
+
+    def told(rules: Rules) -> dict[str, Any]:
+        return {**asks, "invitations": rules.invited, **opening.told(paused=rules.paused)}
 
     async def study(request: Request) -> Response:
         headers = {"etag": tag, "cache-control": "no-cache"}
@@ -45,13 +49,13 @@ def core_routes(
             return Response(status_code=304, headers=headers)
         return Response(published, headers=headers, media_type="application/json")
 
-    def by_invitation(make: Callable[[bool], Any]) -> Callable[[Request], Awaitable[Response]]:
-        """An answer that depends on whether reports need an invitation, as of now."""
+    def by_rules(make: Callable[[Rules], Any]) -> Callable[[Request], Awaitable[Response]]:
+        """An answer that depends on what the owner has set, as of now."""
 
         async def answer(request: Request) -> Response:
             del request
             try:
-                return json_answer(make(await asyncio.to_thread(state.store.invited)))
+                return json_answer(make(await asyncio.to_thread(state.store.rules)))
             except StoreError:
                 document = {"error": "the store cannot be read", "remedy": "try again later"}
                 return json_answer(document, 503, {"retry-after": "5"})
@@ -68,10 +72,10 @@ def core_routes(
         Route("/reports/bulk", intake, methods=["POST"]),
         Route("/invitations", invitation_check(state.store, intake.limit), methods=["POST"]),
         Route("/study.json", study),
-        Route("/collector.json", by_invitation(lambda invited: {**asks, "invitations": invited})),
+        Route("/collector.json", by_rules(told)),
         Route("/healthz", operations.healthz),
         Route("/metrics", operations.metrics),
-        Route("/openapi.json", by_invitation(described.__getitem__)),
+        Route("/openapi.json", by_rules(lambda rules: described[rules.invited])),
     ]
     folders = {"client": CLIENT, "survey": PAGES / "survey", "results": PAGES / "results"}
     if (PAGES / "survey" / "index.html").is_file():

@@ -6,18 +6,20 @@ import ipaddress
 import logging
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import uvicorn
+from starlette.types import ASGIApp
 
-from castell.collector.app import make_app
+from castell.collector.app import guess_limit, study_app
 from castell.collector.metrics import Tally
 from castell.collector.results.overview import step_of
-from castell.collector.results.process import SolverProcess
+from castell.collector.results.process import SolverProcess, default_memory
 from castell.collector.security.connections import bounded_protocol
 from castell.collector.security.gate import Gate, connections_possible
 from castell.collector.security.log_limit import LogLimit
-from castell.collector.settings import State
+from castell.collector.settings import ConnectionLimits, State
+from castell.collector.studies import Studies
 from castell.errors import OptionError
 
 # Seconds that a thread which reads the store may keep the interpreter from the one that takes
@@ -54,15 +56,19 @@ def check_proxies(proxies: str) -> None:
 
 
 def make_server(
-    state: State, *, proxies: str = "", on_start: Callable[[], None] | None = None
+    served: State | Mapping[str, State],
+    *,
+    proxies: str = "",
+    on_start: Callable[[], None] | None = None,
 ) -> uvicorn.Server:
-    """The collector as a server that has yet to be run.
+    """The collector as a server that has yet to be run: of one study at /, or of some by path.
 
     `proxies` are the addresses of reverse proxies whose X-Forwarded-For is believed, for the rate
     limit only, and who may have any number of connections.
     """
 
-    limits, tally = state.settings.connections, Tally(step_of(state.settings.minimum))
+    tally = Tally()  # of what is not known to be for a study
+    app, limits = _app(served, tally)
     logs = [logging.getLogger(name) for name in ("uvicorn.error", "castell")]
     log_limit = LogLimit(tally.dropped)
 
@@ -82,7 +88,7 @@ def make_server(
     listed = [proxy.strip() for proxy in proxies.split(",") if proxy.strip()]
     gate = Gate(connections_possible(limits.most), limits.each, listed)
     config = uvicorn.Config(
-        make_app(state, tally, SolverProcess(tally.answers)),
+        app,
         http=bounded_protocol(gate, limits, tally),
         access_log=False,
         log_level="warning",
@@ -96,8 +102,27 @@ def make_server(
     return Server(config)
 
 
+def _app(served: State | Mapping[str, State], tally: Tally) -> tuple[ASGIApp, ConnectionLimits]:
+    several = {"": served} if isinstance(served, State) else served
+    settings = next(iter(several.values())).settings
+    # Models of different studies are fitted at the same time, in what one would have had.
+    memory = default_memory() // len(several)
+    guesses = guess_limit(settings)
+    parts = {}
+    for name, state in several.items():
+        own = Tally(
+            step_of(state.settings.minimum),
+            before=tally.refused,
+            dropped=tally.dropped,
+            held=tally.held,
+        )
+        parts[name] = study_app(state, own, SolverProcess(own.answers, memory), guesses)
+    app = parts[""].app if isinstance(served, State) else Studies(parts)
+    return app, settings.connections
+
+
 def run(
-    state: State,
+    served: State | Mapping[str, State],
     listening: socket.socket,
     *,
     proxies: str = "",
@@ -105,4 +130,4 @@ def run(
 ) -> None:
     """Serve until interrupted."""
     sys.setswitchinterval(LONGEST_TURN)
-    make_server(state, proxies=proxies, on_start=on_start).run(sockets=[listening])
+    make_server(served, proxies=proxies, on_start=on_start).run(sockets=[listening])

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from castell.collector.store.store import Store
 from castell.errors import OptionError
+from castell.study.collection_table import ALWAYS, OpeningHours
 from castell.study.study import Study
 
 
@@ -46,7 +47,7 @@ class Settings:
 
     `minimum` reports must be there before results are shown. `origins` are the web pages of other
     hosts that may send reports. `rate` is how many reports a second one address may send, and
-    `burst` how many at once; a rate of 0 does not limit.
+    `burst` how many at once; a rate of 0 does not limit. `hours` are when reports are taken.
     """
 
     token: str
@@ -58,6 +59,7 @@ class Settings:
     # Reports that wait for the disk; beyond, requests are told to come back.
     queue: int = 50_000
     connections: ConnectionLimits = ConnectionLimits()
+    hours: OpeningHours = ALWAYS
 
     def __post_init__(self) -> None:
         if len(self.token) < 16:

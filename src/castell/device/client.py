@@ -24,6 +24,7 @@ from castell.device.respondent import Respondent
 from castell.device.transport import (
     base_address,
     check_invitation,
+    check_open,
     fetch_study,
     send_report,
 )
@@ -78,7 +79,9 @@ class Client:
         """Hand the report over and send it until it has arrived. False if it had already."""
         if report.study != self.study.digest:
             raise StudyChangedError("the report is of another study", "make it again")
-        # A report that was handed over may have used its invitation up; before that, ask.
+        # A report that was handed over may have arrived, and used its invitation up; before, ask.
+        if self.entry is None:
+            self.check_open()
         if self.entry is None and report.invitation is not None:
             check_invitation(report.invitation, f"{self.url}invitations")
         if self.respondent.hand_over(report).state == "arrived":
@@ -91,6 +94,10 @@ class Client:
             raise
         self.respondent.arrived(report)
         return True
+
+    def check_open(self) -> None:
+        """An error while the collector takes no reports: better before anybody is asked."""
+        check_open(f"{self.url}collector.json")
 
     def waiting(self) -> Report | None:
         """The report if it was handed over but never acknowledged: it may have arrived."""

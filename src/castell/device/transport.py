@@ -21,6 +21,8 @@ from castell.study.study import Study
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _LARGEST_STUDY = 1 << 24
 _TIMEOUT = 15.0
+# What a collector says of itself while it takes no reports.
+NOT_OPEN = ("not_open_yet", "paused", "closed")
 
 
 def base_address(url: str, *, allow_http: bool = False) -> str:
@@ -70,6 +72,8 @@ def send_report(
             if status in (200, 201) and told.get("status") == "stored":
                 return
             problem = told.get("error") or f"the collector answers {status}"
+            if told.get("state") in NOT_OPEN:  # a pause may last for days: nobody waits for that
+                raise _not_open(told)
             if status not in _TRY_AGAIN and status not in (200, 201):
                 remedy = told.get("remedy") or "check the address"
                 raise SendError(str(problem), str(remedy), final=True)
@@ -78,6 +82,34 @@ def send_report(
         if attempt + 1 < attempts:
             pause(wait)
     raise SendError(str(problem), "try again later; it will not count twice", final=False)
+
+
+def check_open(url: str) -> None:
+    """Ask whether reports are taken now, before one leaves: it then costs nothing.
+
+    Only a clear no counts as one, for the collector decides again when it takes the report.
+    """
+    try:
+        status, answer, _ = _ask(url)
+    except (OSError, HTTPException):
+        return
+    told = _told(answer)
+    if status == 200 and told.get("state") in NOT_OPEN:
+        raise _not_open(told, "; nothing was sent and nothing is spent")
+
+
+def _not_open(told: dict[str, Any], more: str = "") -> SendError:
+    """Never final: a study may be opened again, and the report stands."""
+    opens = told.get("opens")
+    return {
+        "not_open_yet": SendError(
+            "the collection is not open yet",
+            (f"it opens {opens}" if opens else "come back later") + more,
+            final=False,
+        ),
+        "paused": SendError("the collection is paused", f"come back later{more}", final=False),
+        "closed": SendError("the collection has ended", f"thank you{more}", final=False),
+    }[told["state"]]
 
 
 def check_invitation(invitation: str, url: str) -> None:

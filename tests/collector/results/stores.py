@@ -16,6 +16,7 @@ from castell import Reports, Study
 from castell.collector.app import make_app
 from castell.collector.settings import Settings, State
 from castell.collector.store import Packing, Snapshot, Store, open_store
+from castell.collector.store.store import Rules
 from castell.population import SCHEMA, health_survey
 
 TOKEN = "a-token-for-the-tests"  # noqa: S105
@@ -47,7 +48,7 @@ def fill_store(path: Path, reports: Reports, hours: NDArray[np.int64]) -> Store:
         (secrets.token_bytes(16), pack(codes), hour)
         for codes, hour in zip(rows, hours.tolist(), strict=True)
     ]
-    store.load(Snapshot(iter([kept]), [], False))
+    store.load(Snapshot(iter([kept]), [], Rules(False, False)))
     return store
 
 

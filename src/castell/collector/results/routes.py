@@ -16,13 +16,15 @@ from castell.collector.responses import json_answer, refusal
 from castell.collector.results.answer import Answer, document
 from castell.collector.results.bundle import Bundle
 from castell.collector.results.dated_reports import DatedReports
-from castell.collector.results.downloads import FORMATS, File, download
+from castell.collector.results.downloads import FORMATS, OWNERS_FORMATS, File, download
 from castell.collector.results.overview import overview
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
 from castell.collector.results.worker import ResultsWorker
+from castell.collector.security.tokens import check_owner, role_of
 from castell.collector.settings import State
 from castell.collector.store.store import StoreError
+from castell.collector.store.tokens import Role
 from castell.collector.wire import RefusedError
 from castell.errors import CastellError, MissingExtraError, OptionError
 from castell.study.schema import suggest
@@ -56,7 +58,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
     async def describe(request: Request) -> Response:
         _no_parameters(request)
         told = await worker.overview(partial(_overview, study, state.settings.minimum))
-        return Response(told, media_type="application/json")
+        return Response(told[role_of(request.scope)], media_type="application/json")
 
     async def estimate(request: Request) -> Response:
         question = parse(study, _parameters(request))
@@ -74,6 +76,8 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
             raise OptionError(
                 f"there is no format {', '.join(formats)!r}", suggest(formats[0], FORMATS)
             )
+        if formats[0] in OWNERS_FORMATS:
+            check_owner(role_of(request.scope))
         question = parse(study, asked)
         with progress.of(question):
             made: File = await worker.answer(
@@ -97,8 +101,12 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 # solver finds them by their names.
 
 
-def _overview(study: Study, minimum: int, count: int, dated: DatedReports | None) -> bytes:
-    return msgspec.json.encode(overview(study, minimum, count, dated))
+def _overview(
+    study: Study, minimum: int, count: int, dated: DatedReports | None
+) -> dict[Role, bytes]:
+    """For each role: what its holder may do is part of it."""
+    told = overview(study, minimum, count, dated)
+    return {role: msgspec.json.encode({"role": role.value, **told}) for role in Role}
 
 
 def _document(answer: Answer) -> bytes:

@@ -1,53 +1,124 @@
-"""The analysts' token: asked for before anything about the results is answered."""
+"""Tokens and roles: asked for before anything about the results is answered.
+
+An owner may do everything. An analyst sees results and estimates, but not the reports themselves:
+whoever adds reports of their own and downloads again and again isolates an honest one. Nor does an
+analyst see the numbers of the machine.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import hmac
-import secrets
+import time
+from collections.abc import Callable, Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from castell.collector.metrics import Tally
 from castell.collector.responses import refusal
 from castell.collector.security.limits import RateLimit
+from castell.collector.store.store import StoreError
+from castell.collector.store.tokens import Role, Token, token_hash
 from castell.collector.wire import RefusedError
 
 GUARDED = ("/results/api", "/metrics")
+OWNERS = ("/metrics",)
 # Wrong tokens a second, and at once, from one address: whatever the limit for reports is.
 GUESS_RATE = 1.0
 GUESS_BURST = 20
+# Seconds that what the store said of its tokens counts: so guesses do not keep it busy, and a
+# token that is revoked is of no use after that.
+FRESH = 1.0
+
+_ROLE = "castell.role"
 
 
-def new_token() -> str:
-    return secrets.token_urlsafe(24)
+class TokenBook:
+    """Who holds which token: the collector's own, which is an owner's, and those in the store."""
+
+    def __init__(
+        self,
+        token: str,
+        read: Callable[[], Sequence[Token]],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._own, self._read = token_hash(token), read
+        self._clock, self._now = clock, now
+        self._turn = asyncio.Lock()
+        self._held: Sequence[Token] = ()
+        self._until = 0.0
+
+    async def role(self, token: bytes) -> Role | None:
+        """What its holder may do; nothing if it is none, is revoked, or has expired."""
+        # Of hashes, so that neither content nor length of a token shows in the time it takes.
+        given = token_hash(token)
+        if hmac.compare_digest(given, self._own):
+            return Role.OWNER
+        found, now = None, self._now()
+        for held in await self._tokens():
+            same = hmac.compare_digest(given, held.hash)
+            if same and (held.expires is None or now < held.expires):
+                found = held.role
+        return found
+
+    async def _tokens(self) -> Sequence[Token]:
+        async with self._turn:  # one look for all who ask at once
+            if self._clock() >= self._until:
+                self._held = await asyncio.to_thread(self._read)
+                self._until = self._clock() + FRESH
+            return self._held
 
 
 class TokenGuard:
     """Lets through what is not guarded, or comes with `Authorization: Bearer TOKEN`."""
 
-    def __init__(self, app: ASGIApp, token: str, limit: RateLimit, tally: Tally) -> None:
-        self.app, self.limit, self.tally = app, limit, tally
-        self._expected = hashlib.sha256(token.encode()).digest()
+    def __init__(self, app: ASGIApp, book: TokenBook, limit: RateLimit, tally: Tally) -> None:
+        self.app, self.book, self.limit, self.tally = app, book, limit, tally
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        guarded = scope["type"] == "http" and scope["path"].startswith(GUARDED)
-        if guarded and not self._holds(scope):
-            try:
-                self.limit.charge(scope)
-                raise RefusedError(401, "this needs the collector's token", "give the token")
-            except RefusedError as error:
-                self.tally.refused[error.reason] += 1
-                answer = refusal(
-                    error, {"www-authenticate": "Bearer"} if error.status == 401 else None
-                )
-            await answer(scope, receive, send)
+        if scope["type"] != "http" or not scope["path"].startswith(GUARDED):
+            await self.app(scope, receive, send)
             return
-        await self.app(scope, receive, send)
+        try:
+            role = await self._role(scope)
+        except RefusedError as error:
+            self.tally.refused[error.reason] += 1
+            headers = {"www-authenticate": "Bearer"} if error.status == 401 else None
+            await refusal(error, headers)(scope, receive, send)
+        else:
+            await self.app({**scope, _ROLE: role}, receive, send)
 
-    def _holds(self, scope: Scope) -> bool:
-        given = dict(scope["headers"]).get(b"authorization", b"")
-        kind, _, token = given.partition(b" ")
-        # Of hashes, so that neither content nor length of the token shows in the time it takes.
-        same = hmac.compare_digest(hashlib.sha256(token.strip()).digest(), self._expected)
-        return same and kind.lower() == b"bearer"
+    async def _role(self, scope: Scope) -> Role:
+        try:
+            role = await self.book.role(_bearer(scope))
+        except StoreError:
+            error = RefusedError(503, "the store cannot be read", "try again later")
+            error.seconds = 5
+            raise error from None
+        if role is None:
+            self.limit.charge(scope)
+            raise RefusedError(401, "this needs a token that is good", "give the token")
+        if scope["path"].startswith(OWNERS):
+            check_owner(role)
+        return role
+
+
+def role_of(scope: Scope) -> Role:
+    """The role of whoever asks something that is guarded."""
+    role: Role = scope[_ROLE]
+    return role
+
+
+def check_owner(role: Role) -> None:
+    if role is not Role.OWNER:
+        raise RefusedError(
+            403, "this is for an owner of the study", "ask with an owner's token", "role"
+        )
+
+
+def _bearer(scope: Scope) -> bytes:
+    given = dict(scope["headers"]).get(b"authorization", b"")
+    kind, _, token = given.partition(b" ")
+    return bytes(token.strip()) if kind.lower() == b"bearer" else b""

@@ -1,8 +1,9 @@
 """What becomes of submissions among reports that are there already: the rules, without a database.
 
-A report that is there counts as repeated. An id that stands for other codes refuses its whole
-submission. An invitation is used up only for a submission that brings something new, and refused
-where none is needed.
+A report that is there counts as repeated, at any time: whoever heard no answer learns that it is
+kept. An id that stands for other codes refuses its whole submission. Outside the opening hours, and
+while the collection is paused, nothing new is taken. An invitation is used up only for a submission
+that brings something new, and refused where none is needed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ def settle(
     submissions: Sequence[Submission],
     known: Mapping[bytes, bytes],
     spend: Callable[[str | None], bool] | None,
+    *,
+    paused: bool = False,
 ) -> tuple[list[Outcome], dict[bytes, bytes]]:
     """The outcomes, and the reports to be written, by id.
 
@@ -37,6 +40,10 @@ def settle(
             if there != codes:
                 outcome = Outcome(0, 0, Refusal.CONFLICT, i)
                 break
+        if outcome is None and new and not submission.in_hours:
+            outcome = Outcome(0, 0, Refusal.CLOSED)
+        if outcome is None and new and paused:
+            outcome = Outcome(0, 0, Refusal.PAUSED)
         if outcome is None and new and spend is not None and not spend(submission.invitation):
             outcome = Outcome(0, 0, Refusal.INVITATION)
         if outcome is None and spend is None and submission.invitation is not None:

@@ -19,6 +19,7 @@ import logging
 import platform
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,12 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    update,
 )
 from sqlalchemy.dialects.postgresql import insert as insert_or_leave
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from castell.collector.store.administration import INVITATIONS, PAUSED, rules_of
 from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.migrating import migrate
@@ -48,7 +49,14 @@ from castell.collector.store.packing import Packing
 from castell.collector.store.spool import Spool
 from castell.collector.store.spooled import SpooledStore
 from castell.collector.store.spoolfolder import VARIABLE, folder_name, spool_folder
-from castell.collector.store.store import Row, Snapshot, StoreError, new_store_id, same_study
+from castell.collector.store.store import (
+    Row,
+    Rules,
+    Snapshot,
+    StoreError,
+    new_store_id,
+    same_study,
+)
 from castell.collector.store.tables import about, reports, unspent
 from castell.study.study import Study
 
@@ -71,7 +79,7 @@ _INSERT = (
 _FIND = select(reports.c.id, reports.c.codes).where(reports.c.id == func.any(_KEYS))
 _UNUSED = select(unspent.c.code).where(unspent.c.code == func.any(_KEYS))
 _SPEND = delete(unspent).where(unspent.c.code == func.any(_KEYS))
-_INVITED = select(about.c.value == "true").where(about.c.name == "invitations")
+_RULES = select(about).where(about.c.name.in_([INVITATIONS, PAUSED]))
 _LOCK = text("SELECT pg_advisory_xact_lock(:castell, :spool)")
 _CASTELL = 0x43615354
 _SPOOL = "spool "  # and the name of a folder: a row for each that reports have waited in
@@ -208,11 +216,19 @@ class PostgresqlStore(SpooledStore[Connection]):
         keys = sorted(invitation_key(self.study, code) for code in codes)
         with self._transaction() as link:
             link.execute(insert(unspent), [{"code": key} for key in keys])
-            self._set_invitations(link, True)
+            self._write_note(link, INVITATIONS, "true")
 
-    def _set_invitations(self, link: Connection, needed: bool) -> None:
-        value = "true" if needed else "false"
-        link.execute(update(about).where(about.c.name == "invitations").values(value=value))
+    def _changing(self) -> AbstractContextManager[Connection]:
+        return self._transaction()
+
+    def _write_note(self, link: Connection, name: str, value: str | None) -> None:
+        if value is None:
+            link.execute(delete(about).where(about.c.name == name))
+            return
+        row = insert_or_leave(about).values(name=name, value=value)
+        link.execute(
+            row.on_conflict_do_update(index_elements=[about.c.name], set_={"value": value})
+        )
 
     def _fill(self, link: Connection, snapshot: Snapshot) -> int:
         loaded = 0
@@ -222,7 +238,8 @@ class PostgresqlStore(SpooledStore[Connection]):
             loaded += len(rows)
         if snapshot.unspent:
             link.execute(insert(unspent), [{"code": key} for key in snapshot.unspent])
-        self._set_invitations(link, snapshot.invitations)
+        for name, value in zip((INVITATIONS, PAUSED), snapshot.rules, strict=True):
+            self._write_note(link, name, "true" if value else "false")
         return loaded
 
     # -- reading -------------------------------------------------------------------------------
@@ -234,8 +251,12 @@ class PostgresqlStore(SpooledStore[Connection]):
                 isolation_level="REPEATABLE READ", stream_results=True, max_row_buffer=1 << 14
             )
 
-    def _invited(self, link: Connection) -> bool:
-        return bool(link.execute(_INVITED).scalar_one())
+    def _rules(self, link: Connection) -> Rules:
+        return rules_of({row.name: row.value for row in link.execute(_RULES)})
+
+    def _notes(self, link: Connection, prefix: str) -> dict[str, str]:
+        query = select(about).where(about.c.name.startswith(prefix, autoescape=True))
+        return {row.name: row.value for row in link.execute(query)}
 
     def _find(self, link: Connection, keys: Collection[bytes]) -> dict[bytes, bytes]:
         found = link.execute(_FIND, {"keys": list(keys)})

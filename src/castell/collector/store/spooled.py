@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.collector.store.acceptance import settle
+from castell.collector.store.administration import Administered
 from castell.collector.store.filing import POOL, drawn, goes_straight, is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.packing import Packing
@@ -39,7 +40,7 @@ Link = TypeVar("Link")
 _TRIES = 5
 
 
-class SpooledStore(abc.ABC, Generic[Link]):
+class SpooledStore(Administered[Link], Generic[Link]):
     """A store over a database; what is abstract here is what a kind of database must do."""
 
     study: Study
@@ -70,12 +71,13 @@ class SpooledStore(abc.ABC, Generic[Link]):
         """Keep submissions, in the spool or, if there are many, in the database."""
         sent = {key: codes for one in submissions for key, codes in one.reports}
         rows = sum(len(one.reports) for one in submissions)
-        if len(sent) == rows >= POOL and not any(one.invitation for one in submissions):
+        plain = all(one.in_hours and not one.invitation for one in submissions)
+        if len(sent) == rows >= POOL and plain:
             # Most batches of a busy collector hold nothing that was there before.
             with self._writing() as link:
                 held = self.spool.read()
                 self._held = len(held.reports)
-                fresh = not sent.keys() & held.reports.keys() and not self._invited(link)
+                fresh = not sent.keys() & held.reports.keys() and not any(self._rules(link))
                 if fresh and goes_straight(held, sent):
                     if self._insert(link, sent, (), this_hour()):
                         return [Outcome(len(one.reports)) for one in submissions]
@@ -96,8 +98,9 @@ class SpooledStore(abc.ABC, Generic[Link]):
         self._held = len(waiting.reports)
         known = {**self._find(link, sent), **waiting.reports}
         used: set[bytes] = set()
-        spend = self._spender(link, submissions, waiting, used) if self._invited(link) else None
-        outcomes, new = settle(submissions, known, spend)
+        rules = self._rules(link)
+        spend = self._spender(link, submissions, waiting, used) if rules.invited else None
+        outcomes, new = settle(submissions, known, spend, paused=rules.paused)
         hour = this_hour()
         if not new:
             return outcomes
@@ -199,10 +202,6 @@ class SpooledStore(abc.ABC, Generic[Link]):
         with self._reading() as link:
             yield link, self._unfiled(link, held)
 
-    def invited(self) -> bool:
-        with self._reading() as link:
-            return self._invited(link)
-
     def is_unused(self, invitation: str) -> bool:
         key = invitation_key(self.study, invitation)
         with self._moment() as (link, waiting):
@@ -226,8 +225,8 @@ class SpooledStore(abc.ABC, Generic[Link]):
     def snapshot(self) -> Iterator[Snapshot]:
         with self._moment() as (link, waiting):
             keys = [key for key in self._all_unused(link) if key not in waiting.spent]
-            invited = self._invited(link)
-            yield Snapshot(_merged(self._rows(link, 1 << 14), waiting), keys, invited)
+            rows = _merged(self._rows(link, 1 << 14), waiting)
+            yield Snapshot(rows, keys, self._rules(link))
 
     def timeline(self) -> list[tuple[str, int]]:
         with self._moment() as (link, waiting):
@@ -245,13 +244,6 @@ class SpooledStore(abc.ABC, Generic[Link]):
     @abc.abstractmethod
     def _undo(self, link: Link) -> None:
         """Give up what a writing transaction did so far."""
-
-    @abc.abstractmethod
-    def _reading(self) -> AbstractContextManager[Link]:
-        """A view of one moment, which writing does not wait for."""
-
-    @abc.abstractmethod
-    def _invited(self, link: Link) -> bool: ...
 
     @abc.abstractmethod
     def _find(self, link: Link, keys: Collection[bytes]) -> dict[bytes, bytes]:

@@ -17,17 +17,19 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from castell.collector.store.administration import INVITATIONS, PAUSED, rules_of
 from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.packing import Packing
 from castell.collector.store.spool import Spool
 from castell.collector.store.spooled import SpooledStore
 from castell.collector.store.sqlitefile import connect, is_castell, make
-from castell.collector.store.store import Row, Snapshot, StoreError, same_study
+from castell.collector.store.store import Row, Rules, Snapshot, StoreError, same_study
 from castell.study.study import Study
 
 SPOOL = "-spool"  # what the spool's name adds to the file's
@@ -38,7 +40,8 @@ _REWRITE_SHARE = 1 / 50
 
 _INSERT = "INSERT INTO reports VALUES (?, ?, ?)"
 _INSERT_NEW = _INSERT + " ON CONFLICT DO NOTHING"
-_INVITED = "SELECT value = 'true' FROM about WHERE name = 'invitations'"
+_RULES = f"SELECT name, value FROM about WHERE name IN ('{INVITATIONS}', '{PAUSED}')"
+_NOTE = "INSERT INTO about VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
 
 class SqliteStore(SpooledStore[sqlite3.Connection]):
@@ -147,10 +150,8 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
             link.executemany(_INSERT, rows)
             loaded += len(rows)
         link.executemany("INSERT INTO unspent VALUES (?)", [(k,) for k in snapshot.unspent])
-        link.execute(
-            "UPDATE about SET value = ? WHERE name = 'invitations'",
-            ("true" if snapshot.invitations else "false",),
-        )
+        for name, value in zip((INVITATIONS, PAUSED), snapshot.rules, strict=True):
+            self._write_note(link, name, "true" if value else "false")
         self._unordered = self._wrote = True
         return loaded
 
@@ -158,8 +159,17 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         keys = sorted((invitation_key(self.study, code),) for code in codes)
         with self._writing() as writer:
             writer.executemany("INSERT INTO unspent VALUES (?)", keys)
-            writer.execute("UPDATE about SET value = 'true' WHERE name = 'invitations'")
-            self._unordered = self._wrote = True
+            self._write_note(writer, INVITATIONS, "true")
+
+    def _changing(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._writing()
+
+    def _write_note(self, link: sqlite3.Connection, name: str, value: str | None) -> None:
+        if value is None:
+            link.execute("DELETE FROM about WHERE name = ?", (name,))
+        else:
+            link.execute(_NOTE, (name, value))
+        self._unordered = self._wrote = True
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -173,8 +183,12 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         except sqlite3.Error as error:
             raise StoreError(f"{self.path} cannot be read ({error})", "restore a backup") from None
 
-    def _invited(self, link: sqlite3.Connection) -> bool:
-        return bool(link.execute(_INVITED).fetchone()[0])
+    def _rules(self, link: sqlite3.Connection) -> Rules:
+        return rules_of(dict(link.execute(_RULES).fetchall()))
+
+    def _notes(self, link: sqlite3.Connection, prefix: str) -> dict[str, str]:
+        query = "SELECT name, value FROM about WHERE substr(name, 1, ?) = ?"
+        return dict(link.execute(query, (len(prefix), prefix)).fetchall())
 
     def _find(self, link: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, bytes]:
         return dict(_those(link, "SELECT id, codes FROM reports WHERE id", keys))

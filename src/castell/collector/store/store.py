@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.collector.store.tokens import Token
 from castell.errors import CastellError
 from castell.study.study import Study
 
@@ -33,13 +34,19 @@ class Refusal(enum.Enum):
     CONFLICT = "an id that stands for other codes"
     INVITATION = "an invitation that is missing, not known, or used"
     UNASKED = "an invitation where none is needed"
+    PAUSED = "the collection is paused"
+    CLOSED = "it came outside the opening hours"
 
 
 class Submission(NamedTuple):
-    """What one request brings, keys with packed codes: it is kept whole or not at all."""
+    """What one request brings, keys with packed codes: it is kept whole or not at all.
+
+    One that came `in_hours`, or is there already, is good; any other brings nothing new.
+    """
 
     reports: tuple[tuple[bytes, bytes], ...]
     invitation: str | None = None
+    in_hours: bool = True
 
 
 class Outcome(NamedTuple):
@@ -54,12 +61,19 @@ class Outcome(NamedTuple):
 Row = tuple[bytes, bytes, int]
 
 
+class Rules(NamedTuple):
+    """What the owner of a study may change while a collector runs."""
+
+    invited: bool  # a report needs an invitation
+    paused: bool  # no new report is taken
+
+
 class Snapshot(NamedTuple):
     """All that a store holds at one moment, to be copied: rows of key, codes and hour."""
 
     rows: Iterator[list[Row]]
     unspent: list[bytes]
-    invitations: bool
+    rules: Rules
 
 
 class Store(Protocol):
@@ -77,9 +91,25 @@ class Store(Protocol):
         """Whether a report needs an invitation, as of now: another process may have made some."""
         ...
 
+    def rules(self) -> Rules:
+        """What holds now; another process may have changed it."""
+        ...
+
     def is_unused(self, invitation: str) -> bool:
         """Whether an invitation would let a report in, as of now."""
         ...
+
+    def pause(self, paused: bool) -> None:
+        """From now on take no new report, or take them again: in every collector of this store."""
+        ...
+
+    def tokens(self) -> list[Token]:
+        """Those who may read results, by name."""
+        ...
+
+    def add_token(self, token: Token) -> None: ...
+
+    def revoke_token(self, name: str) -> None: ...
 
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """Keep some submissions, each whole or not at all. On return they are durable."""

@@ -32,6 +32,7 @@ import { token } from "./token.js";
  * @property {boolean} ready
  * @property {number} n
  * @property {number} minimum
+ * @property {"owner" | "analyst"} role what whoever asks may do
  * @property {Study} study
  * @property {{name: string, about: string}[]} methods
  * @property {string} method
@@ -102,7 +103,7 @@ export class Refused extends Error {
 /** @param {string} path @param {URLSearchParams} [asked] @param {AbortSignal} [signal] */
 async function get(path, asked, signal) {
   const query = asked && asked.size ? `?${asked}` : "";
-  const answer = await fetch(`/results/api/${path}${query}`, {
+  const answer = await fetch(`results/api/${path}${query}`, {
     headers: { authorization: `Bearer ${token() ?? ""}` },
     credentials: "omit",
     cache: "no-store",

@@ -103,6 +103,10 @@ function showWaiting({ n, minimum }) {
 
 /** @param {Overview} overview */
 function showFacts(overview) {
+  // The reports themselves are for owners; the collector would refuse anybody else.
+  for (const button of at("downloads").querySelectorAll("[data-format=reports]")) {
+    /** @type {HTMLElement} */ (button).hidden = overview.role !== "owner";
+  }
   at("n").textContent = whole.format(overview.n);
   at("epsilon").textContent = short(overview.study.epsilon);
   at("insecure").hidden = overview.secure ?? true;

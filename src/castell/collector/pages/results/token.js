@@ -1,7 +1,8 @@
 // The token lives in this tab's session storage and goes out in the Authorization header only: never
 // in an address, never in a cookie. Where the browser keeps nothing for pages, it lives in the page.
 
-const KEY = "castell-token";
+// Of this study: another at the same host, under another path, has tokens of its own.
+const KEY = `castell-token ${location.pathname}`;
 
 /** @type {string | null} */
 let held = null;

@@ -1,10 +1,12 @@
 // The survey page: made from the study, one screen after the other. Nothing leaves this device but
 // the report, and its text is on the screen once it has arrived.
 
+import { askCollector } from "../client/collecting.js";
 import { readLedger } from "../client/ledger.js";
 import { Refusal } from "../client/refusal.js";
 import { meet } from "../client/respondent.js";
 import { ledger } from "./account.js";
+import { closedScreen } from "./closed.js";
 import { introduction } from "./introduction.js";
 import { alreadyScreen, failure, notice, problemScreen, sentScreen } from "./notices.js";
 import { make, paragraphs, voice } from "./parts.js";
@@ -21,12 +23,13 @@ import { bestLanguage, languagesOf, speak } from "./words.js";
  * @property {Respondent} person
  * @property {number[]} asked the blocks that this device reports
  * @property {boolean} invited whether a report needs an invitation
+ * @property {import("../client/collecting.js").Collecting} collecting
  * @property {string} invitation
  * @property {boolean} uninvited whether the collector has refused the invitation
  * @property {boolean} agreed to what the study's owner wants agreed to
  * @property {string} language
  * @property {{[attribute: string]: string}} answers
- * @property {"changed" | "waiting" | "already" | "ask" | "confirm" | "review" | "sent"} screen
+ * @property {"closed" | "changed" | "waiting" | "already" | "ask" | "confirm" | "review" | "sent"} screen
  * @property {Report | null} report drawn, perhaps not yet sent
  * @property {boolean} sending
  * @property {Refusal | null} failure
@@ -43,21 +46,23 @@ start().catch((error) => {
 });
 
 async function start() {
-  const invited = asksForInvitations(); // meanwhile
+  const asked = askCollector(reportsUrl); // meanwhile
   const person = await meet(new URL("study.json", document.baseURI).href, reportsUrl);
   const { study } = person;
   const entry = await person.entry();
+  const collecting = await asked;
   /** @type {State} */
   const state = {
     person,
     asked: await person.asked(),
-    invited: await invited,
+    invited: collecting.invited,
+    collecting,
     invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
     uninvited: false,
     agreed: false,
     language: bestLanguage(languagesOf(study), navigator.languages),
     answers: {},
-    screen: person.changed ? "changed" : firstScreen(entry),
+    screen: person.changed ? "changed" : firstScreen(entry, collecting),
     report: standing(entry),
     sending: false,
     failure: null,
@@ -73,12 +78,14 @@ async function start() {
 /**
  * Where a person starts who has handed over a report before, or none.
  *
- * @param {import("../client/ledger.js").Entry} [entry]
+ * @param {import("../client/ledger.js").Entry | undefined} entry
+ * @param {State["collecting"]} collecting
  * @returns {State["screen"]}
  */
-function firstScreen(entry) {
-  if (entry?.state === "waiting") return "waiting";
-  return entry?.state === "arrived" ? "already" : "ask";
+function firstScreen(entry, { phase }) {
+  if (entry?.state === "arrived") return "already";
+  if (phase !== "open") return "closed";
+  return entry?.state === "waiting" ? "waiting" : "ask";
 }
 
 /**
@@ -100,20 +107,6 @@ function handedOver({ sending, failure: refusal }) {
   return sending || refusal?.kind === "network";
 }
 
-/** @returns {Promise<boolean>} */
-async function asksForInvitations() {
-  try {
-    const options = /** @type {RequestInit} */ ({
-      credentials: "omit",
-      referrerPolicy: "no-referrer",
-    });
-    const answer = await fetch(new URL("collector.json", document.baseURI), options);
-    return answer.ok && (await answer.json()).invitations === true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Draw the whole page. It is small, and a page that is always drawn whole is always right.
  *
@@ -132,6 +125,7 @@ async function show(state, focus) {
     back: handedOver(state) ? null : () => history.back(),
   };
   const screens = {
+    closed: () => closedScreen(state, speech, () => send(state)),
     changed: () => notice(speech, "changedTitle", "changedLead", "accept", () => accept(state)),
     waiting: () => [
       notice(speech, "waitingTitle", "waitingLead", "waitingSend", () => send(state)),
@@ -143,7 +137,7 @@ async function show(state, focus) {
     review: () => [reviewScreen(state, speech, url, entries, act), failure(state, speech)],
     sent: () => sentScreen(state, speech, url),
   };
-  const early = ["changed", "waiting", "already", "ask"].includes(state.screen);
+  const early = ["closed", "changed", "waiting", "already", "ask"].includes(state.screen);
   page.replaceChildren(
     header(state, speech),
     make(
@@ -175,7 +169,7 @@ async function accept(state) {
   await state.person.accept();
   const entry = await state.person.entry();
   state.report = standing(entry);
-  await go(state, firstScreen(entry));
+  await go(state, firstScreen(entry, state.collecting));
 }
 
 /**
@@ -215,7 +209,7 @@ async function giveWay(state) {
   state.report = entry.report;
   state.answers = {}; // it was not drawn from these
   status.textContent = "";
-  await go(state, firstScreen(entry));
+  await go(state, firstScreen(entry, state.collecting));
   return true;
 }
 
@@ -241,6 +235,12 @@ async function send(state) {
       error instanceof Refusal ? error : new Refusal("refused", String(error), "reload the page");
     status.textContent = "";
     state.sending = false;
+    if (state.failure.kind === "closed") {
+      state.collecting = await askCollector(reportsUrl);
+      state.report = standing(await state.person.entry());
+      // Unless it was opened again just now: then it is worth another try.
+      if (state.collecting.phase !== "open") return go(state, "closed");
+    }
     if (state.failure.kind === "invitation") {
       state.uninvited = true;
       state.report = null;

@@ -161,6 +161,18 @@ export const de = {
   brokenTitle: "Diese Studie kann nicht beantwortet werden",
   brokenLead:
     "Die Fragen, die der Server geschickt hat, sind beschädigt oder geben keinen Schutz; darum wird nichts gefragt und nichts gesendet. Bitte sagen Sie es den Leuten hinter der Umfrage.",
+  earlyTitle: "Diese Umfrage ist noch nicht offen",
+  earlyLead: "Sie beginnt am {time}. Vorher wird nichts gefragt.",
+  earlyUnknown: "Sie beginnt bald. Vorher wird nichts gefragt.",
+  pausedTitle: "Diese Umfrage macht eine Pause",
+  pausedLead:
+    "Sie geht später weiter. Bitte kommen Sie wieder; bis dahin wird nichts gefragt und nichts gesendet.",
+  closedTitle: "Diese Umfrage ist beendet",
+  closedLead:
+    "Danke für Ihr Interesse, und Dank an alle, die teilgenommen haben. Es wird nichts mehr gefragt und nichts mehr gesendet.",
+  closedWaiting:
+    "Dieses Gerät hat eine Meldung abgegeben, aber keine Bestätigung erhalten. Vielleicht ist sie angekommen: Sie können nachfragen, sie zählt einmal. Wenn nicht, bleibt sie auf diesem Gerät.",
+  lookAgain: "Noch einmal nachsehen",
   unreachableTitle: "Die Fragen können nicht geladen werden",
   unreachableLead: "Bitte prüfen Sie Ihre Verbindung und laden Sie die Seite neu.",
   deviceTitle: "Diese Seite muss mit https geöffnet werden",

@@ -157,6 +157,18 @@ export const en = {
   brokenTitle: "This study cannot be answered",
   brokenLead:
     "The questions as the server gave them are damaged or give no protection, so nothing is asked and nothing is sent. Please tell whoever runs the survey.",
+  earlyTitle: "This survey is not open yet",
+  earlyLead: "It opens on {time}. Nothing is asked before that.",
+  earlyUnknown: "It opens soon. Nothing is asked before that.",
+  pausedTitle: "This survey is paused",
+  pausedLead:
+    "It will go on later. Please come back; nothing is asked and nothing is sent until then.",
+  closedTitle: "This survey has ended",
+  closedLead:
+    "Thank you for your interest, and to everybody who took part. Nothing is asked and nothing is sent any more.",
+  closedWaiting:
+    "A report from this device was handed over, but no confirmation came back. It may have arrived: you can ask, it will count once. If not, it is kept on this device.",
+  lookAgain: "Look again",
   unreachableTitle: "The questions cannot be fetched",
   unreachableLead: "Please check your connection and reload the page.",
   deviceTitle: "This page must be opened by https",

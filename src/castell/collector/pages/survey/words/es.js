@@ -158,6 +158,18 @@ export const es = {
   brokenTitle: "No se puede responder a este estudio",
   brokenLead:
     "Las preguntas que ha dado el servidor están dañadas o no protegen, así que no se pregunta ni se envía nada. Por favor, avise a quien hace la encuesta.",
+  earlyTitle: "Esta encuesta aún no está abierta",
+  earlyLead: "Se abre el {time}. Antes no se pregunta nada.",
+  earlyUnknown: "Se abre pronto. Antes no se pregunta nada.",
+  pausedTitle: "Esta encuesta está en pausa",
+  pausedLead:
+    "Continuará más tarde. Vuelva, por favor; hasta entonces no se pregunta ni se envía nada.",
+  closedTitle: "Esta encuesta ha terminado",
+  closedLead:
+    "Gracias por su interés, y a todas las personas que participaron. Ya no se pregunta ni se envía nada.",
+  closedWaiting:
+    "Este dispositivo entregó un informe, pero no llegó ninguna confirmación. Puede que haya llegado: puede preguntar, contará una sola vez. Si no, queda en este dispositivo.",
+  lookAgain: "Mirar de nuevo",
   unreachableTitle: "No se pueden cargar las preguntas",
   unreachableLead: "Compruebe su conexión y vuelva a cargar la página.",
   deviceTitle: "Esta página debe abrirse por https",

@@ -159,6 +159,18 @@ export const fr = {
   brokenTitle: "On ne peut pas répondre à cette étude",
   brokenLead:
     "Les questions données par le serveur sont abîmées ou ne protègent pas ; rien n’est donc demandé ni envoyé. Merci de prévenir les responsables de l’enquête.",
+  earlyTitle: "Cette enquête n’est pas encore ouverte",
+  earlyLead: "Elle ouvre le {time}. Rien n’est demandé avant.",
+  earlyUnknown: "Elle ouvre bientôt. Rien n’est demandé avant.",
+  pausedTitle: "Cette enquête est en pause",
+  pausedLead:
+    "Elle reprendra plus tard. Revenez, s’il vous plaît ; d’ici là, rien n’est demandé et rien n’est envoyé.",
+  closedTitle: "Cette enquête est terminée",
+  closedLead:
+    "Merci de votre intérêt, et merci à toutes les personnes qui ont participé. Plus rien n’est demandé ni envoyé.",
+  closedWaiting:
+    "Cet appareil a remis un rapport, mais aucune confirmation n’est revenue. Il est peut-être arrivé : vous pouvez demander, il comptera une seule fois. Sinon, il reste sur cet appareil.",
+  lookAgain: "Regarder à nouveau",
   unreachableTitle: "Les questions ne peuvent pas être chargées",
   unreachableLead: "Vérifiez votre connexion et rechargez la page.",
   deviceTitle: "Cette page doit être ouverte par https",
