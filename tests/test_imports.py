@@ -60,6 +60,7 @@ ORDER = {
         "app",
         "serving",
         "copies",
+        "correcting",
         "places",
         "commands",
     ],

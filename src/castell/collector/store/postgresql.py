@@ -225,6 +225,11 @@ class PostgresqlStore(SpooledStore[Connection]):
         self._set_invitations(link, snapshot.invitations)
         return loaded
 
+    def _replace_study(self, old: str, new: str) -> bool:
+        there = (about.c.name == "study") & (about.c.value == old)
+        with self._transaction() as link:
+            return link.execute(update(about).where(there).values(value=new)).rowcount == 1
+
     # -- reading -------------------------------------------------------------------------------
 
     @contextlib.contextmanager

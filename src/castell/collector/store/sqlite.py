@@ -166,6 +166,11 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
             writer.execute("UPDATE about SET value = 'true' WHERE name = 'invitations'")
             self._unordered = self._wrote = True
 
+    def _replace_study(self, old: str, new: str) -> bool:
+        replace = "UPDATE about SET value = ? WHERE name = 'study' AND value = ?"
+        with self._writing() as writer:
+            return writer.execute(replace, (new, old)).rowcount == 1
+
     # -- reading -------------------------------------------------------------------------------
 
     @contextlib.contextmanager

@@ -102,7 +102,7 @@ def bring_up_to_date(link: sqlite3.Connection, place: str) -> bool:
 
 @contextlib.contextmanager
 def readable(path: Path) -> Iterator[Path]:
-    """A backup to read: the file itself or, if an older castell wrote it, a copy brought up to date.
+    """A backup to read: the file, or an updated copy of it if an older castell wrote it.
 
     A backup is never changed. The copy is its owner's alone, and gone when the block is left.
     """
