@@ -66,6 +66,8 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             "version": __version__,
             "description": "Takes randomised reports. Nothing else of a respondent is kept.",
         },
+        # Beside this description: a proxy may have put the collector below a path of its own.
+        "servers": [{"url": "."}],
         "paths": {
             "/reports": {"post": _intake("Keep one report", one_schema, stored)},
             "/reports/bulk": {"post": _intake("Keep many reports", bulk_schema, stored_bulk)},

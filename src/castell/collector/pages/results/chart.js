@@ -20,7 +20,7 @@ import { el } from "./dom.js";
  * @typedef {(place: HTMLElement, spec: Spec, options: object) => Promise<Embedded>} Embed
  */
 
-const VEGA = "/results/vega.js";
+const VEGA = "../../results/vega.js"; // as seen from this file
 const OPTIONS = {
   ast: true,
   actions: false,
