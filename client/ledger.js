@@ -29,22 +29,23 @@ import { Refusal } from "./refusal.js";
  * @property {Entry} [sent] afterwards
  */
 
-/** @param {string} digest */
-const place = (digest) => `study:${digest}`;
+// A study whose words were corrected is the same study: what was sent before stands.
+/** @param {string} origin the study's digest before any correction */
+const place = (origin) => `study:${origin}`;
 
 /**
  * The report that stands for a study or, before there is one, the key to draw it with.
  *
  * @param {Store} store
- * @param {string} digest
+ * @param {string} origin
  * @returns {Promise<Kept>}
  */
-export async function keptFor(store, digest) {
-  const kept = await store.get(place(digest));
+export async function keptFor(store, origin) {
+  const kept = await store.get(place(origin));
   if (kept) return kept;
   const key = await newKey();
   // Another tab may have been quicker: the first key stands, and so does the first report.
-  return store.update(place(digest), (earlier) => earlier ?? { key });
+  return store.update(place(origin), (earlier) => earlier ?? { key });
 }
 
 /**
@@ -69,7 +70,7 @@ export async function readLedger(store) {
  * @returns {Promise<Entry>}
  */
 export async function spend(store, study, report) {
-  const kept = await store.update(place(study.digest), (/** @type {Kept | undefined} */ earlier) => {
+  const kept = await store.update(place(study.origin), (/** @type {Kept | undefined} */ earlier) => {
     const sent = earlier?.sent;
     if (!sent) return { sent: newEntry(study, report) };
     if (!isSame(sent.report, report)) {
@@ -88,16 +89,18 @@ export async function spend(store, study, report) {
  * A report has arrived, or was refused for good. Any other that stands is left as it is.
  *
  * @param {Store} store
+ * @param {Study} study
  * @param {Report} report
  * @param {"arrived" | "refused"} state
  * @returns {Promise<void>}
  */
-export async function settle(store, { id, study }, state) {
-  await store.update(place(study), (/** @type {Kept | undefined} */ kept) => {
+export async function settle(store, study, { id }, state) {
+  await store.update(place(study.origin), (/** @type {Kept | undefined} */ kept) => {
     const sent = kept?.sent;
     // What has arrived has arrived, whatever is said of another copy of it.
     if (!sent || sent.report.id !== id || sent.state === "arrived") return kept;
-    return { sent: { ...sent, report: { id, study, codes: sent.report.codes }, state } };
+    const { study: digest, codes } = sent.report;
+    return { sent: { ...sent, report: { id, study: digest, codes }, state } };
   });
 }
 
@@ -116,5 +119,5 @@ function isSame(one, other) {
  */
 function newEntry(study, report) {
   const name = study.title || study.name;
-  return { digest: study.digest, name, epsilon: study.epsilon, report, state: "waiting" };
+  return { digest: report.study, name, epsilon: study.epsilon, report, state: "waiting" };
 }

@@ -1,7 +1,7 @@
 // The random choices of this device for a study, made once, before anything is answered.
 //
 // They are a secret key. The words that randomise the answer of a block are HMAC-SHA256 of (study
-// digest, block) under it: to the collector they are as good as random, and to this device they are
+// digest, block) under it (the digest before any correction of the study's words): to the collector they are as good as random, and to this device they are
 // always the same. So whoever goes back and forth between questions and report sees one report for
 // one answer, and cannot look for a nicer one. The key fixes a report for every possible answer,
 // given or not, and so tells none. Beside the report it would tell which answers fit: ledger.js

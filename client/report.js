@@ -25,7 +25,7 @@ import { blockCode } from "./study.js";
  * @returns {Promise<number[]>}
  */
 export async function blocksAsked(study, key) {
-  if (study.drawn) return [await drawnBlock(key, study.digest, study.blocks.length)];
+  if (study.drawn) return [await drawnBlock(key, study.origin, study.blocks.length)];
   return study.blocks.map((_, index) => index);
 }
 
@@ -42,7 +42,7 @@ export async function makeReport(study, answers, key) {
   for (const index of await blocksAsked(study, key)) {
     const block = study.blocks[index];
     const answer = blockCode(study, block, answers);
-    const code = await randomized(key, study.digest, index, block.channel, answer);
+    const code = await randomized(key, study.origin, index, block.channel, answer);
     codes.push(study.drawn ? block.offset + code : code);
   }
   return { id: newId(), study: study.digest, codes };

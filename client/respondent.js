@@ -7,6 +7,7 @@ import { blocksAsked, checkInvitation, makeReport, readCodes, sendReport } from 
 import { openStore } from "./store.js";
 import { blockCode, parseStudy } from "./study.js";
 
+/** @typedef {import("./corrections.js").Correction} Correction */
 /** @typedef {import("./ledger.js").Entry} Entry */
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./store.js").Store} Store */
@@ -17,6 +18,7 @@ import { blockCode, parseStudy } from "./study.js";
  * @property {Study} study
  * @property {Store} store
  * @property {boolean} changed whether another study stood at this address when first seen
+ * @property {Correction[]} corrected where it is another only by its words: what was corrected since
  * @property {() => Promise<void>} accept take the changed study as the one to answer
  * @property {() => Promise<number[]>} asked the blocks that this device reports
  * @property {(answers: {[attribute: string]: string}) => Promise<Report>} make the report of some
@@ -40,7 +42,11 @@ export async function meet(studyUrl, reportsUrl, given) {
   const study = await parseStudy(await fetchText(studyUrl));
   const store = given ?? (await openStore());
   const seen = `seen:${studyUrl}`;
-  let accepted = await store.update(seen, (earlier) => earlier ?? study.digest);
+  // Who has sent a report is asked nothing, whatever words were corrected since.
+  const done = (await keptFor(store, study.origin)).sent !== undefined;
+  let accepted = await store.update(seen, (earlier) =>
+    earlier === undefined || (done && study.digests.includes(earlier)) ? study.digest : earlier,
+  );
 
   function checkAccepted() {
     if (accepted !== study.digest) {
@@ -58,6 +64,10 @@ export async function meet(studyUrl, reportsUrl, given) {
     get changed() {
       return accepted !== study.digest;
     },
+    get corrected() {
+      const known = study.digests.indexOf(accepted);
+      return known < 0 ? [] : study.corrections.slice(known);
+    },
     async accept() {
       accepted = await store.update(seen, () => study.digest);
     },
@@ -68,11 +78,11 @@ export async function meet(studyUrl, reportsUrl, given) {
     },
     async send(report) {
       checkAccepted();
-      if (report.study !== study.digest) {
+      if (!study.digests.includes(report.study)) {
         throw new Refusal("changed", "the report is of another study", "make it again");
       }
       // A report that was handed over may have arrived, and used its invitation up; before that, ask.
-      const { sent } = await keptFor(store, study.digest);
+      const { sent } = await keptFor(store, study.origin);
       if (!sent) await checkOpen(reportsUrl);
       if (!sent && report.invitation !== undefined) {
         await checkInvitation(report.invitation, reportsUrl);
@@ -84,13 +94,13 @@ export async function meet(studyUrl, reportsUrl, given) {
       } catch (error) {
         // Only what may still arrive waits for another try.
         const lost = error instanceof Refusal && ["network", "closed"].includes(error.kind);
-        if (!lost) await settle(store, report, "refused");
+        if (!lost) await settle(store, study, report, "refused");
         throw error;
       }
-      await settle(store, report, "arrived");
+      await settle(store, study, report, "arrived");
     },
     async entry() {
-      return (await keptFor(store, study.digest)).sent;
+      return (await keptFor(store, study.origin)).sent;
     },
   };
 }
@@ -103,7 +113,7 @@ export async function meet(studyUrl, reportsUrl, given) {
  * @returns {Promise<number[]>}
  */
 async function blocksOf(store, study) {
-  const { key, sent } = await keptFor(store, study.digest);
+  const { key, sent } = await keptFor(store, study.origin);
   if (key) return blocksAsked(study, key);
   return readCodes(study, sent?.report.codes ?? []).map(({ block }) => block);
 }
@@ -117,7 +127,7 @@ async function blocksOf(store, study) {
  * @returns {Promise<Report>}
  */
 export async function reportOf(store, study, answers) {
-  const { key, sent } = await keptFor(store, study.digest);
+  const { key, sent } = await keptFor(store, study.origin);
   if (key) return makeReport(study, answers, key);
   const { report } = /** @type {Entry} */ (sent);
   // Answers that are none are refused now as well.

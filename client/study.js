@@ -2,9 +2,11 @@
 
 import { canonical, sha256 } from "./canonical.js";
 import { channelOf } from "./channel.js";
+import { before, changesOf, haveForm, isFair } from "./corrections.js";
 import { Refusal } from "./refusal.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
+/** @typedef {import("./corrections.js").Correction} Correction */
 
 /**
  * @typedef {object} Attribute
@@ -27,6 +29,9 @@ import { Refusal } from "./refusal.js";
 /**
  * @typedef {object} Study
  * @property {string} digest
+ * @property {string[]} digests those it has had, the first one first: one more with each correction
+ * @property {string} origin the first of them: what stays the same as long as the study does
+ * @property {Correction[]} corrections of its words, the first one first
  * @property {string} name
  * @property {string} title
  * @property {string} description
@@ -68,7 +73,7 @@ export async function parseStudy(text) {
   } catch {
     throw broken("this is not JSON");
   }
-  const texts = [...SAID, ...LINKS, "language", "translations", "review", "draw"];
+  const texts = [...SAID, ...LINKS, "language", "translations", "review", "draw", "corrections"];
   keys(document, ["attributes", "blocks", "castell", "digest", "name"], texts, "the study");
   if (document.castell !== FORMAT) {
     throw broken(`the study has format ${JSON.stringify(document.castell)}, not ${FORMAT}`);
@@ -82,6 +87,9 @@ export async function parseStudy(text) {
     for (const key of LINKS) optionalLink(told, key);
   }
   if ("review" in document && document.review !== "before") throw broken("review is not before");
+  if ("corrections" in document && !haveForm(document.corrections)) {
+    throw broken("the corrections are none");
+  }
   if ("draw" in document && document.draw !== 1) throw broken("the study draws not one block");
 
   const attributes = listed(document.attributes, 1).map(attributeOf);
@@ -96,10 +104,15 @@ export async function parseStudy(text) {
   if ((await sha256(canonical(content))) !== digest) {
     throw broken("the digest does not fit the study");
   }
+  const corrections = await correctionsOf(content);
+  const digests = [...corrections.map(({ of }) => of), digest];
   const outputs = blocks.map((block) => block.channel.outputs);
   const losses = blocks.map((block) => block.channel.epsilon);
   return Object.freeze({
     digest,
+    digests,
+    origin: digests[0],
+    corrections,
     name: document.name,
     title: document.title ?? "",
     description: document.description ?? "",
@@ -117,6 +130,21 @@ export async function parseStudy(text) {
     widths: drawn ? [sum(outputs)] : outputs,
     epsilon: drawn ? Math.max(...losses) : sum(losses),
   });
+}
+
+/**
+ * What was corrected, found out by putting the words back: the study before must have its digest.
+ *
+ * @param {any} content
+ * @returns {Promise<Correction[]>}
+ */
+async function correctionsOf(content) {
+  if (!("corrections" in content)) return [];
+  const { of, on } = content.corrections.at(-1);
+  const earlier = before(content);
+  const study = await parseStudy(canonical({ ...earlier, digest: of }));
+  if (!isFair(earlier, content)) throw broken("a correction changed more than words");
+  return [...study.corrections, { of, on, changes: changesOf(earlier, content) }];
 }
 
 /**

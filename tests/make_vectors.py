@@ -355,6 +355,42 @@ STUDIES = {
 }
 
 
+def corrected(content: Json, was: Json, on: str = "2026-11-16", **now: Any) -> Json:
+    """A study with other words, which says what they were."""
+    earlier = content.get("corrections", [])
+    return {
+        **content,
+        **now,
+        "corrections": [*earlier, {"of": digest_of(content), "on": on, "was": was}],
+    }
+
+
+def with_question(content: Json, at: int, question: str) -> list[Json]:
+    """The attributes of a study, one of them with other words."""
+    attributes = list(content["attributes"])
+    attributes[at] = {**attributes[at], "question": question}
+    return attributes
+
+
+_TEXTS, _DRAWN = STUDIES["texts in three languages"], STUDIES["drawn, with overlaps"]
+STUDIES["a corrected title"] = corrected(
+    _TEXTS, {"title": _TEXTS["title"]}, title="A title without mistakes"
+)
+STUDIES["a question and a link corrected after that"] = corrected(
+    STUDIES["a corrected title"],
+    {"attributes": {"smokes": {"question": "Do you smoke?"}}, "privacy": _TEXTS["privacy"]},
+    on="2026-11-17",
+    attributes=with_question(_TEXTS, 0, "Do you smoke at all?"),
+    privacy="https://university.example/privacy",
+)
+STUDIES["drawn, a question corrected and a title added"] = corrected(
+    _DRAWN,
+    {"attributes": {"yes": {"question": "Yes?"}}, "title": None},
+    attributes=with_question(_DRAWN, 0, "Yes or no?"),
+    title="Drawn",
+)
+
+
 def widths_of(content: Json) -> list[int]:
     outputs = [shape(one["channel"])[1] for one in content["blocks"]]
     return [sum(outputs)] if "draw" in content else outputs
@@ -556,7 +592,95 @@ def broken_studies() -> list[Json]:
             "blocks", 0, "attributes", value=["yes", "yes"], base=drawn
         ),
     }
+    broken |= broken_corrections()
     return [{"name": name, "text": text} for name, text in broken.items()]
+
+
+def broken_corrections() -> dict[str, str]:
+    """Studies that say they correct another and do not, or do more."""
+    good = STUDIES["texts in three languages"]
+    title = {"title": good["title"]}
+    fair = corrected(good, title, title="Another")
+    smokes, health = good["attributes"][0], good["attributes"][1]
+    swapped = [{**smokes, "values": ["before", "never", "now"]}, health]
+    fewer = [{**YES, "values": ["no", "yes"]}]
+
+    def entry(**changes: Any) -> str:
+        return published({**fair, "corrections": [{**fair["corrections"][0], **changes}]})
+
+    def words(**texts: Any) -> Json:
+        """The attributes with other texts of the first."""
+        return {"attributes": [{**smokes, **texts}, health]}
+
+    german = dict(smokes["translations"]["de"])
+    turned = {**german, "values": german["values"][::-1]}
+    both = {**smokes["translations"], "de": turned}
+    consent = {**good["translations"]["de"], "consent": "Ja, alles."}
+    told = {**good["translations"], "de": consent}
+    blocks = [{**good["blocks"][0], "channel": kary(3, 5, 2)}, *good["blocks"][1:]]
+    inside = {"attributes": {"smokes": {"question": smokes["question"]}}}
+    return {
+        "no corrections": published({**good, "corrections": []}),
+        "corrections that are no list": published({**good, "corrections": {}}),
+        "a correction of another study": entry(of=digest_of(STUDIES["one question"])),
+        "a correction of nothing": entry(of=None),
+        "a correction with other words before": entry(was={"title": "Never said"}),
+        "a correction without a day": entry(on=""),
+        "a correction on a day that is a list": entry(on=["2026-11-16"]),
+        "a correction on a day that is none": entry(on="2026-13-16"),
+        "a correction with an entry of its own": entry(note="x"),
+        "a correction that was nothing": entry(was={}),
+        "a correction that was null": entry(was=None),
+        "a correction that changes nothing": published(corrected(good, title)),
+        "a correction that lists what it did not change": published(
+            corrected(good, {**title, **inside}, title="Another")
+        ),
+        "a correction of a channel": published(
+            corrected(good, {"blocks": good["blocks"]}, blocks=blocks)
+        ),
+        "a correction of the name": published(corrected(good, {"name": good["name"]}, name="x")),
+        "a correction of the order of showing": published(
+            corrected(good, {"review": None}, review="before")
+        ),
+        "a correction of what people agreed to": published(
+            corrected(good, {"consent": good.get("consent")}, consent="All of it")
+        ),
+        "the same in another language": published(
+            corrected(good, {"translations": good["translations"]}, translations=told)
+        ),
+        "a correction that exchanges two values": published(
+            corrected(
+                good,
+                {"attributes": {"smokes": {"values": smokes["values"]}}},
+                attributes=swapped,
+            )
+        ),
+        "the same in a translation": published(
+            corrected(
+                good,
+                {"attributes": {"smokes": {"translations": smokes["translations"]}}},
+                **words(translations=both),
+            )
+        ),
+        "a correction of an attribute's name": published(
+            corrected(
+                STUDIES["one question"],
+                {"attributes": {"no": {"name": "yes"}}},
+                attributes=fewer,
+            )
+        ),
+        "a correction without a question before": published(
+            corrected(good, {"attributes": {"smokes": {"question": None}}}, **words(question="x"))
+        ),
+        "a correction of a study that was none": published(
+            corrected({**good, "title": 3}, {"title": 3}, title="x")
+        ),
+        "two corrections of which the first is none": published(
+            corrected(
+                corrected(good, {"title": "Never said"}, title="x"), {"title": "x"}, title="y"
+            )
+        ),
+    }
 
 
 # -- reports ---------------------------------------------------------------------------------------
@@ -574,7 +698,9 @@ def labelled_words(key: bytes, *label: Any) -> Iterator[int]:
 
 
 def device_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
-    digest, blocks = digest_of(content), content["blocks"]
+    # The digest before any correction: corrected words draw nothing anew.
+    digest = content["corrections"][0]["of"] if "corrections" in content else digest_of(content)
+    blocks = content["blocks"]
     values = {a["name"]: a["values"] for a in content["attributes"]}
     asked = list(range(len(blocks)))
     if "draw" in content:

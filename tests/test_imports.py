@@ -62,6 +62,7 @@ ORDER = {
         "studies",
         "serving",
         "copies",
+        "correcting",
         "places",
         "planning",
         "announcing",

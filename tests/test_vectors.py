@@ -19,7 +19,7 @@ from castell.device.random_words import labelled_words, numbers_below
 from castell.device.report import Report, make_report
 from castell.device.respondent import Respondent
 from castell.errors import SendError
-from castell.study.study import _canonical
+from castell.study.canonical import canonical
 from tests.make_vectors import text_of, vectors
 
 FOLDER = Path(__file__).parent.parent / "vectors"
@@ -43,7 +43,7 @@ def test_the_files_are_what_the_generator_writes() -> None:
 
 @pytest.mark.parametrize("vector", load("canonical"))
 def test_canonical_json(vector: dict[str, Any]) -> None:
-    text = _canonical(vector["value"])
+    text = canonical(vector["value"])
     assert text == vector["text"]
     assert hashlib.sha256(text.encode()).hexdigest() == vector["sha256"]
 
@@ -129,7 +129,7 @@ def test_reports(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", named("standing"))
 def test_the_first_report_stands(vector: dict[str, Any], tmp_path: Path) -> None:
     study, keep = Study.from_json(vector["study"]), Keep(tmp_path)
-    keep.update(f"study:{study.digest}", lambda _: {"key": vector["key"]})
+    keep.update(f"study:{study.origin}", lambda _: {"key": vector["key"]})
     person = Respondent(study, keep)
 
     def state() -> str | None:

@@ -141,15 +141,15 @@ export async function checkVectors(client, vectors) {
     const study = await parseStudy(text);
     const store = memoryStore();
     const kept = { key: await keyOf(key) };
-    await store.update(`study:${study.digest}`, () => kept);
-    const state = async () => (await keptFor(store, study.digest)).sent?.state ?? null;
+    await store.update(`study:${study.origin}`, () => kept);
+    const state = async () => (await keptFor(store, study.origin)).sent?.state ?? null;
     for (const [at, step] of steps.entries()) {
       const what = `${name}: step ${at}`;
       if (step.make) {
         same(what, (await reportOf(store, study, step.make)).codes, step.codes);
       } else if (step.settle) {
         const [id, became] = step.settle;
-        await settle(store, { id, study: study.digest, codes: [] }, became);
+        await settle(store, study, { id, study: study.digest, codes: [] }, became);
         same(what, await state(), step.state);
       } else {
         const [id, codes] = step.spend;

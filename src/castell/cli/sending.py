@@ -89,7 +89,7 @@ def send(
             raise typer.Exit(1)
     sent = client.send(report)
     entries = client.ledger()
-    here = sum(e.epsilon for e in entries if e.digest == client.study.digest)
+    here = sum(e.epsilon for e in entries if e.digest in client.study.digests)
     total = sum(e.epsilon for e in entries)
     if as_json:
         document: dict[str, Any] = {

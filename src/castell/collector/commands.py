@@ -1,4 +1,4 @@
-"""The command line's verbs of collecting: serve, invite, export, backup, restore."""
+"""The command line's verbs of collecting: serve, invite, correct, export, backup, restore."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ def register(app: typer.Typer) -> None:
     for verb, example in (
         (serve, "castell serve study.toml --port 8000"),
         (invite, "castell invite study.toml 100 > invitations.txt"),
+        (correct, "castell correct study.toml"),
         (export, "castell export study.sqlite reports.parquet"),
         (backup, "castell backup study.sqlite backup.sqlite"),
         (restore, "castell restore backup.sqlite study.sqlite"),
@@ -154,6 +155,39 @@ def invite(
         codes = [new_invitation() for _ in range(number)]
         opened.invite(codes)
     typer.echo(json.dumps({"invitations": codes}) if as_json else "\n".join(codes))
+
+
+def correct(
+    context: typer.Context,
+    study: StudyPath,
+    store: StoreOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    spool: Spool = None,
+    as_json: Json = False,
+) -> None:
+    """Correct words of a study and keep its reports: edit the study file, then do this.
+
+    Anything else than words is refused. The words before stay in the published study. Start the
+    collector again afterwards.
+    """
+    with needs_extra():
+        from castell.collector import correcting
+    from castell.study.corrections import Change
+
+    def agree(found: list[Change]) -> bool:
+        for change in found:
+            typer.echo(f"{change.where}\n  was  {change.was}\n  now  {change.now}", err=as_json)
+        return yes or typer.confirm("Correct these words, for everybody to see?", err=True)
+
+    place = _chosen_store(context, store, study)
+    made, found = correcting.correct(study, place, agree, spool)
+    if as_json:
+        listed = [change._asdict() for change in found]
+        typer.echo(json.dumps({"digest": made.digest, "changes": listed}))
+    elif found:
+        typer.echo(f"corrected, the digest is now {made.digest}: start the collector again")
+    else:
+        typer.echo("nothing was corrected")
 
 
 def export(

@@ -17,6 +17,7 @@ from pathlib import Path
 from castell.collector.store import Store, is_server, open_store
 from castell.collector.store.spool import sync_folder
 from castell.collector.store.sqlite import SPOOL, SqliteStore
+from castell.collector.store.sqlitefile import readable
 from castell.collector.store.store import StoreError
 from castell.collector.store_file import backup_mark
 from castell.reports.parquet import ReportWriter
@@ -43,8 +44,11 @@ def backup(place: str, path: Path, *, spool: Path | None = None) -> int:
 
 
 def restore(path: Path, place: str) -> int:
-    """Make a store from a backup. What is there already is never overwritten."""
-    with contextlib.closing(SqliteStore(path)) as kept:
+    """Make a store from a backup, of this version or an older one.
+
+    What is there already is never overwritten.
+    """
+    with readable(path) as current, contextlib.closing(SqliteStore(current)) as kept:
         if not is_server(place):
             return _copy(kept, Path(place))
         opened = open_store(place, kept.study, secure=kept.secure)

@@ -51,7 +51,7 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
     )
     for name in ("Report", "Bulk"):
         # The decoder takes any digest, to tell those who hold another study's apart.
-        components[name]["properties"]["study"] = {"const": study.digest}
+        components[name]["properties"]["study"] = {"enum": list(study.digests)}
     # The decoder knows an invitation either way; a report has one or has none.
     if invited:
         components["Report"]["required"].append("invitation")

@@ -29,6 +29,7 @@ from castell.device.transport import (
     send_report,
 )
 from castell.errors import OptionError, SendError, StudyChangedError
+from castell.study.corrections import corrected_words
 
 
 class Client:
@@ -53,13 +54,32 @@ class Client:
         self.keep = Keep(folder)
         self.study = fetch_study(f"{self.url}study.json")
         self.respondent = Respondent(self.study, self.keep, limit)
-        digest = self.study.digest
-        seen = self.keep.update(f"seen:{self.url}", lambda d: digest if accept else d or digest)
-        if seen != digest:
+        seen = self._remember(accept)
+        if seen in self.study.digests[:-1]:
+            earlier = self.study.digests.index(seen)
+            raise StudyChangedError(
+                f"words of the study at {self.url} were corrected since this device first saw it "
+                f"({'; '.join(map(str, corrected_words(self.study.content, earlier)))})",
+                "read it again, then accept it (castell send --accept)",
+            )
+        if seen != self.study.digest:
             raise StudyChangedError(
                 f"the study at {self.url} is not the one this device first saw there",
                 "read it again, then accept it (castell send --accept)",
             )
+
+    def _remember(self, accept: bool) -> str:
+        """The digest of the study that was first seen here, or accepted since.
+
+        Who has sent a report is asked nothing, whatever words were corrected since.
+        """
+        digest, corrected = self.study.digest, self.study.digests[:-1]
+        sent = self.entry is not None
+
+        def change(seen: str | None) -> str:
+            return digest if accept or seen is None or (sent and seen in corrected) else seen
+
+        return str(self.keep.update(f"seen:{self.url}", change))
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -77,7 +97,7 @@ class Client:
 
     def send(self, report: Report, *, pause: Callable[[float], None] = time.sleep) -> bool:
         """Hand the report over and send it until it has arrived. False if it had already."""
-        if report.study != self.study.digest:
+        if report.study not in self.study.digests:
             raise StudyChangedError("the report is of another study", "make it again")
         # A report that was handed over may have arrived, and used its invitation up; before, ask.
         if self.entry is None:

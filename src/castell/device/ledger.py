@@ -66,7 +66,7 @@ def spend(keep: Keep, study: Study, report: Report, limit: float | None = None) 
     any other report is refused.
     """
     new = Entry(
-        digest=study.digest,
+        digest=report.study,
         name=study.text.title or study.name,
         epsilon=study.epsilon,
         id=report.id,
@@ -115,7 +115,8 @@ def settle(keep: Keep, study: Study, report: Report, state: Literal["arrived", "
 
 
 def _place(study: Study) -> str:
-    return f"study:{study.digest}"
+    # A study whose words were corrected is the same study: what was sent before stands.
+    return f"study:{study.origin}"
 
 
 def _written(entry: Entry) -> dict[str, Any]:

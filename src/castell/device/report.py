@@ -44,7 +44,7 @@ class Report:
 
 def blocks_asked(study: Study, key: bytes) -> list[int]:
     """Which blocks a device with this key reports: all, or the one that was drawn for it."""
-    drawn = draw_blocks(study.design, 1, labelled_words(key, "draw", study.digest))
+    drawn = draw_blocks(study.design, 1, labelled_words(key, "draw", study.origin))
     return list(range(len(study.design.blocks))) if drawn is None else [int(drawn[0])]
 
 
@@ -67,16 +67,17 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
     """A report of a value for each attribute that is asked. Nothing is sent.
 
     The words of a block belong to the key, the study and the block, not to the answer: nobody can
-    look for a nicer report by answering otherwise and back.
+    look for a nicer report by answering otherwise and back. A correction of the study's words
+    changes none of them.
     """
-    digest, asked = study.digest, blocks_asked(study, key)
+    origin, asked = study.origin, blocks_asked(study, key)
     columns = report_columns(
         study.design,
         answer_codes(study, answers, asked),
         np.array(asked) if len(study.design.samples) > 1 else None,
-        lambda index: labelled_words(key, "report", digest, index),
+        lambda index: labelled_words(key, "report", origin, index),
     )
-    return Report(_new_id(), digest, tuple(int(column[0]) for column in columns))
+    return Report(_new_id(), study.digest, tuple(int(column[0]) for column in columns))
 
 
 def answer_codes(

@@ -9,7 +9,7 @@ that are not, and what is not marked twice is not secure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,14 +47,17 @@ def is_secure(schema: pa.Schema) -> bool:
     return told and not any(field.nullable for field in schema)
 
 
-def check_study(what: str, schema: pa.Schema, digest: str, names: list[str]) -> None:
-    """Refuse a table that names no study, another one, or has other columns than its reports."""
+def check_study(what: str, schema: pa.Schema, digests: Sequence[str], names: list[str]) -> None:
+    """Refuse a table that names no study, another one, or has other columns than its reports.
+
+    `digests` are those that the study has had, the last one last.
+    """
     found = (schema.metadata or {}).get(b"castell.digest", b"").decode()
     if not found:
         raise ReportError(f"{what} names no study", "castell randomize writes reports")
-    if found != digest:
+    if found not in digests:
         raise ReportError(
-            f"{what} belongs to another study ({found[:12]}, this is {digest[:12]})",
+            f"{what} belongs to another study ({found[:12]}, this is {digests[-1][:12]})",
             "use the study file they were made with; any change to it is another study",
         )
     if schema.names != names:

@@ -98,7 +98,7 @@ class ReportFile:
             ) from None
         schema = self._file.schema_arrow
         try:
-            check_study(str(path), schema, study.digest, column_names(study))
+            check_study(str(path), schema, study.digests, column_names(study))
         except ReportError:
             self.close()
             raise

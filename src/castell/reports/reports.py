@@ -165,7 +165,7 @@ class Reports:
     def from_arrow(cls, table: pa.Table, study: Study) -> Reports:
         """Reports from an Arrow table of codes, as `to_arrow` makes it."""
         names = column_names(study)
-        check_study("the table", table.schema, study.digest, names)
+        check_study("the table", table.schema, study.digests, names)
         for name in names:
             if table.column(name).null_count:
                 raise ReportError(f"{name!r} has missing reports", "take the table again")

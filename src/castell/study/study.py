@@ -12,7 +12,6 @@ True
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +25,13 @@ from castell.channels import MAX_TOTAL, Kinds, channel_of, checked
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import CastellError, StudyError
+from castell.study.canonical import canonical, digest_of
+from castell.study.corrections import (
+    Correction,
+    before,
+    correction,
+    corrections_of,
+)
 from castell.study.design import Block, Design, build
 from castell.study.html import attribute_table
 from castell.study.own_channels import Channels
@@ -49,13 +55,14 @@ class Study:
     the tuple of their names, a matrix or any other channel. In the designs 'singles', 'pairs' and
     'cover', with `sample` = k and with `draw` = True and clusters, each respondent reports one set
     of attributes, drawn at random, with the whole budget. `text` is a title and more for the pages
-    that respondents see.
+    that respondents see. `corrections` are what was corrected in its words; `corrected` makes them.
     """
 
     schema: Schema
     design: Design
     name: str
     text: StudyText
+    corrections: tuple[Correction, ...]
 
     def __init__(
         self,
@@ -69,6 +76,7 @@ class Study:
         sample: int | None = None,
         name: str = "study",
         text: StudyText | None = None,
+        corrections: Sequence[Correction] = (),
     ) -> None:
         if not isinstance(schema, Schema):
             schema = Schema(schema)
@@ -84,6 +92,9 @@ class Study:
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "text", text or StudyText())
+        object.__setattr__(self, "corrections", tuple(corrections))
+        if self.corrections:
+            _check_corrections(self)
 
     @property
     def epsilon(self) -> float:
@@ -141,11 +152,37 @@ class Study:
         if self.design.draw:
             # How many of the blocks one respondent reports.
             content["draw"] = 1
+        if self.corrections:
+            content["corrections"] = [correction.document() for correction in self.corrections]
         return content
 
     @cached_property
     def digest(self) -> str:
-        return hashlib.sha256(_canonical(self.content).encode()).hexdigest()
+        return digest_of(self.content)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The digests this study has had, the first one first: one more with each correction."""
+        return (*(correction.of for correction in self.corrections), self.digest)
+
+    @property
+    def origin(self) -> str:
+        """The digest before any correction: what stays the same as long as the study does."""
+        return self.digests[0]
+
+    def corrected(self, other: Study, on: str) -> Study:
+        """This study with the words of another, which must be the same in all else.
+
+        `on` is the day, as in "2026-11-16". The words that were there stay in the published study.
+        """
+        made = correction(self.content, other.content, on)
+        return Study(
+            other.schema,
+            design=self.design,
+            name=self.name,
+            text=other.text,
+            corrections=(*self.corrections, made),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The study as published, as plain JSON values: what `to_json` writes."""
@@ -153,7 +190,7 @@ class Study:
 
     def to_json(self) -> str:
         """The study as published: canonical JSON with its digest."""
-        return _canonical({**self.content, "digest": self.digest})
+        return canonical({**self.content, "digest": self.digest})
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the published JSON to a .json file, whole or not at all.
@@ -170,7 +207,10 @@ class Study:
         except (ValueError, RecursionError) as error:
             raise StudyError(f"not valid JSON ({error})", "take the published file") from None
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
-        if not isinstance(document, dict) or set(document) - TEXTS - {"draw"} != wanted:
+        if (
+            not isinstance(document, dict)
+            or set(document) - TEXTS - {"draw", "corrections"} != wanted
+        ):
             raise StudyError(
                 "this is not a published study", "take what castell check --publish wrote"
             )
@@ -180,10 +220,7 @@ class Study:
                 "use the castell that wrote it",
             )
         try:
-            schema = Schema(
-                Attribute(a["name"], a["values"], a["question"], a.get("translations"))
-                for a in document["attributes"]
-            )
+            schema = _schema_of(document)
             listed = [(tuple(b["attributes"]), b["channel"]) for b in document["blocks"]]
         except (KeyError, TypeError, AttributeError):
             raise StudyError("the published study is broken", "take it again") from None
@@ -193,9 +230,10 @@ class Study:
             blocks.append(Block(names, sizes, channel_of(published, kinds)))
         design = Design(tuple(blocks), draw="draw" in document)
         shown = StudyText.of(document)
-        study = cls(schema, design=design, name=document["name"], text=shown)
+        made = corrections_of(document["corrections"]) if "corrections" in document else ()
+        study = cls(schema, design=design, name=document["name"], text=shown, corrections=made)
         # Nothing may stand in the document that the study does not hold.
-        if _canonical({**study.content, "digest": document["digest"]}) != _canonical(document):
+        if canonical({**study.content, "digest": document["digest"]}) != canonical(document):
             raise StudyError("the published study has entries of its own", "take it again")
         if study.digest != document["digest"]:
             raise StudyError(
@@ -239,6 +277,35 @@ class Study:
         return randomize_frame(self, answers, seed)
 
 
+def _schema_of(document: Mapping[str, Any]) -> Schema:
+    return Schema(
+        Attribute(a["name"], a["values"], a["question"], a.get("translations"))
+        for a in document["attributes"]
+    )
+
+
+def _check_corrections(study: Study) -> None:
+    """Put the words before the last correction back, and see by the digest that it is all it did.
+
+    That makes the study before, which looks at the correction before, and so on to the first.
+    """
+    last, content = study.corrections[-1], before(study.content)
+    earlier = Study(
+        _schema_of(content),
+        design=study.design,
+        name=study.name,
+        text=StudyText.of(content),
+        corrections=study.corrections[:-1],
+    )
+    if earlier.digest != last.of:
+        raise StudyError(
+            "the corrections do not fit the study",
+            "if its words were changed once more: castell correct; else take the study again",
+        )
+    if correction(earlier.content, study.content, last.on).was != last.was:
+        raise StudyError("a correction lists what it did not change", "take the study again")
+
+
 def _check_fit(schema: Schema, design: Design) -> None:
     """A design for these attributes and no others, in blocks that fit their values."""
     channels = [checked(block.channel) for block in design.blocks]
@@ -258,7 +325,3 @@ def _check_fit(schema: Schema, design: Design) -> None:
                 f"the channel of {' x '.join(block.names)} does not fit its values",
                 "give one row for each combination of values, or Bloom filters for one attribute",
             )
-
-
-def _canonical(document: dict[str, Any]) -> str:
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

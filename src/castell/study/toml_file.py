@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from castell.channels import Kinds, MatrixResponse, channel_of
 from castell.errors import StudyError
 from castell.study.collection_table import CollectionTable
+from castell.study.corrections import Correction, corrections_of
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import LINKS, SAID, StudyText
 
@@ -24,6 +26,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"not valid TOML ({error})", "correct the file") from None
     known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute", "channel"}
+    known |= {"correction"}
     _only(content, known | TEXTS | {"collection"}, "the study")
     CollectionTable.of(content)  # no part of the study, but a mistake in it is found here
     tables = content.get("attribute")
@@ -70,7 +73,30 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         "sample": content.get("sample"),
         "name": content.get("name", "study"),
         "text": StudyText.of(content),
+        "corrections": _corrections(content.get("correction", [])),
     }
+
+
+def correction_section(made: Correction) -> str:
+    """A correction as a section of a study file: what castell correct adds at its end."""
+    was = json.dumps(made.was, ensure_ascii=False, sort_keys=True)
+    # TOML reads a text of JSON as it is, but for one character.
+    text = json.dumps(was, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return f'\n[[correction]]\nof = "{made.of}"\non = "{made.on}"\nwas = {text}\n'
+
+
+def _corrections(tables: Any) -> tuple[Correction, ...]:
+    """The [[correction]] sections; what was there before is JSON in a text."""
+    if not tables:
+        return ()
+    try:
+        listed = [{**table, "was": json.loads(table["was"])} for table in tables]
+    except (KeyError, TypeError, ValueError):
+        raise StudyError(
+            "a [[correction]] section is broken",
+            "leave those that castell correct wrote as they are",
+        ) from None
+    return corrections_of(listed)
 
 
 def _channel_tables(content: dict[str, Any]) -> list[dict[str, Any]]:

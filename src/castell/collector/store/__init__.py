@@ -15,6 +15,7 @@ from castell.collector.store.store import (
     Store,
     StoreError,
     Submission,
+    same_study,
 )
 from castell.counting import Counts, MemoryCounts
 from castell.errors import MissingExtraError
@@ -93,6 +94,6 @@ def reports_of(store: Store) -> Reports:
 
 def counts_of(store: Store, study: Study | None = None) -> Counts:
     """The store's reports of this moment, as estimators count them."""
-    if study is not None and study.digest != store.study.digest:
-        raise StoreError("the store holds reports of another study", "give its own study file")
+    if study is not None:
+        same_study(store.study, study, "the store")
     return MemoryCounts(reports_of(store))

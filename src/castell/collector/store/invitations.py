@@ -25,6 +25,6 @@ def new_invitation() -> str:
 
 
 def invitation_key(study: Study, code: str) -> bytes:
-    """What the store keeps of a code: a hash bound to the study."""
-    text = f"castell invitation {study.digest} {code}"
+    """What the store keeps of a code: a hash bound to the study, corrected or not."""
+    text = f"castell invitation {study.origin} {code}"
     return hashlib.sha256(text.encode()).digest()[:16]

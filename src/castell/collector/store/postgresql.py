@@ -36,6 +36,7 @@ from sqlalchemy import (
     insert,
     select,
     text,
+    update,
 )
 from sqlalchemy.dialects.postgresql import insert as insert_or_leave
 from sqlalchemy.engine import make_url
@@ -241,6 +242,11 @@ class PostgresqlStore(SpooledStore[Connection]):
         for name, value in zip((INVITATIONS, PAUSED), snapshot.rules, strict=True):
             self._write_note(link, name, "true" if value else "false")
         return loaded
+
+    def _replace_study(self, old: str, new: str) -> bool:
+        there = (about.c.name == "study") & (about.c.value == old)
+        with self._transaction() as link:
+            return link.execute(update(about).where(there).values(value=new)).rowcount == 1
 
     # -- reading -------------------------------------------------------------------------------
 

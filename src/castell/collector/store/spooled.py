@@ -167,6 +167,16 @@ class SpooledStore(Administered[Link], Generic[Link]):
                 raise not_empty(self.place)
             return self._fill(link, snapshot)
 
+    def correct(self, study: Study) -> None:
+        if study.digests[:-1] != self.study.digests:
+            raise StoreError(
+                f"this is no correction of the study in {self.place}",
+                "correct what the store holds: castell correct does",
+            )
+        if not self._replace_study(self.study.to_json(), study.to_json()):
+            raise StoreError("the study was corrected by somebody else", "look at it again")
+        self.study = study
+
     def rest(self) -> None:
         """Put things in order, after a start or when nothing has come for a moment."""
         with contextlib.suppress(StoreError):
@@ -258,6 +268,10 @@ class SpooledStore(Administered[Link], Generic[Link]):
         self, link: Link, reports: Mapping[bytes, bytes], spent: Collection[bytes], hour: int
     ) -> bool:
         """Write reports and delete invitations, each sorted; false if a report was there."""
+
+    @abc.abstractmethod
+    def _replace_study(self, old: str, new: str) -> bool:
+        """Publish another study, in one transaction; false if the old one is not there."""
 
     @abc.abstractmethod
     def _fill(self, link: Link, snapshot: Snapshot) -> int: ...

@@ -28,7 +28,7 @@ from castell.collector.store.invitations import invitation_key
 from castell.collector.store.packing import Packing
 from castell.collector.store.spool import Spool
 from castell.collector.store.spooled import SpooledStore
-from castell.collector.store.sqlitefile import connect, is_castell, make
+from castell.collector.store.sqlitefile import bring_up_to_date, connect, is_castell, make
 from castell.collector.store.store import Row, Rules, Snapshot, StoreError, same_study
 from castell.study.study import Study
 
@@ -45,7 +45,10 @@ _NOTE = "INSERT INTO about VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value 
 
 
 class SqliteStore(SpooledStore[sqlite3.Connection]):
-    """Reports of one study in a file. Opening makes the file if `study` is given."""
+    """Reports of one study in a file.
+
+    Opening makes the file if `study` is given, and brings an older one up to date.
+    """
 
     def __init__(
         self, path: str | Path, study: Study | None = None, *, secure: bool = True
@@ -56,7 +59,7 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         self._lock = threading.Lock()
         try:
             # A foreign file is found out before anything is written to it.
-            there = is_castell(self.path)
+            there = is_castell(self.path, writing=study is not None)
             if not there and study is None:
                 raise StoreError(f"there is no store {path}", "castell serve makes one")
             beside = self.path.with_name(self.path.name + SPOOL)
@@ -70,8 +73,10 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
                 undo.callback(self._writer.close)
                 if not there and study is not None:
                     make(self._writer, study, secure)
-                about = dict(self._writer.execute("SELECT name, value FROM about").fetchall())
+                about = _about(self._writer)
                 self.study = same_study(Study.from_json(about["study"]), study, str(path))
+                if study is not None and bring_up_to_date(self._writer, str(path)):
+                    about = _about(self._writer)
                 self._file_number = _number(self.path)
                 self._packing = Packing(self.study.design.widths)
                 self.spool = Spool(beside, bytes.fromhex(about["id"]), self._packing.size)
@@ -171,6 +176,11 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
             link.execute(_NOTE, (name, value))
         self._unordered = self._wrote = True
 
+    def _replace_study(self, old: str, new: str) -> bool:
+        replace = "UPDATE about SET value = ? WHERE name = 'study' AND value = ?"
+        with self._writing() as writer:
+            return writer.execute(replace, (new, old)).rowcount == 1
+
     # -- reading -------------------------------------------------------------------------------
 
     @contextlib.contextmanager
@@ -245,6 +255,10 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         if self._wrote or is_due(self._held):
             self.rest()
         self._writer.close()
+
+
+def _about(link: sqlite3.Connection) -> dict[str, str]:
+    return dict(link.execute("SELECT name, value FROM about").fetchall())
 
 
 def _those(link: sqlite3.Connection, query: str, keys: Collection[bytes]) -> Iterator[Any]:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from castell.collector.store.store import StoreError, new_store_id
+from castell.collector.store.sqlite_migrations import (
+    SCHEMA_VERSION,
+    check_version,
+    migrate,
+    version_of,
+)
+from castell.collector.store.store import StoreError
 from castell.study.study import Study
 
-SCHEMA_VERSION = 2
 APPLICATION = 0x43615354  # "CaST"
 MAGIC = b"SQLite format 3\x00"
-
-_SCHEMA = (
-    "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID, STRICT",
-    "CREATE TABLE reports (id BLOB PRIMARY KEY CHECK (length(id) = 16), codes BLOB NOT NULL,"
-    " hour INTEGER NOT NULL CHECK (hour % 3600 = 0)) WITHOUT ROWID, STRICT",
-    "CREATE TABLE unspent (code BLOB PRIMARY KEY CHECK (length(code) = 16)) WITHOUT ROWID, STRICT",
-)
 
 
 def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
@@ -45,8 +45,11 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     return link
 
 
-def is_castell(path: Path) -> bool:
-    """Whether the file is a store already; an error if it is anything else."""
+def is_castell(path: Path, *, writing: bool) -> bool:
+    """Whether the file is a store already; an error if it is anything else.
+
+    An older one is a store for those who are `writing`: they bring it up to date.
+    """
     if not path.exists() or path.stat().st_size == 0:
         return False
     with path.open("rb") as file:
@@ -54,17 +57,13 @@ def is_castell(path: Path) -> bool:
             raise StoreError(f"{path} is no store", "give another file")
     with contextlib.closing(connect(path, readonly=True)) as link:
         (application,) = link.execute("PRAGMA application_id").fetchone()
-        (version,) = link.execute("PRAGMA user_version").fetchone()
+        version = version_of(link)
         (tables,) = link.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if (application, version, tables) == (0, 0, 0):
         return False  # its making was cut short
     if application != APPLICATION:
         raise StoreError(f"{path} is another program's database", "give another file")
-    if version != SCHEMA_VERSION:
-        raise StoreError(
-            f"{path} has schema version {version}, this castell knows {SCHEMA_VERSION}",
-            "use the castell that wrote it, and a new store with this one",
-        )
+    check_version(version, str(path), writing=writing)
     return True
 
 
@@ -74,14 +73,62 @@ def make(link: sqlite3.Connection, study: Study, secure: bool) -> None:
     if link.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         link.execute("ROLLBACK")  # another process was first
         return
-    for statement in _SCHEMA:
-        link.execute(statement)
+    migrate(link)
     about = {"study": study.to_json(), "secure": _text(secure), "invitations": _text(False)}
-    about["id"] = new_store_id()
     link.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
     link.execute(f"PRAGMA application_id = {APPLICATION}")
-    link.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     link.execute("COMMIT")
+
+
+def bring_up_to_date(link: sqlite3.Connection, place: str) -> bool:
+    """Give a store the steps that it lacks, in one transaction: a crash leaves it as it was.
+
+    Returned is whether it lacked any. What they overwrite is gone from the files once the store is
+    put in order (`rest`).
+    """
+    if version_of(link) == SCHEMA_VERSION:
+        return False
+    link.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been first, or a newer castell.
+        check_version(version_of(link), place, writing=True)
+        migrate(link)
+        link.execute("COMMIT")
+    finally:
+        if link.in_transaction:
+            link.execute("ROLLBACK")
+    return True
+
+
+@contextlib.contextmanager
+def readable(path: Path) -> Iterator[Path]:
+    """A backup to read: the file, or an updated copy of it if an older castell wrote it.
+
+    A backup is never changed. The copy is its owner's alone, and gone when the block is left.
+    """
+    if not _is_older(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="castell-") as folder:
+        copy = Path(folder) / "copy.sqlite"
+        with (
+            contextlib.closing(connect(path, readonly=True)) as link,
+            contextlib.closing(connect(copy)) as target,
+        ):
+            link.backup(target)
+            bring_up_to_date(target, str(path))
+        yield copy
+
+
+def _is_older(path: Path) -> bool:
+    """Whether it is a store of an older version; no for what is none, or cannot be read."""
+    try:
+        if not is_castell(path, writing=True):
+            return False
+        with contextlib.closing(connect(path, readonly=True)) as link:
+            return version_of(link) < SCHEMA_VERSION
+    except (sqlite3.Error, OSError):
+        return False
 
 
 def _text(flag: bool) -> str:

@@ -141,6 +141,10 @@ class Store(Protocol):
         """Fill an empty store with another's content, in one transaction."""
         ...
 
+    def correct(self, study: Study) -> None:
+        """From now on the store holds reports of this study: the same with corrected words."""
+        ...
+
     def rest(self) -> None:
         """Called after a start, and when nothing has come for a moment: put the files in order."""
         ...
@@ -149,8 +153,8 @@ class Store(Protocol):
 
 
 def report_key(study: Study, id: bytes) -> bytes:
-    """What the store keeps of a report's id: a hash bound to the study."""
-    return hashlib.sha256(f"castell report {study.digest} ".encode() + id).digest()[:16]
+    """What the store keeps of a report's id: a hash bound to the study, corrected or not."""
+    return hashlib.sha256(f"castell report {study.origin} ".encode() + id).digest()[:16]
 
 
 def new_store_id() -> str:
@@ -177,7 +181,8 @@ def same_study(held: Study, wanted: Study | None, place: str) -> Study:
         raise StoreError(
             f"{place} holds reports of another study "
             f"({held.digest[:12]}, this is {wanted.digest[:12]})",
-            "any change makes another study: give it a store of its own with --store",
+            "if words were corrected: castell correct, and its study file from then on; any other "
+            "change makes another study: give it a store of its own with --store",
         )
     return held
 

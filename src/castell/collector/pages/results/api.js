@@ -103,6 +103,7 @@ export class Refused extends Error {
 /** @param {string} path @param {URLSearchParams} [asked] @param {AbortSignal} [signal] */
 async function get(path, asked, signal) {
   const query = asked && asked.size ? `?${asked}` : "";
+  // As seen from the page: a proxy may have put the collector below a path of its own.
   const answer = await fetch(`results/api/${path}${query}`, {
     headers: { authorization: `Bearer ${token() ?? ""}` },
     credentials: "omit",

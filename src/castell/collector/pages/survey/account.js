@@ -23,7 +23,7 @@ export function ledger(state, speech, entries) {
     make(
       "li",
       {},
-      make("strong", { dir: "auto" }, digest === study.digest ? speech.title(study) : name),
+      make("strong", { dir: "auto" }, study.digests.includes(digest) ? speech.title(study) : name),
       make("span", {}, spent(epsilon)),
     ),
   );

@@ -85,7 +85,7 @@ export function reviewScreen(state, speech, url, entries, act) {
  * @param {Entry[]} entries
  */
 function cost({ person: { study } }, { say, atMost }, entries) {
-  const stands = entries.some(({ digest }) => digest === study.digest);
+  const stands = entries.some(({ digest }) => study.digests.includes(digest));
   const epsilon = atMost(study.epsilon, 2);
   return make("p", {}, stands ? say("stands") : say("cost", { epsilon }));
 }

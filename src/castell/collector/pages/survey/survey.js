@@ -7,6 +7,7 @@ import { Refusal } from "../client/refusal.js";
 import { meet } from "../client/respondent.js";
 import { ledger } from "./account.js";
 import { closedScreen } from "./closed.js";
+import { correctedNote, correctedScreen } from "./corrected.js";
 import { introduction } from "./introduction.js";
 import { alreadyScreen, failure, notice, problemScreen, sentScreen } from "./notices.js";
 import { make, paragraphs, voice } from "./parts.js";
@@ -126,7 +127,10 @@ async function show(state, focus) {
   };
   const screens = {
     closed: () => closedScreen(state, speech, () => send(state)),
-    changed: () => notice(speech, "changedTitle", "changedLead", "accept", () => accept(state)),
+    changed: () =>
+      state.person.corrected.length > 0
+        ? correctedScreen(state.person.corrected, speech, () => accept(state))
+        : notice(speech, "changedTitle", "changedLead", "accept", () => accept(state)),
     waiting: () => [
       notice(speech, "waitingTitle", "waitingLead", "waitingSend", () => send(state)),
       failure(state, speech),
@@ -145,6 +149,7 @@ async function show(state, focus) {
       {},
       state.screen === "ask" && introduction(state, speech),
       screens[state.screen](),
+      state.screen === "ask" && correctedNote(study.corrections, speech),
     ),
     ledger(state, speech, entries),
   );

@@ -131,6 +131,11 @@ export const de = {
   changedLead:
     "Seit Sie diese Seite zum ersten Mal geöffnet haben, wurden ihre Fragen oder ihr Schutz geändert. Was Sie damals gelesen haben, gilt nicht mehr. Lesen Sie es wie eine neue Studie.",
   accept: "Verstanden, zeigen Sie mir die geänderte Studie",
+  correctedTitle: "Wörter dieser Studie wurden berichtigt",
+  correctedLead:
+    "Seit Sie diese Seite zum ersten Mal geöffnet haben, wurden einige Wörter berichtigt. Ihr Gerät hat geprüft, dass sich sonst nichts geändert hat: dieselben Antworten, auf dieselbe Weise verborgen. Lesen Sie die neuen Wörter, bevor Sie weitermachen.",
+  correctedOn: "Berichtigt am {day}:",
+  correctedAccept: "Gelesen, zeigen Sie mir die Fragen",
   waitingTitle: "Eine Meldung ist vielleicht nicht angekommen",
   waitingLead:
     "Beim letzten Mal kam keine Bestätigung. Sie können dieselbe Meldung noch einmal senden: Sie zählt einmal.",

@@ -127,6 +127,11 @@ export const en = {
   changedLead:
     "Since you first opened this page, its questions or its protection were changed. What you agreed to then does not hold any more. Read it as a new study.",
   accept: "I have understood, show me the changed study",
+  correctedTitle: "Words of this study were corrected",
+  correctedLead:
+    "Since you first opened this page, some words were corrected. Your device has checked that nothing else changed: the same answers, hidden in the same way. Read the new words before you go on.",
+  correctedOn: "Corrected on {day}:",
+  correctedAccept: "I have read it, show me the questions",
   waitingTitle: "One report may not have arrived",
   waitingLead:
     "The last time, no confirmation came back. You can send the same report again: it will count once.",

@@ -128,6 +128,11 @@ export const es = {
   changedLead:
     "Desde que abrió esta página por primera vez han cambiado sus preguntas o su protección. Lo que aceptó entonces ya no vale. Léalo como un estudio nuevo.",
   accept: "Entendido, mostrar el estudio cambiado",
+  correctedTitle: "Se han corregido palabras de este estudio",
+  correctedLead:
+    "Desde que abrió esta página por primera vez se han corregido algunas palabras. Su dispositivo ha comprobado que nada más ha cambiado: las mismas respuestas, ocultas de la misma manera. Lea las palabras nuevas antes de continuar.",
+  correctedOn: "Corregido el {day}:",
+  correctedAccept: "Lo he leído, mostrar las preguntas",
   waitingTitle: "Puede que un informe no haya llegado",
   waitingLead:
     "La última vez no llegó confirmación. Puede enviar el mismo informe otra vez: contará una sola vez.",

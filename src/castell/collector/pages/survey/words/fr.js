@@ -129,6 +129,11 @@ export const fr = {
   changedLead:
     "Depuis que vous avez ouvert cette page pour la première fois, ses questions ou sa protection ont changé. Ce que vous aviez accepté ne vaut plus. Lisez-la comme une nouvelle étude.",
   accept: "J’ai compris, montrez-moi l’étude changée",
+  correctedTitle: "Des mots de cette étude ont été corrigés",
+  correctedLead:
+    "Depuis que vous avez ouvert cette page pour la première fois, quelques mots ont été corrigés. Votre appareil a vérifié que rien d’autre n’a changé : les mêmes réponses, cachées de la même façon. Lisez les nouveaux mots avant de continuer.",
+  correctedOn: "Corrigé le {day} :",
+  correctedAccept: "J’ai lu, montrez-moi les questions",
   waitingTitle: "Un envoi n’est peut-être pas arrivé",
   waitingLead:
     "La dernière fois, aucune confirmation n’est revenue. Vous pouvez renvoyer le même : il ne comptera qu’une fois.",

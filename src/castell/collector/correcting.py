@@ -1,0 +1,92 @@
+"""The command line's verb that corrects words of a study while its reports stay: correct.
+
+The owner edits the study file, this compares it with the study in the store. The store is changed
+first, the file after it: if that fails, the same command once more writes the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from castell.collector.store import open_store
+from castell.collector.store.store import Store
+from castell.errors import StudyError
+from castell.study.corrections import Change, changes
+from castell.study.study import Study
+from castell.study.toml_file import correction_section, read_toml
+
+
+def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
+    """The study in a store with the words of another, and what changes by that: perhaps nothing."""
+    held = store.study
+    found = list(changes(held.content, words.content))
+    if (
+        not found
+        and words.digest
+        == Study(held.schema, design=held.design, name=held.name, text=held.text).digest
+    ):
+        return held, []
+    return held.corrected(words, time.strftime("%Y-%m-%d", time.gmtime())), found
+
+
+def read_words(path: Path) -> Study:
+    """The study in a file without its corrections: they do not fit words that are changed again."""
+    if path.suffix == ".json":
+        made = Study.load(path)
+        return Study(made.schema, design=made.design, name=made.name, text=made.text)
+    try:
+        return Study(**{**read_toml(path.read_text(encoding="utf-8")), "corrections": ()})
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"cannot read {path} ({error!s:.80})", "give a study file") from None
+
+
+def file_with_corrections(path: Path, study: Study) -> str:
+    """The text of a study file with the corrections at its end. What a person wrote stays."""
+    if path.suffix == ".json":
+        return study.to_json()
+    text = path.read_text(encoding="utf-8")
+    known = len(read_toml(text)["corrections"])
+    added = "".join(map(correction_section, study.corrections[known:]))
+    text = f"{text.rstrip()}\n{added}" if added else text
+    with contextlib.suppress(StudyError):
+        if Study.from_toml(text) == study:
+            return text
+    raise StudyError(
+        f"the corrections in {path} are not those of the store",
+        "take its [[correction]] sections out, then correct again",
+    )
+
+
+def write_file(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with part.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(path.stat().st_mode & 0o777)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def correct(
+    path: Path, place: str, agree: Callable[[list[Change]], bool], spool: Path | None = None
+) -> tuple[Study, list[Change]]:
+    """Correct the study of a store as its file says, if whoever sees the changes agrees."""
+    words = read_words(path)
+    with contextlib.closing(open_store(place, spool=spool)) as store:
+        made, found = corrected(store, words)
+        text = file_with_corrections(path, made)
+        if found:
+            if not agree(found):
+                return store.study, []
+            store.correct(made)
+    write_file(path, text)
+    return made, found
