@@ -1,4 +1,4 @@
-"""The examples for nginx and Caddy before a collector, as they are but for ports and keys."""
+"""The examples for nginx and caddy before a collector; only ports and certificate are ours."""
 
 from __future__ import annotations
 
