@@ -13,7 +13,7 @@ import pytest
 from castell import Attribute, Schema, Study
 from tests.browser.conftest import ROOT
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, answer, opened, proceed, review, send
+from tests.browser.taking_part import ANSWERS, answer, opened, proceed, review, send, with_text
 from tests.collecting import Collector
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def with_study(page: Page, text: str) -> list[str]:
         bodies.append(route.request.post_data)
         route.fulfill(status=201, body='{"status":"stored"}', content_type="application/json")
 
-    page.route("**/study.json", lambda route: route.fulfill(body=text))
+    with_text(page, text)
     page.route("**/reports", store)
     return bodies
 

@@ -106,12 +106,14 @@ def check(
 ) -> None:
     """Check a study and say what it costs a respondent."""
     from castell.collector.browser_channels import browser_warning
+    from castell.collector.look import load_look, look_warnings
     from castell.study.page_warnings import page_warnings
     from castell.study.study import Study
 
     made = Study.load(study)
     statement = made.statement()
-    for warning in filter(None, [browser_warning(made), *page_warnings(made)]):
+    found = [browser_warning(made), *page_warnings(made), *look_warnings(load_look(study))]
+    for warning in filter(None, found):
         _note(f"warning: {warning}")
     if publish is not None:
         made.save(publish, overwrite=True)

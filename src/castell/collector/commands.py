@@ -84,11 +84,15 @@ def serve(
     connections_each: Annotated[
         int, typer.Option(help="Most connections from one address, a proxy apart.")
     ] = 256,
+    kiosk: Annotated[
+        bool, typer.Option("--kiosk", help="A shared device: the page starts anew with each person.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Collect reports: the survey at /, results at /results, reports durable once answered."""
     with needs_extra():
         from castell.collector.browser_channels import browser_warning
+        from castell.collector.look import load_look, look_warnings
         from castell.collector.places import without_password
         from castell.collector.security.tokens import new_token
         from castell.collector.serving import check_proxies, listen, run
@@ -109,8 +113,8 @@ def serve(
     )
     check_proxies(proxy)
     wire_of(made)  # a study that cannot be collected leaves no store behind
-    warning = browser_warning(made)
-    if warning is not None:
+    look = load_look(study, kiosk=kiosk)
+    for warning in filter(None, [browser_warning(made), *look_warnings(look)]):
         typer.echo(f"castell: warning: {warning}", err=True)
     place = _chosen_store(context, store, study)
     listening = listen(host, port)
@@ -134,7 +138,7 @@ def serve(
         if opened.invited():
             typer.echo("invited  each report needs an invitation (castell invite)")
 
-    run(State(made, opened, settings), listening, proxies=proxy, on_start=announce)
+    run(State(made, opened, settings, look), listening, proxies=proxy, on_start=announce)
 
 
 def invite(

@@ -8,6 +8,7 @@ from typing import Any
 
 from castell.channels import Kinds, MatrixResponse, channel_of
 from castell.errors import StudyError
+from castell.study.page import Page
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import LINKS, SAID, StudyText
 
@@ -23,7 +24,8 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"not valid TOML ({error})", "correct the file") from None
     known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute", "channel"}
-    _only(content, known | TEXTS, "the study")
+    _only(content, known | TEXTS | {"page"}, "the study")
+    Page.of(content.get("page", {}))  # not part of the study; a mistake in it is told all the same
     tables = content.get("attribute")
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise StudyError(
