@@ -43,7 +43,7 @@ PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime 
 def run(quick: bool) -> dict[str, Any]:
     program = chromium.find()
     if program is None:
-        raise DataMissingError("there is no Chromium: install one, or name it by CASTELL_CHROMIUM")
+        raise DataMissingError("there is no Chromium", "install it, or name it by CASTELL_CHROMIUM")
     from playwright.sync_api import sync_playwright
 
     with (

@@ -63,9 +63,13 @@ ORDER = {
         "routes",
         "app",
         "serving",
+        "preview",
         "copies",
         "places",
+        "invitation_cards",
         "commands",
+        "invite_commands",
+        "page_commands",
     ],
 }
 

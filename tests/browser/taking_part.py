@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from castell.collector.page_words import built_in
+
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page, Route
 
@@ -49,8 +51,8 @@ def with_given(page: Page, change: Callable[[dict[str, Any]], object]) -> None:
 
 
 def with_text(page: Page, text: str) -> None:
-    """Put another published study in the place of the collector's."""
-    with_given(page, lambda given: given.update(study=text))
+    """Put another published study in the place of the collector's, with words for any language."""
+    with_given(page, lambda given: given.update(study=text, words=built_in()))
 
 
 def answer(page: Page, answers: dict[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""The command line's verbs of collecting: serve, invite, export, backup, restore."""
+"""The command line's verbs of collecting: serve, export, backup, restore."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     for verb, example in (
         (serve, "castell serve study.toml --port 8000"),
-        (invite, "castell invite study.toml 100 > invitations.txt"),
         (export, "castell export study.sqlite reports.parquet"),
         (backup, "castell backup study.sqlite backup.sqlite"),
         (restore, "castell restore backup.sqlite study.sqlite"),
@@ -85,7 +84,8 @@ def serve(
         int, typer.Option(help="Most connections from one address, a proxy apart.")
     ] = 256,
     kiosk: Annotated[
-        bool, typer.Option("--kiosk", help="A shared device: the page starts anew with each person.")
+        bool,
+        typer.Option("--kiosk", help="A shared device: each person begins anew."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -116,7 +116,7 @@ def serve(
     look = load_look(study, kiosk=kiosk)
     for warning in filter(None, [browser_warning(made), *look_warnings(look)]):
         typer.echo(f"castell: warning: {warning}", err=True)
-    place = _chosen_store(context, store, study)
+    place = chosen_store(context, store, study)
     listening = listen(host, port)
     try:
         opened = open_store(place, made, spool=spool)
@@ -139,26 +139,6 @@ def serve(
             typer.echo("invited  each report needs an invitation (castell invite)")
 
     run(State(made, opened, settings, look), listening, proxies=proxy, on_start=announce)
-
-
-def invite(
-    context: typer.Context,
-    study: StudyPath,
-    number: Annotated[int, typer.Argument(min=1, max=1_000_000, help="How many.")],
-    store: StoreOption = None,
-    as_json: Json = False,
-) -> None:
-    """Make invitations, each good for one report; from then on every report needs one."""
-    with needs_extra():
-        from castell.collector.store import open_store
-        from castell.collector.store.invitations import new_invitation
-    from castell.study.study import Study
-
-    made = Study.load(study)
-    with closing(open_store(_chosen_store(context, store, study), made)) as opened:
-        codes = [new_invitation() for _ in range(number)]
-        opened.invite(codes)
-    typer.echo(json.dumps({"invitations": codes}) if as_json else "\n".join(codes))
 
 
 def export(
@@ -229,7 +209,7 @@ def counts(place: str, study: Study) -> Counts | None:
         return counts_of(opened, study)
 
 
-def _chosen_store(context: typer.Context, store: str | None, study: Path) -> str:
+def chosen_store(context: typer.Context, store: str | None, study: Path) -> str:
     """The place that an option, the environment or the study's own place says."""
     from castell.collector.places import resolve
 

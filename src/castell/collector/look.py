@@ -11,7 +11,7 @@ from castell.collector.page_words import OwnWords, load_words
 from castell.errors import OptionError
 from castell.study.page import Page
 
-# A phone on a slow line loads the logo after the questions; at 50 kB a second this takes four seconds.
+# It is loaded after the questions; at 50 kB a second this takes four seconds.
 LARGEST_LOGO = 200_000
 _KINDS = {
     ".svg": ("image/svg+xml", (b"<svg", b"<?xml", b"<!--", b"<!DOCTYPE", b"\xef\xbb\xbf<")),
@@ -71,14 +71,15 @@ def look_warnings(look: Look) -> list[str]:
         found.append(
             "the logo says nothing to people who do not see it: add logo_alt, the name it shows"
         )
-    for one in look.words:
-        if one.missing:
-            found.append(
-                f"the page's own words in {one.language!r} are not complete and not used "
-                f"({', '.join(one.missing)}): translate them; until then the page speaks English "
-                "around the study's texts"
-            )
-    return found
+    return found + [_incomplete(one) for one in look.words if one.missing]
+
+
+def _incomplete(own: OwnWords) -> str:
+    return (
+        f"the page's own words in {own.language!r} are not complete and not used "
+        f"({', '.join(own.missing)}): translate them; until then the page speaks English around "
+        "the study's texts"
+    )
 
 
 def _logo(path: Path, alt: str) -> Logo:

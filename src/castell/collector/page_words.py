@@ -23,13 +23,17 @@ from castell.study.texts import check_language
 FOLDER = Path(__file__).parent / "pages" / "survey" / "words"
 _FILLED = re.compile(r"\{(\w+)\}")
 
+_TEMPLATE = "castell words LANGUAGE FILE writes one to begin with"
+
 Words = Mapping[str, Any]  # a text for each key, and one list
 
 
 @cache
 def built_in() -> dict[str, Words]:
     """The languages that castell has, by their tag."""
-    return {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))}
+    return {
+        path.stem: json.loads(path.read_text("utf-8")) for path in sorted(FOLDER.glob("*.json"))
+    }
 
 
 @dataclass(frozen=True)
@@ -48,17 +52,19 @@ def load_words(path: Path) -> OwnWords:
     except (OSError, ValueError) as error:
         raise OptionError(
             f"the page's words {path} cannot be read ({error!s:.80})",
-            "castell words LANGUAGE writes a file to begin with",
+            _TEMPLATE,
         ) from None
-    language = content.pop("language", None)
+    language, words = str(content.get("language", "")), content.get("words")
     try:
         check_language(language)
-        for key, value in content.items():
+        if not isinstance(words, dict) or set(content) != {"language", "words"}:
+            raise OptionError("there is more or less than a language and words", _TEMPLATE)
+        for key, value in words.items():
             _check(key, value)
     except CastellError as error:
         error.problem = f"{path}: {error.problem}"
         raise
-    given = {key: value for key, value in content.items() if value}
+    given = {key: value for key, value in words.items() if value}
     return OwnWords(language, given, tuple(key for key in built_in()["en"] if key not in given))
 
 
@@ -115,6 +121,8 @@ def template(language: str) -> str:
         "# The survey page's own words. Translate every text; keep what stands in braces.",
         '# Then name this file in the study file: [page] words = ["..."]',
         f'language = "{language}"',
+        "",
+        "[words]",
     ]
     for key, text in built_in()["en"].items():
         if isinstance(text, list):

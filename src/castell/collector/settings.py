@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from urllib.parse import urlsplit
 
@@ -104,4 +104,4 @@ class State:
     study: Study
     store: Store
     settings: Settings
-    look: Look = Look()
+    look: Look = field(default_factory=Look)

@@ -1,8 +1,8 @@
 """How the survey page looks and behaves: the [page] table of a study file.
 
-It is not published with the study and not in the digest. The digest stands for what is asked and how
-it is hidden; a logo, a colour, the page's own words and the place where it is shown are neither, so
-they may change in the middle of a collection without making it another study.
+It is not published with the study and not in the digest. The digest stands for what is asked and
+how it is hidden; a logo, a colour, the page's own words and the place where it is shown are
+neither, so they may change in the middle of a collection without making it another study.
 
 >>> Page.of({"accent": "#0a5a63", "kiosk": True}).kiosk
 True

@@ -14,6 +14,7 @@ export function ledger(state, speech, entries) {
   const { say, atMost } = speech;
   const { study, store } = state.person;
   if (state.setting.kiosk) return make("footer", {}, links(state, speech));
+  const kept = store.persistent || state.setting.preview;
   const forget = async () => {
     if (!window.confirm(say("forgetSure"))) return;
     await store.forget();
@@ -39,7 +40,7 @@ export function ledger(state, speech, entries) {
     {},
     make("h2", {}, say("ledgerTitle")),
     rows.length > 0 ? make("ul", { class: "ledger" }, rows) : make("p", {}, say("ledgerNone")),
-    make("p", { class: "small" }, say(store.persistent ? "ledgerNote" : "ledgerLost")),
+    make("p", { class: "small" }, say(kept ? "ledgerNote" : "ledgerLost")),
     links(state, speech),
     rows.length > 0 &&
       make("button", { type: "button", class: "plain", click: forget }, say("forget")),
