@@ -7,8 +7,8 @@ import { make } from "./parts.js";
 /** @param {Speech} speech */
 export function previewBand({ say }) {
   return make(
-    "div",
-    { class: "preview", role: "note" },
+    "aside",
+    { class: "preview" },
     make("strong", {}, say("preview")),
     make("span", { id: "preview-problem" }),
   );

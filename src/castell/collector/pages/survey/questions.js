@@ -187,7 +187,7 @@ function question(state, attribute, place, count, speech) {
       ),
     ),
     make("p", { class: "error", id: error }),
-    values.length > MOST_BUTTONS ? list() : make("div", { class: "choices" }, buttons),
+    values.length > MOST_BUTTONS ? list() : make("div", { class: "choices", ...voice(spokenIn) }, buttons),
   );
 }
 
