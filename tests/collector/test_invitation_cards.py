@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import stat
+from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,11 +13,11 @@ import pytest
 
 from castell import Attribute, Study
 from castell.collector.invitation_cards import check_url, qr_files, sheet, table
-from castell.collector.store import open_store
+from castell.collector.store import Submission, open_store
 from castell.collector.store.invitations import new_invitation
 from castell.errors import OptionError
 from castell.study.texts import StudyText
-from tests.collector.respondents import STUDY
+from tests.collector.respondents import STUDY, pair
 from tests.collector.test_commands import castell, fails
 
 URL = "https://example.org/survey/"
@@ -132,6 +133,20 @@ def test_nothing_is_overwritten_and_nothing_made_in_vain(study: Path) -> None:
         castell("invite", study, "1", "--url", URL, "--csv", folder / "new.csv", "--sheet", missing)
     assert not (folder / "new.csv").exists()  # its codes would let nobody in
     assert "anybody may send" in castell("invitations", folder / "study.sqlite")
+
+
+def test_used_ones_are_not_counted(place: str) -> None:
+    """On both stores, and while the report that used one still waits in the spool."""
+    codes = [new_invitation() for _ in range(11)]
+    with closing(open_store(place, STUDY)) as store:
+        store.invite(codes)
+        assert "10 or more" in castell("invitations", place)
+        for code in codes[:2]:
+            store.add([Submission((pair(),), code)])
+        assert "fewer than 10" in castell("invitations", place)
+        for code in codes[2:]:
+            store.add([Submission((pair(),), code)])
+        assert "none: nobody else" in castell("invitations", place)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +59,12 @@ def test_the_price_is_that_of_the_channels(size: int, epsilon: float) -> None:
         return math.sqrt(other * (1 - other)) / (own - other)
 
     assert price(size, epsilon) == pytest.approx(error(size + 1) / error(size), rel=1e-6)
+
+
+def test_the_documents_have_these_prices() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "browser.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d+) %[^|]*\| (\d+) % \| (\d+) % \| (\d+) % \|$", page, re.M)
+    assert len(rows) == 4
+    for size, *told in rows:
+        worked_out = [100 * (price(int(size), epsilon) - 1) for epsilon in (0.5, 1.0, 2.0, 4.0)]
+        assert [int(text) for text in told] == [round(number) for number in worked_out]
