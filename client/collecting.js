@@ -44,6 +44,16 @@ export async function askCollector(reportsUrl) {
   } catch {
     // It says nothing.
   }
+  return collectingOf(told);
+}
+
+/**
+ * What the collector's own description says.
+ *
+ * @param {any} told
+ * @returns {Collecting}
+ */
+export function collectingOf(told) {
   const opens = Number.isNaN(Date.parse(told?.opens)) ? null : String(told.opens);
   return { phase: notOpen(told) ?? "open", opens, invited: told?.invitations === true };
 }

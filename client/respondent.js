@@ -33,13 +33,15 @@ import { blockCode, parseStudy } from "./study.js";
  * @param {string | URL} studyUrl
  * @param {string | URL} reportsUrl
  * @param {Store} [given]
+ * @param {string} [text] the published study, where a page came with it: it is not fetched then, and
+ *   checked all the same
  * @returns {Promise<Respondent>}
  */
-export async function meet(studyUrl, reportsUrl, given) {
+export async function meet(studyUrl, reportsUrl, given, text) {
   if (globalThis.crypto?.subtle === undefined) {
     throw new Refusal("device", "this page has no access to cryptography", "open it by https");
   }
-  const study = await parseStudy(await fetchText(studyUrl));
+  const study = await parseStudy(text ?? (await fetchText(studyUrl)));
   const store = given ?? (await openStore());
   const seen = `seen:${studyUrl}`;
   // Who has sent a report is asked nothing, whatever words were corrected since.

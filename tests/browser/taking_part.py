@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from castell.collector.page_words import built_in
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import BrowserContext, Page, Route
 
 ANSWERS = {"age": 1, "smokes": 2, "exercise": 0, "region": 5}
 OTHERS = {"age": 3, "smokes": 0, "exercise": 2, "region": 8}
@@ -25,6 +31,28 @@ def opened(context: BrowserContext, url: str, screen: str = "form#questions") ->
     page.wait_for_selector(screen)
     assert problems == []
     return page
+
+
+def with_given(page: Page, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change what the survey page comes with, as if the collector had sent it so."""
+
+    def document(route: Route) -> None:
+        answered = route.fetch()
+        block = re.compile(r'(<script type="application/json" id="given">)(.*?)(</script>)', re.S)
+        found = block.search(answered.text())
+        assert found is not None
+        given = json.loads(found[2])
+        change(given)
+        data = json.dumps(given).replace("<", "\\u003c")
+        body = answered.text().replace(found[0], found[1] + data + found[3])
+        route.fulfill(status=200, body=body, content_type="text/html")
+
+    page.route(lambda url: urlsplit(url).path == "/", document)
+
+
+def with_text(page: Page, text: str) -> None:
+    """Put another published study in the place of the collector's, with words for any language."""
+    with_given(page, lambda given: given.update(study=text, words=built_in()))
 
 
 def answer(page: Page, answers: dict[str, int]) -> None:

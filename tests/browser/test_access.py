@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,8 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from tests.browser.conftest import ROOT
-from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, answer, opened, proceed, review, send
+from tests.browser.states import STATES
+from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send, with_text
 from tests.collecting import Collector
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def with_study(page: Page, text: str) -> list[str]:
         bodies.append(route.request.post_data)
         route.fulfill(status=201, body='{"status":"stored"}', content_type="application/json")
 
-    page.route("**/study.json", lambda route: route.fulfill(body=text))
+    with_text(page, text)
     page.route("**/reports", store)
     return bodies
 
@@ -113,58 +112,6 @@ def test_what_a_screen_reader_hears(browser: Browser, surveyed: Collector) -> No
     context.close()
 
 
-def to_confirm(page: Page) -> None:
-    answer(page, ANSWERS)
-    proceed(page)
-
-
-def to_sent(page: Page) -> None:
-    to_confirm(page)
-    send(page)
-
-
-def to_already(page: Page) -> None:
-    to_sent(page)
-    page.reload()
-    page.locator("summary").click()
-
-
-def to_review(page: Page) -> None:
-    """The same survey, shown before it is sent: a changed study, so accepted first."""
-    with_study(page, Study.from_toml('review = "before"\n' + SURVEY).to_json())
-    page.reload()
-    page.get_by_role("button", name="I have understood").click()
-    answer(page, ANSWERS)
-    review(page)
-
-
-SHOWN: dict[str, Callable[[Page], None]] = {
-    "ask": lambda page: page.locator("summary").click(),
-    "missing": lambda page: page.locator("#questions button[type=submit]").click(),
-    "confirm": to_confirm,
-    "review": to_review,
-    "sent": to_sent,
-    "already": to_already,
-}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("screen", SHOWN)
-def test_accessibility_rules_hold(
-    browser: Browser, surveyed: Collector, screen: str, scheme: Any
-) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    for size in (DESKTOP, PHONE) if scheme == "light" else (PHONE,):
-        context = browser.new_context(locale="en-US", viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
-        page = opened(context, surveyed.url)
-        SHOWN[screen](page)
-        found = axe.Axe().run(page).response
-        assert len(found["passes"]) > 20
-        broken = [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]]
-        assert broken == []
-        context.close()
-
-
 def test_the_check_of_accessibility_sees_what_it_should(
     browser: Browser, surveyed: Collector
 ) -> None:
@@ -178,21 +125,20 @@ def test_the_check_of_accessibility_sees_what_it_should(
     context.close()
 
 
-@pytest.mark.parametrize("width", [320, 390])
-def test_a_phone_need_not_scroll_sideways(
-    browser: Browser, surveyed: Collector, width: int
+@pytest.mark.parametrize("state", ["ask", "missing", "confirm", "review", "sent", "already"])
+def test_the_narrowest_phone_need_not_scroll_sideways(
+    browser: Browser, surveyed: Collector, state: str
 ) -> None:
-    for show in SHOWN.values():
-        context = browser.new_context(locale="en-US", viewport={"width": width, "height": 700})
-        page = opened(context, surveyed.url, "main button")
-        show(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        small = page.eval_on_selector_all(
-            "button, .choice, select",
-            "all => all.map(e => e.getBoundingClientRect().height).filter(h => h && h < 40)",
-        )
-        assert small == []
-        context.close()
+    context = browser.new_context(locale="en-US", viewport={"width": 320, "height": 700})
+    page = context.new_page()
+    STATES[state](page, surveyed.url)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    small = page.eval_on_selector_all(
+        "button, .choice, select",
+        "all => all.map(e => e.getBoundingClientRect().height).filter(h => h && h < 40)",
+    )
+    assert small == []
+    context.close()
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

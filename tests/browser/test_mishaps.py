@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send
+from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send, with_text
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext
@@ -139,7 +139,7 @@ def test_a_changed_study_is_refused_until_accepted(
     opened(context, running.url).close()
     weaker = Study.from_toml(SURVEY.replace("epsilon = 4.0", "epsilon = 7.5")).to_json()
     page = context.new_page()
-    page.route("**/study.json", lambda r: r.fulfill(body=weaker, content_type="application/json"))
+    with_text(page, weaker)
     posts: list[str] = []
     page.on("request", lambda r: posts.append(r.url) if r.method == "POST" else None)
     page.goto(running.url)
@@ -171,7 +171,7 @@ def test_a_damaged_study_is_not_asked(
     text = surveyed.study.to_json()
     assert old in text
     page = context.new_page()
-    page.route("**/study.json", lambda route: route.fulfill(body=text.replace(old, new)))
+    with_text(page, text.replace(old, new))
     page.goto(surveyed.url)
     page.wait_for_selector("[role=alert]")
     assert "cannot be answered" in page.locator("main").inner_text()

@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 BEFORE = 'review = "before"\n' + SURVEY
 
-# Everything that is ever in the page, attributes included, after each change to it.
+# Everything that is ever in the body of the page, attributes included, after each change to it. Its
+# head holds what every visitor gets, the words of all screens among it.
 RECORD = """
 window.rendered = [];
-new MutationObserver(() => window.rendered.push(document.documentElement.outerHTML)).observe(
+new MutationObserver(() => window.rendered.push(document.body?.outerHTML ?? "")).observe(
   document, {childList: true, subtree: true, attributes: true, characterData: true});
 """
 # What only a drawn report puts there.

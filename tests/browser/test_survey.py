@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, OTHERS, answer, opened, proceed, send
+from tests.browser.taking_part import (
+    ANSWERS,
+    OTHERS,
+    answer,
+    opened,
+    proceed,
+    send,
+    with_given,
+    with_text,
+)
 from tests.browser.wire import Request, Wiretap
 
 if TYPE_CHECKING:
@@ -191,7 +200,7 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     page.close()
     changed = Study.from_toml(SURVEY.replace("epsilon = 4.0", "epsilon = 7.5")).to_json()
     page = context.new_page()
-    page.route("**/study.json", lambda r: r.fulfill(body=changed, content_type="application/json"))
+    with_text(page, changed)
     page.route("**/reports", lambda r: r.fulfill(status=201, json={"status": "stored"}))
     page.goto(running.url)
     page.get_by_role("button", name="I have understood").click()
@@ -215,9 +224,9 @@ def test_the_page_is_few_files_and_few_bytes(browser: Browser, surveyed: Collect
     page.goto(surveyed.url)
     page.wait_for_selector("#questions")
     page.wait_for_timeout(300)
-    # The page, its script, its style, its picture, the study, and what the collector asks for.
-    assert 5 <= len(sizes) <= 6
-    assert sum(sizes) < 50_000
+    # The page with the study in it, its script, its style and its picture.
+    assert len(sizes) == 4
+    assert sum(sizes) < 40_000
     context.close()
 
 
@@ -305,7 +314,7 @@ def test_a_report_that_was_refused_with_its_invitation_stands(
         bodies.append(route.request.post_data)
         route.fulfill(status=403, json={"error": "the invitation was used already"})
 
-    page.route("**/collector.json", lambda r: r.fulfill(json={"invitations": True}))
+    with_given(page, lambda given: given["collector"].update(invitations=True))
     page.route("**/invitations", lambda r: r.fulfill(json={"status": "good"}))
     page.route("**/reports", refuse)
     for letter in "ab":

@@ -162,13 +162,33 @@ def test_check_says_what_it_costs(folder: Path, castell: Shell) -> None:
 def test_check_warns_of_reports_that_are_shown_before_they_are_sent(
     folder: Path, castell: Shell
 ) -> None:
-    assert castell("check", "study.toml").err == ""
+    assert "review" not in castell("check", "study.toml").err
     text = (folder / "study.toml").read_text()
     (folder / "before.toml").write_text('review = "before"\n' + text)
     told = castell("check", "before.toml")
     assert told.code == 0
-    assert told.err.startswith('warning: review = "before" shows respondents the drawn report')
+    assert 'warning: review = "before" shows respondents the drawn report' in told.err
     assert "leave review out" in told.err
+
+
+def test_check_warns_of_what_the_page_costs_and_refuses_what_it_cannot_show(
+    folder: Path, castell: Shell
+) -> None:
+    text = (folder / "study.toml").read_text()
+    assert "warning: no way not to answer 'age', 'region'" in castell("check", "study.toml").err
+    (folder / "kiosk.toml").write_text(text + "\n[page]\nkiosk = true\n")
+    assert "warning: kiosk mode: one device sends for many" in castell("check", "kiosk.toml").err
+    (folder / "pale.toml").write_text(text + '\n[page]\naccent = "#ffcc00"\n')
+    pale = castell("check", "pale.toml")
+    assert pale.code == 1
+    assert "take a darker colour" in pale.err
+
+
+def test_words_are_written_for_a_translator(folder: Path, castell: Shell) -> None:
+    assert "texts to translate into nl" in castell("words", "nl", "nl.toml").out
+    assert 'language = "nl"' in (folder / "nl.toml").read_text(encoding="utf-8")
+    assert castell("words", "nl", "nl.toml").code == 1
+    assert castell("words", "not a tag", "x.toml").code == 1
 
 
 def test_a_seed_is_marked_insecure_everywhere(folder: Path, castell: Shell) -> None:

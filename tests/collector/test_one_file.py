@@ -9,7 +9,7 @@ import pytest
 
 from castell.collector.browser_channels import CLIENT
 from castell.collector.one_file import one_script
-from castell.collector.routes import PAGES
+from castell.collector.survey_page import PAGES
 from tests.collector.respondents import collector
 
 FOLDERS = {"client": CLIENT, "survey": PAGES / "survey"}

@@ -12,6 +12,7 @@ import typer
 from castell import __version__
 from castell.cli import estimating, sending
 from castell.collector import commands as collecting
+from castell.collector import invite_commands, page_commands
 from castell.collector import owner_commands as owning
 from castell.errors import CastellError, OptionError
 
@@ -107,12 +108,15 @@ def check(
 ) -> None:
     """Check a study and say what it costs a respondent."""
     from castell.collector.browser_channels import browser_warning
+    from castell.collector.look import load_look, look_warnings
+    from castell.study.declining import decline_warning
     from castell.study.page_warnings import page_warnings
     from castell.study.study import Study
 
     made = Study.load(study)
     statement = made.statement()
-    for warning in filter(None, [browser_warning(made), *page_warnings(made)]):
+    found = [browser_warning(made), decline_warning(made), *page_warnings(made)]
+    for warning in filter(None, [*found, *look_warnings(load_look(study))]):
         _note(f"warning: {warning}")
     if publish is not None:
         made.save(publish, overwrite=True)
@@ -197,6 +201,8 @@ def demo(
 estimating.register(app)
 collecting.register(app)
 owning.register(app)
+invite_commands.register(app)
+page_commands.register(app)
 sending.register(app)
 
 

@@ -1,4 +1,4 @@
-"""The command line's verbs of collecting: serve, invite, correct, export, backup, restore."""
+"""The command line's verbs of collecting: serve, correct, export, backup, restore."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     for verb, example in (
         (serve, "castell serve study.toml --port 8000"),
-        (invite, "castell invite study.toml 100 > invitations.txt"),
         (correct, "castell correct study.toml"),
         (export, "castell export study.sqlite reports.parquet"),
         (backup, "castell backup study.sqlite backup.sqlite"),
@@ -91,6 +90,10 @@ def serve(
     connections_each: Annotated[
         int, typer.Option(help="Most connections from one address, a proxy apart.")
     ] = 256,
+    kiosk: Annotated[
+        bool,
+        typer.Option("--kiosk", help="A shared device: each person begins anew."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Collect reports: the survey at /, results at /results, reports durable once answered.
@@ -100,6 +103,7 @@ def serve(
     with needs_extra():
         from castell.collector.announcing import announcement, told
         from castell.collector.browser_channels import browser_warning
+        from castell.collector.look import look_warnings
         from castell.collector.planning import plan
         from castell.collector.serving import check_proxies, listen, run
         from castell.collector.settings import ConnectionLimits, Settings
@@ -116,10 +120,15 @@ def serve(
     )
     check_proxies(proxy)
     planned = plan(
-        study, lambda p: _chosen_store(context, store, p), store=store, opens=opens, closes=closes
+        study,
+        lambda p: chosen_store(context, store, p),
+        store=store,
+        opens=opens,
+        closes=closes,
+        kiosk=kiosk,
     )
     for one in planned.studies.values():
-        if (warning := browser_warning(one.study)) is not None:
+        for warning in filter(None, [browser_warning(one.study), *look_warnings(one.look)]):
             typer.echo(f"castell: warning: {warning}", err=True)
     with closing(listen(host, port)) as listening:
         name = f"[{host}]" if ":" in host else host
@@ -135,26 +144,6 @@ def serve(
 
         served = states[""] if planned.is_one else states
         run(served, listening, proxies=proxy, on_start=announce)
-
-
-def invite(
-    context: typer.Context,
-    study: StudyPath,
-    number: Annotated[int, typer.Argument(min=1, max=1_000_000, help="How many.")],
-    store: StoreOption = None,
-    as_json: Json = False,
-) -> None:
-    """Make invitations, each good for one report; from then on every report needs one."""
-    with needs_extra():
-        from castell.collector.store import open_store
-        from castell.collector.store.invitations import new_invitation
-    from castell.study.study import Study
-
-    made = Study.load(study)
-    with closing(open_store(_chosen_store(context, store, study), made)) as opened:
-        codes = [new_invitation() for _ in range(number)]
-        opened.invite(codes)
-    typer.echo(json.dumps({"invitations": codes}) if as_json else "\n".join(codes))
 
 
 def correct(
@@ -179,7 +168,7 @@ def correct(
             typer.echo(f"{change.where}\n  was  {change.was}\n  now  {change.now}", err=as_json)
         return yes or typer.confirm("Correct these words, for everybody to see?", err=True)
 
-    place = _chosen_store(context, store, study)
+    place = chosen_store(context, store, study)
     made, found = correcting.correct(study, place, agree, spool)
     if as_json:
         listed = [change._asdict() for change in found]
@@ -247,7 +236,7 @@ def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
         typer.echo(f"wrote {place}: {rows:,} reports")
 
 
-def _chosen_store(context: typer.Context, store: str | None, study: Path) -> str:
+def chosen_store(context: typer.Context, store: str | None, study: Path) -> str:
     """The place that an option, the environment or the study file says, else beside the study."""
     from castell.collector.places import resolve
 

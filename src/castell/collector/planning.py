@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from castell.collector.look import Look, load_look
 from castell.collector.settings import Settings, State
 from castell.collector.store import open_store
 from castell.collector.studies import by_path, study_files
@@ -26,6 +27,7 @@ class Planned:
     study: Study
     place: str
     hours: OpeningHours
+    look: Look
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Plan:
                 store = open_store(one.place, one.study, spool=spool)
                 undo.callback(store.close)
                 own = replace(settings, hours=one.hours)
-                states[name] = State(one.study, store, own)
+                states[name] = State(one.study, store, own, one.look)
             undo.pop_all()
         return states
 
@@ -58,6 +60,7 @@ def plan(
     store: str | None = None,
     opens: str | None = None,
     closes: str | None = None,
+    kiosk: bool = False,
 ) -> Plan:
     """What `castell serve` was asked for. A folder has several studies, even if it holds one now:
     their addresses stay as they are when another joins them.
@@ -75,7 +78,7 @@ def plan(
             "several studies have hours of their own",
             "write opens and closes into [collection] of each study file",
         )
-    planned = [_planned(path, store_of, opens, closes) for path in paths]
+    planned = [_planned(path, store_of, opens, closes, kiosk) for path in paths]
     if not several:
         return Plan({"": planned[0]})
     slugs = by_path(one.study for one in planned)
@@ -87,7 +90,11 @@ def plan(
 
 
 def _planned(
-    path: Path, store_of: Callable[[Path], str], opens: str | None, closes: str | None
+    path: Path,
+    store_of: Callable[[Path], str],
+    opens: str | None,
+    closes: str | None,
+    kiosk: bool,
 ) -> Planned:
     study = Study.load(path)
     wire_of(study)  # refused if it cannot be collected
@@ -96,4 +103,5 @@ def _planned(
     hours = OpeningHours(
         a_time("--opens", opens) or hours.opens, a_time("--closes", closes) or hours.closes
     )
-    return Planned(study, store_of(path), hours)
+    look = load_look(path, kiosk=kiosk)
+    return Planned(study, store_of(path), hours, look)

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
 from castell.collector.invitation_check import invitation_check
-from castell.collector.one_file import OneFile, one_script
 from castell.collector.openapi import openapi
 from castell.collector.operations import Operations
 from castell.collector.responses import json_answer
 from castell.collector.settings import State
 from castell.collector.store.store import Rules, StoreError
+from castell.collector.survey_page import PAGES, survey_routes
 from castell.collector.wire import Wire
-
-HERE = Path(__file__).parent
-PAGES = HERE / "pages"
-# In the order they hold: the last one has the last word.
-STYLES = ("base.css", "survey.css", "pictures.css", "narrow.css")
 
 
 def core_routes(
@@ -62,9 +56,12 @@ def core_routes(
 
         return answer
 
-    async def survey(request: Request) -> Response:
-        del request
-        return FileResponse(PAGES / "survey" / "index.html", headers={"cache-control": "no-cache"})
+    async def told_now() -> dict[str, Any]:
+        """What /collector.json says, for the survey page; nothing if the store cannot be read."""
+        try:
+            return told(await asyncio.to_thread(state.store.rules))
+        except StoreError:
+            return {}
 
     routes: list[BaseRoute] = [
         # For the other methods only: a POST never gets as far as this (see Intake).
@@ -78,14 +75,7 @@ def core_routes(
         Route("/openapi.json", by_rules(lambda rules: described[rules.invited])),
     ]
     folders = {"client": CLIENT, "survey": PAGES / "survey", "results": PAGES / "results"}
-    if (PAGES / "survey" / "index.html").is_file():
-        script = OneFile.of(one_script("survey/survey.js", folders), "text/javascript")
-        styles = "\n".join((PAGES / "survey" / name).read_text("utf-8") for name in STYLES)
-        routes += [
-            Route("/", survey),
-            Route("/survey.js", script.answer),
-            Route("/survey.css", OneFile.of(styles, "text/css").answer),
-        ]
+    routes += survey_routes(state.study, state.look, told_now)
     for name, folder in folders.items():
         if folder.is_dir():
             routes.append(Mount(f"/static/{name}", _Files(directory=folder)))

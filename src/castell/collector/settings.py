@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from urllib.parse import urlsplit
 
+from castell.collector.look import Look
 from castell.collector.store.store import Store
 from castell.errors import OptionError
 from castell.study.collection_table import ALWAYS, OpeningHours
@@ -100,8 +101,9 @@ def _is_origin(text: str) -> bool:
 
 @dataclass(frozen=True)
 class State:
-    """A running collector: the study, its store and the settings."""
+    """A running collector: the study, its store, the settings and how the survey page looks."""
 
     study: Study
     store: Store
     settings: Settings
+    look: Look = field(default_factory=Look)

@@ -11,6 +11,7 @@ from castell.channels import Kinds, MatrixResponse, channel_of
 from castell.errors import StudyError
 from castell.study.collection_table import CollectionTable
 from castell.study.corrections import Correction, corrections_of
+from castell.study.page import Page
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import LINKS, SAID, StudyText
 
@@ -27,8 +28,10 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         raise StudyError(f"not valid TOML ({error})", "correct the file") from None
     known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute", "channel"}
     known |= {"correction"}
-    _only(content, known | TEXTS | {"collection"}, "the study")
-    CollectionTable.of(content)  # no part of the study, but a mistake in it is found here
+    _only(content, known | TEXTS | {"collection", "page"}, "the study")
+    # No part of the study, but a mistake in them is told all the same.
+    CollectionTable.of(content)
+    Page.of(content.get("page", {}))
     tables = content.get("attribute")
     if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
         raise StudyError(

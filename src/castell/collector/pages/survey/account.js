@@ -13,6 +13,8 @@ import { make } from "./parts.js";
 export function ledger(state, speech, entries) {
   const { say, atMost } = speech;
   const { study, store } = state.person;
+  if (state.setting.kiosk) return make("footer", {}, links(state, speech));
+  const kept = store.persistent || state.setting.preview;
   const forget = async () => {
     if (!window.confirm(say("forgetSure"))) return;
     await store.forget();
@@ -38,7 +40,7 @@ export function ledger(state, speech, entries) {
     {},
     make("h2", {}, say("ledgerTitle")),
     rows.length > 0 ? make("ul", { class: "ledger" }, rows) : make("p", {}, say("ledgerNone")),
-    make("p", { class: "small" }, say(store.persistent ? "ledgerNote" : "ledgerLost")),
+    make("p", { class: "small" }, say(kept ? "ledgerNote" : "ledgerLost")),
     links(state, speech),
     rows.length > 0 &&
       make("button", { type: "button", class: "plain", click: forget }, say("forget")),
@@ -51,10 +53,13 @@ export function ledger(state, speech, entries) {
  * @param {State} state
  * @param {Speech} speech
  */
-function links({ person: { study } }, { say, link }) {
+function links({ person: { study }, setting: { kiosk } }, { say, link }) {
   const found = /** @type {const} */ (["imprint", "privacy"]).flatMap((key) => {
     const href = link(study, key);
-    return href === "" ? [] : [make("a", { href, rel: "noreferrer noopener" }, say(key)), " "];
+    if (href === "") return [];
+    // A link would lead a device that many people use away from the survey.
+    if (kiosk) return [make("span", {}, `${say(key)}: ${href}`), " "];
+    return [make("a", { href, rel: "noreferrer noopener" }, say(key)), " "];
   });
   return found.length > 0 && make("p", { class: "links" }, found);
 }

@@ -20,7 +20,7 @@ const WEAK = 0.9;
  * @param {State} state
  * @param {Speech} speech
  */
-export function introduction({ person: { study, store }, asked }, speech) {
+export function introduction({ person: { study, store }, asked, setting }, speech) {
   const { say } = speech;
   const { each, chance, right } = riskOf(study, asked);
   const likeliest = each.reduce((a, b) => (b.guess.right > a.guess.right ? b : a));
@@ -36,7 +36,7 @@ export function introduction({ person: { study, store }, asked }, speech) {
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
     drawn &&
       make("p", {}, say("drawnNote", { asked: each.length, count: study.attributes.length })),
-    !store.persistent && make("p", { class: "alert" }, say("noMemory")),
+    memory(setting.preview || store.persistent, setting.kiosk, speech),
     details(
       say("more"),
       [
@@ -50,7 +50,7 @@ export function introduction({ person: { study, store }, asked }, speech) {
       ],
       () => (drawn ? draw(study, speech) : []),
       [
-        store.persistent && make("p", {}, say("again")),
+        (setting.preview || store.persistent) && make("p", {}, say("again")),
         make("h3", {}, say("notProtected")),
         make(
           "ul",
@@ -60,6 +60,18 @@ export function introduction({ person: { study, store }, asked }, speech) {
       ],
     ),
   );
+}
+
+/**
+ * What a device does not keep, where that matters to a person.
+ *
+ * @param {boolean} kept
+ * @param {boolean} kiosk
+ * @param {Speech} speech
+ */
+function memory(kept, kiosk, { say }) {
+  if (kiosk) return make("p", {}, say("kioskNote"));
+  return !kept && make("p", { class: "alert" }, say("noMemory"));
 }
 
 /**

@@ -59,17 +59,19 @@ export function failure({ failure: refusal }, { say }) {
  * @param {State} state
  * @param {Speech} speech
  * @param {string} url
+ * @param {() => void} next what starts the page anew where many people use one device
  */
-export function sentScreen(state, speech, url) {
+export function sentScreen(state, speech, url, next) {
   const { say } = speech;
+  const { kiosk } = state.setting;
   return [
     make(
       "section",
       { class: "card done" },
       make("h2", { tabindex: -1 }, say("sentTitle")),
       paragraphs("thanks", speech.told(state.person.study, "thanks")),
-      make("p", {}, say("sentLead")),
-      completion(state, speech),
+      make("p", {}, say(kiosk ? "kioskSentLead" : "sentLead")),
+      kiosk ? leaving(speech, next) : completion(state, speech),
     ),
     make(
       "section",
@@ -79,6 +81,21 @@ export function sentScreen(state, speech, url) {
       reportParts(state, speech, url, true),
     ),
   ];
+}
+
+/**
+ * The way to the next person; a link would lead the device away from the survey.
+ *
+ * @param {Speech} speech
+ * @param {() => void} next
+ */
+function leaving({ say }, next) {
+  return make(
+    "div",
+    { class: "actions" },
+    make("button", { type: "button", class: "main", click: next }, say("kioskClear")),
+    make("span", { class: "small", id: "next" }),
+  );
 }
 
 /**

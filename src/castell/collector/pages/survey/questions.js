@@ -15,8 +15,9 @@ const MOST_BUTTONS = 8;
  * @param {State} state
  * @param {Speech} speech
  * @param {(answers: {[attribute: string]: string}) => void} done
+ * @param {(() => void) | null} remember keeps what is ticked over a reload, if that is wanted
  */
-export function askScreen(state, speech, done) {
+export function askScreen(state, speech, done, remember) {
   const { study } = state.person;
   const { say } = speech;
   const names = new Set(state.asked.flatMap((block) => study.blocks[block].attributes));
@@ -50,7 +51,7 @@ export function askScreen(state, speech, done) {
         });
     }
     if (state.invited) {
-      state.invitation = String(data.get("invitation")).trim().toLowerCase();
+      state.invitation = codeIn(String(data.get("invitation")));
       const field = /** @type {HTMLElement} */ (document.getElementById("invited"));
       const fits = INVITATION.test(state.invitation);
       mark(field, fits ? "" : say("invitationMissing"));
@@ -85,7 +86,7 @@ export function askScreen(state, speech, done) {
   const needed = state.uninvited || !INVITATION.test(state.invitation);
   return make(
     "form",
-    { id: "questions", novalidate: true, autocomplete: "off", submit },
+    { id: "questions", novalidate: true, autocomplete: "off", submit, change: remember ?? undefined },
     make("h2", { tabindex: -1, class: "quiet" }, say("questionsTitle")),
     missing,
     state.invited && needed && invitation(state, speech),
@@ -99,9 +100,20 @@ export function askScreen(state, speech, done) {
         { type: "submit", class: "main" },
         say(study.review === "before" ? "review" : "goOn"),
       ),
-      make("span", { class: "small" }, say("reviewNote")),
+      make("span", { class: "small" }, say("reviewNote"), remember && ` ${say("keptNote")}`),
     ),
   );
+}
+
+/**
+ * The code in what was typed, pasted or scanned: a link that holds it, or the code with or without
+ * spaces.
+ *
+ * @param {string} text
+ */
+function codeIn(text) {
+  const code = /[#&]invitation=([^&]*)/.exec(text)?.[1] ?? text;
+  return code.replace(/[\s-]/g, "").toLowerCase();
 }
 
 /**
@@ -175,7 +187,7 @@ function question(state, attribute, place, count, speech) {
       ),
     ),
     make("p", { class: "error", id: error }),
-    values.length > MOST_BUTTONS ? list() : make("div", { class: "choices" }, buttons),
+    values.length > MOST_BUTTONS ? list() : make("div", { class: "choices", ...voice(spokenIn) }, buttons),
   );
 }
 
@@ -184,6 +196,15 @@ function question(state, attribute, place, count, speech) {
  * @param {Speech} speech
  */
 function invitation({ invitation: code, uninvited }, { say }) {
+  // Scanners type what they read and end with Enter: that is not yet the end of the questions.
+  const enter = (/** @type {Event} */ event) => {
+    if (/** @type {KeyboardEvent} */ (event).key !== "Enter") return;
+    event.preventDefault();
+    const field = /** @type {HTMLInputElement} */ (event.target);
+    field.value = codeIn(field.value);
+    const first = document.querySelector(".question:is(fieldset) :is(input, select)");
+    /** @type {HTMLElement | null} */ (first)?.focus();
+  };
   return make(
     "div",
     { class: uninvited ? "card question open" : "card question", id: "invited" },
@@ -195,7 +216,8 @@ function invitation({ invitation: code, uninvited }, { say }) {
       id: "invitation",
       name: "invitation",
       value: code,
-      maxlength: 40,
+      maxlength: 400,
+      keydown: enter,
       "aria-invalid": uninvited ? "true" : undefined,
       autocomplete: "off",
       autocapitalize: "none",

@@ -1,27 +1,33 @@
 // The survey page: made from the study, one screen after the other. Nothing leaves this device but
 // the report, and its text is on the screen once it has arrived.
 
-import { askCollector } from "../client/collecting.js";
+import { askCollector, collectingOf } from "../client/collecting.js";
 import { readLedger } from "../client/ledger.js";
 import { Refusal } from "../client/refusal.js";
 import { meet } from "../client/respondent.js";
+import { memoryStore } from "../client/store.js";
 import { ledger } from "./account.js";
 import { closedScreen } from "./closed.js";
 import { correctedNote, correctedScreen } from "./corrected.js";
+import { readGiven } from "./given.js";
+import { header, ticked } from "./header.js";
 import { introduction } from "./introduction.js";
+import { forgetAnswers, keepAnswers, keptAnswers } from "./kept.js";
+import { attend } from "./kiosk.js";
 import { alreadyScreen, failure, notice, problemScreen, sentScreen } from "./notices.js";
-import { make, paragraphs, voice } from "./parts.js";
+import { make } from "./parts.js";
+import { followFile, previewBand } from "./preview.js";
 import { askScreen } from "./questions.js";
 import { confirmScreen, reviewScreen } from "./sending.js";
-import { bestLanguage, languagesOf, speak } from "./words.js";
+import { bestLanguage, directionOf, languagesOf, speaker } from "./words.js";
 
 /** @typedef {import("../client/report.js").Report} Report */
 /** @typedef {import("../client/respondent.js").Respondent} Respondent */
-/** @typedef {import("./words.js").Speech} Speech */
 
 /**
  * @typedef {object} State
  * @property {Respondent} person
+ * @property {import("./given.js").Setting} setting
  * @property {number[]} asked the blocks that this device reports
  * @property {boolean} invited whether a report needs an invitation
  * @property {import("../client/collecting.js").Collecting} collecting
@@ -40,40 +46,85 @@ const page = /** @type {HTMLElement} */ (document.getElementById("page"));
 const status = /** @type {HTMLElement} */ (document.getElementById("status"));
 const reportsUrl = new URL("reports", document.baseURI);
 
+const given = readGiven();
+const speak = speaker(given.words);
+const setting = given.page;
+
+/** @type {State} the person who is at this page now */
+let current;
+
 start().catch((error) => {
   const kind = error instanceof Refusal ? error.kind : "study";
-  const say = speak(bestLanguage(["en", "de", "es", "fr"], navigator.languages)).say;
+  const { say } = speak(bestLanguage(Object.keys(given.words), navigator.languages));
   page.replaceChildren(problemScreen(kind, String(error?.problem ?? error), say));
 });
 
 async function start() {
-  const asked = askCollector(reportsUrl); // meanwhile
-  const person = await meet(new URL("study.json", document.baseURI).href, reportsUrl);
+  current = await newcomer(collectingOf(given.collector));
+  // The browser's own way back leads from the last look to the questions, not off the page.
+  window.addEventListener("popstate", () => {
+    const looking = current.screen === "review" || current.screen === "confirm";
+    if (looking && !handedOver(current)) go(current, "ask");
+  });
+  if (setting.kiosk) {
+    attend({ where, say: () => speak(current.language).say, restart });
+    // A code that is scanned opens the same page with another end of its address.
+    window.addEventListener("hashchange", restart);
+  }
+  if (setting.preview) followFile();
+  await show(current);
+}
+
+/**
+ * A person who has just come to the page. Of those before, only their own device remembers anything.
+ *
+ * @param {State["collecting"]} collecting
+ * @returns {Promise<State>}
+ */
+async function newcomer(collecting) {
+  const store = setting.kiosk || setting.preview ? memoryStore() : undefined;
+  const studyUrl = new URL("study.json", document.baseURI).href;
+  const person = await meet(studyUrl, reportsUrl, store, given.study);
   const { study } = person;
   const entry = await person.entry();
-  const collecting = await asked;
-  /** @type {State} */
-  const state = {
+  const screen = person.changed ? "changed" : firstScreen(entry, collecting);
+  const invitation = new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "";
+  if (setting.kiosk) history.replaceState(null, "", location.pathname + location.search);
+  if (entry) forgetAnswers(study);
+  return {
     person,
+    setting,
     asked: await person.asked(),
     invited: collecting.invited,
     collecting,
-    invitation: new URLSearchParams(location.hash.slice(1)).get("invitation") ?? "",
+    invitation,
     uninvited: false,
     agreed: false,
     language: bestLanguage(languagesOf(study), navigator.languages),
-    answers: {},
-    screen: person.changed ? "changed" : firstScreen(entry, collecting),
+    answers: setting.kiosk || entry ? {} : keptAnswers(study),
+    screen,
     report: standing(entry),
     sending: false,
     failure: null,
   };
-  // The browser's own way back leads from the last look to the questions, not off the page.
-  window.addEventListener("popstate", () => {
-    const looking = state.screen === "review" || state.screen === "confirm";
-    if (looking && !handedOver(state)) go(state, "ask");
-  });
-  await show(state);
+}
+
+/** The next person, on a device that many use: nothing is left of the one before. */
+async function restart() {
+  status.textContent = "";
+  // It may have closed since the page was loaded.
+  current = await newcomer(await askCollector(reportsUrl));
+  await show(current);
+  window.scrollTo(0, 0);
+}
+
+/** What happens at a device that many people use. */
+function where() {
+  if (current.sending) return "busy";
+  if (current.screen === "sent") return "sent";
+  const field = /** @type {HTMLInputElement | null} */ (document.getElementById("invitation"));
+  const touched = Object.keys(ticked(current.person.study)).length > 0 || field?.value;
+  return touched || current.screen !== "ask" ? "answering" : "nobody";
 }
 
 /**
@@ -119,11 +170,12 @@ async function show(state, focus) {
   const speech = speak(state.language, study.language || "en");
   const entries = await readLedger(store);
   document.documentElement.lang = speech.pageLanguage;
+  document.documentElement.dir = directionOf(speech.pageLanguage);
   document.title = speech.title(study);
   const url = String(reportsUrl);
   const act = {
     send: () => send(state),
-    back: handedOver(state) ? null : () => history.back(),
+    back: handedOver(state) ? null : () => back(state),
   };
   const screens = {
     closed: () => closedScreen(state, speech, () => send(state)),
@@ -136,14 +188,20 @@ async function show(state, focus) {
       failure(state, speech),
     ],
     already: () => alreadyScreen(state, speech, url),
-    ask: () => askScreen(state, speech, (answers) => proceed(state, answers)),
+    ask: () => askScreen(state, speech, (answers) => proceed(state, answers), remember(state)),
     confirm: () => [confirmScreen(state, speech, url, entries, act), failure(state, speech)],
     review: () => [reviewScreen(state, speech, url, entries, act), failure(state, speech)],
-    sent: () => sentScreen(state, speech, url),
+    sent: () => sentScreen(state, speech, url, restart),
   };
   const early = ["closed", "changed", "waiting", "already", "ask"].includes(state.screen);
+  const choose = (/** @type {string} */ language) => {
+    state.language = language;
+    state.answers = { ...state.answers, ...ticked(study) };
+    show(state, "#language");
+  };
   page.replaceChildren(
-    header(state, speech),
+    ...(setting.preview ? [previewBand(speech)] : []),
+    header(state, speech, choose),
     make(
       "main",
       {},
@@ -187,8 +245,25 @@ async function proceed(state, answers) {
   const before = state.person.study.review === "before";
   state.answers = answers;
   state.report = before ? await draw(state) : null;
-  history.pushState(null, "");
+  // A device that many people use has no way back to what another one has answered.
+  if (!setting.kiosk) history.pushState(null, "");
   await go(state, before ? "review" : "confirm");
+}
+
+/** @param {State} state */
+function back(state) {
+  if (setting.kiosk) go(state, "ask");
+  else history.back();
+}
+
+/**
+ * What keeps answers over a reload, if this page may.
+ *
+ * @param {State} state
+ * @returns {(() => void) | null}
+ */
+function remember({ person: { study } }) {
+  return setting.kiosk ? null : () => keepAnswers(study, ticked(study));
 }
 
 /**
@@ -232,7 +307,8 @@ async function send(state) {
   try {
     if (!state.report && (await giveWay(state))) return;
     state.report ??= await draw(state);
-    await state.person.send(state.report);
+    forgetAnswers(state.person.study); // from here on there is a report, and it stands
+    if (!setting.preview) await state.person.send(state.report);
     await go(state, "sent");
     status.textContent = say("sentTitle");
   } catch (error) {
@@ -250,6 +326,7 @@ async function send(state) {
       state.uninvited = true;
       state.report = null;
       await go(state, "ask");
+      remember(state)?.();
       document.getElementById("invitation")?.focus();
       return;
     }
@@ -262,65 +339,4 @@ async function send(state) {
     state.sending = false;
     page.removeAttribute("aria-busy");
   }
-}
-
-/**
- * @param {State} state
- * @param {Speech} speech
- */
-function header(state, speech) {
-  const { study } = state.person;
-  const languages = languagesOf(study);
-  const choose = (/** @type {Event} */ event) => {
-    state.language = /** @type {HTMLSelectElement} */ (event.target).value;
-    state.answers = { ...state.answers, ...chosen(study) };
-    show(state, "#language");
-  };
-  return make(
-    "header",
-    {},
-    languages.length > 1 &&
-      make(
-        "p",
-        { class: "language" },
-        make("label", { for: "language" }, speech.say("language")),
-        make(
-          "select",
-          { id: "language", change: choose, autocomplete: "off" },
-          languages.map((language) =>
-            make(
-              "option",
-              { value: language, lang: language, selected: language === state.language },
-              nameOf(language),
-            ),
-          ),
-        ),
-      ),
-    make("h1", voice(speech.told(study, "title").language), speech.title(study)),
-    paragraphs("lead", speech.told(study, "description")),
-  );
-}
-
-/**
- * What is ticked on the page now, so that a change of language keeps it.
- *
- * @param {Respondent["study"]} study
- * @returns {{[attribute: string]: string}}
- */
-function chosen(study) {
-  const form = /** @type {HTMLFormElement | null} */ (document.getElementById("questions"));
-  if (!form) return {};
-  const data = new FormData(form);
-  return Object.fromEntries(
-    study.attributes.flatMap(({ name, values }, i) => {
-      const code = data.get(`q${i}`);
-      return typeof code === "string" && code !== "" ? [[name, values[Number(code)]]] : [];
-    }),
-  );
-}
-
-/** @param {string} language in its own words */
-function nameOf(language) {
-  const name = new Intl.DisplayNames([language], { type: "language" }).of(language) ?? language;
-  return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
 }

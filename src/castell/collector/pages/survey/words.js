@@ -1,17 +1,9 @@
-// What the page says, in the languages it knows. All of them are loaded at once: fetching a language
+// What the page says, in the languages of the study. All of them come with the page: fetching a language
 // when it is chosen would tell the server which one was.
-
-import { de } from "./words/de.js";
-import { en } from "./words/en.js";
-import { es } from "./words/es.js";
-import { fr } from "./words/fr.js";
 
 /** @typedef {import("../client/study.js").Study} Study */
 /** @typedef {import("../client/study.js").Attribute} Attribute */
-/** @typedef {typeof en} Words */
-
-/** @type {{[language: string]: Words}} */
-const PAGES = { de, en, es, fr };
+/** @typedef {(typeof import("./words/en.json"))} Words */
 
 /**
  * @typedef {object} Speech
@@ -74,13 +66,23 @@ export function bestLanguage(known, wanted) {
 }
 
 /**
+ * @param {{[language: string]: Words}} pages the page's words in each of its languages
+ * @returns {(language: string, original?: string) => Speech} speaks a language, and the study's own
+ *   where there is no translation
+ */
+export function speaker(pages) {
+  return (language, original = language) => speech(pages, language, original);
+}
+
+/**
+ * @param {{[language: string]: Words}} pages
  * @param {string} language
- * @param {string} [original] the study's own, which is spoken where there is no translation
+ * @param {string} original
  * @returns {Speech}
  */
-export function speak(language, original = language) {
-  const pageLanguage = bestLanguage(Object.keys(PAGES), [language, "en"]);
-  const words = PAGES[pageLanguage];
+function speech(pages, language, original) {
+  const pageLanguage = bestLanguage(Object.keys(pages), [language, "en"]);
+  const words = pages[pageLanguage];
   const number = (/** @type {number} */ value, digits = 0) =>
     new Intl.NumberFormat(pageLanguage, {
       minimumFractionDigits: digits,
