@@ -116,10 +116,11 @@ def check(
     made = Study.load(study)
     statement = made.statement()
     found = [browser_warning(made), decline_warning(made), *page_warnings(made)]
-    for warning in filter(None, [*found, *look_warnings(load_look(study))]):
-        _note(f"warning: {warning}")
+    found += look_warnings(load_look(study))
     if publish is not None:
         made.save(publish, overwrite=True)
+    for warning in filter(None, found):
+        _note(f"warning: {warning}")
     if as_json:
         _print_json(statement.to_dict())
         return

@@ -13,7 +13,10 @@ import { make } from "./parts.js";
 export function ledger(state, speech, entries) {
   const { say, atMost } = speech;
   const { study, store } = state.person;
-  if (state.setting.kiosk) return make("footer", {}, links(state, speech));
+  if (state.setting.kiosk) {
+    const found = links(state, speech);
+    return found ? make("footer", {}, found) : "";
+  }
   const kept = store.persistent || state.setting.preview;
   const forget = async () => {
     if (!window.confirm(say("forgetSure"))) return;
