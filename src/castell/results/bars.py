@@ -24,7 +24,7 @@ from castell.results.canvas import (
 from castell.results.chart_data import ChartData, share_text
 from castell.results.text_lines import break_lines, width_of
 
-# More rows than these are no longer read; on a phone they are longer.
+# More rows than these are no longer read; of several attributes a phone shows fewer.
 MOST_BARS, MOST_ON_A_PHONE = 40, 20
 # Less room than this is a phone's.
 NARROW = 500
@@ -35,7 +35,7 @@ _NUMBERS = 58.0  # the column of shares as numbers
 def bars(data: ChartData, room: float, truth: Floats | None = None) -> Canvas:
     """A bar for each cell, the largest ones where there are many; `truth` is marked where known."""
     size = data.probabilities.size
-    most = MOST_BARS if room >= NARROW else MOST_ON_A_PHONE
+    most = MOST_BARS if room >= NARROW or len(data.labels) == 1 else MOST_ON_A_PHONE
     rows = np.arange(size)
     if size > most:
         shares = np.nan_to_num(data.probabilities.ravel(), nan=-np.inf)
@@ -54,7 +54,7 @@ def _draw(data: ChartData, records: list[dict[str, Any]], room: float, said: str
     left = 10.0 if above else min(longest, 0.42 * room) + 10
     right = room - _NUMBERS
     low, high = _ends(records)
-    ticks = _ticks(low, high, 3 if right - left < 260 else 6)
+    ticks = _ticks(low, high, 4 if right - left < 280 else 6)
 
     def place(share: float) -> float:
         return left + (share - low) / (high - low) * (right - left)
@@ -91,7 +91,7 @@ def _draw(data: ChartData, records: list[dict[str, Any]], room: float, said: str
     words += [
         Words(place(t), s, (f"{100 * t:.6g}%",), "tick", "center") for s in sides for t in ticks
     ]
-    unit = break_lines(data.unit, room, 11)
+    unit = break_lines(data.unit, room - left, 11)
     words.append(Words(left, y + 22, unit, "tick"))
     height = y + 22 + height_of(unit, "tick")
     return Canvas("bars", room, height, tuple(under), tuple(boxes), tuple(over), tuple(words), said)

@@ -20,6 +20,8 @@ BLUE, INK, MUTED, GRID = "#3b6ea8", "#22303c", "#5d6b78", "#dfe4e9"
 HEAT = "#86b0de"
 TRUTH = "#c2410c"
 FONT = "Helvetica, Arial, sans-serif"
+# Bold words are wider by so much at most.
+BOLD = 1.12
 # Where a picture stands by itself, in a notebook or a file.
 USUAL_ROOM = 720
 
@@ -112,8 +114,7 @@ def paint(canvas: Canvas, data: ChartData, title: str) -> Any:
     ]
     below = [line for text in (*data.below, canvas.said) if text for line in _title(text, canvas)]
     heading = alt.TitleParams(
-        # Titles are bold, and so a little wider.
-        list(break_lines(title, canvas.room / 1.1, 13)),
+        list(break_lines(title, canvas.room / BOLD, 13)),
         subtitle=below,
         anchor="start",
         offset=14,
@@ -167,6 +168,7 @@ def _words(alt: Any, canvas: Canvas) -> list[Any]:
     by_look = sorted(canvas.words, key=lambda words: (words.role, words.align))
     for (role, align), same in groupby(by_look, key=lambda words: (words.role, words.align)):
         size, color = ROLES[role]
+        weight = "bold" if role == "heading" else "normal"
         # A mark for each line: in one text of several lines those written from the right get lost.
         records = [
             {"x": words.x, "y": words.y + k * size * LINE + 1, "line": line}
@@ -175,7 +177,7 @@ def _words(alt: Any, canvas: Canvas) -> list[Any]:
         ]
         found.append(
             alt.Chart(alt.Data(values=records), name=f"words_{role}_{align}")
-            .mark_text(align=align, baseline="top", fontSize=size, color=color)
+            .mark_text(align=align, baseline="top", fontSize=size, color=color, fontWeight=weight)
             .encode(**_place(alt, canvas, second=False), text="line:N")
         )
     return found

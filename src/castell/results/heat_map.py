@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from castell.results.canvas import HEAT, Box, Canvas, Words, height_of, line_height
+from castell.results.canvas import BOLD, HEAT, Box, Canvas, Words, height_of, line_height
 from castell.results.chart_data import ChartData, half_text, share_text
 from castell.results.text_lines import break_lines, is_broken, isolated, width_of
 
 # Shares need so much room, and words that are broken at least so much.
 _NARROWEST, _BREAKABLE = 54.0, 68.0
-_WIDEST = 150.0
+_USUAL, _WIDEST = 110.0, 150.0
 MOST_LINES = 6
 MOST_ROWS = 60
 _BETWEEN = 32.0
@@ -39,18 +39,21 @@ def heat_map(data: ChartData, room: float) -> Canvas | None:
     for panels in (2, 1) if len(data.labels) == 3 else (1,):
         part = (room - (panels - 1) * _BETWEEN) / panels
         for axes in ((one, other), (other, one)):
-            grid = _grid(data, *axes, part)
+            grid = _grid(data, *axes, part, MOST_LINES // panels)
             if grid is not None:
                 return _draw(data, grid, room, panels)
     return None
 
 
-def _grid(data: ChartData, down: int, across: int, room: float) -> _Grid | None:
+def _grid(data: ChartData, down: int, across: int, room: float, lines: int) -> _Grid | None:
+    """None where names would need more lines than these, or columns are too narrow."""
     columns = data.values[across]
     rows = data.probabilities.size // len(columns)
-    natural = max(width_of(value, 12) for value in data.values[down])
-    spare = room - _NARROWEST * len(columns)
-    left = min(natural, max(0.3 * room, 84.0), spare - 10) + 10
+    names = (*data.values[down], data.labels[down][:24])
+    natural = max(width_of(name, 12) for name in names)
+    # Names get what columns leave over; narrow columns leave some, too.
+    usual = max(0.3 * room, 84.0, room - _USUAL * len(columns))
+    left = min(natural, usual, room - _NARROWEST * len(columns) - 10) + 10
     step = min(_WIDEST, (room - left) / len(columns))
     inside = step - 6
     if rows > MOST_ROWS or step < _NARROWEST or left < min(natural + 10, 80.0):
@@ -59,7 +62,10 @@ def _grid(data: ChartData, down: int, across: int, room: float) -> _Grid | None:
         return None
     if left - 10 < _BREAKABLE and any(is_broken(v, left - 10, 12) for v in data.values[down]):
         return None
-    if max(len(break_lines(value, inside, 12)) for value in columns) > MOST_LINES:
+    broken = [break_lines(value, inside, 12) for value in columns]
+    if max(len(name) for name in broken) > MOST_LINES:
+        return None
+    if max(len(break_lines(value, left - 10, 12)) for value in data.values[down]) > lines:
         return None
     return _Grid(down, across, left, step)
 
@@ -119,7 +125,7 @@ def _head(
     wide = grid.step * len(data.values[grid.across])
     if panel:
         about = f"{isolated(data.labels[0])}: {isolated(panel)}"
-        heading = break_lines(about, grid.left + wide, 13)
+        heading = break_lines(about, (grid.left + wide) / BOLD, 13)
         words.append(Words(x, y, heading, "heading"))
         y += height_of(heading, "heading") + 8
     title = break_lines(data.labels[grid.across], wide, 12)

@@ -71,7 +71,7 @@ def is_broken(text: str, room: float, size: float) -> bool:
 def _pieces(word: str, room: float, size: float) -> list[str]:
     """A word in as few pieces as there is room for, none of them much shorter than the others."""
     pieces = _filled(word, room, size)
-    even = _filled(word, width_of(word, size) / len(pieces) + size, size)
+    even = _filled(word, min(room, width_of(word, size) / len(pieces) + size), size)
     return even if len(even) == len(pieces) else pieces
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from castell.collector.results.mosaic_values import BETWEEN, NAME, Side, across, down
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
-from castell.results.canvas import MUTED, Box, Canvas, Line, Words, height_of, line_height
+from castell.results.canvas import BOLD, MUTED, Box, Canvas, Line, Words, height_of, line_height
 from castell.results.chart_data import ChartData, half_text, share_text
 from castell.results.joint import JointEstimate
 from castell.results.text_lines import break_lines, isolated, quoted, spread_out, width_of
@@ -19,6 +19,8 @@ GAP = 1.5
 MOST_PANELS = 8
 # What is put together may be half of everybody at most, and a name so many pixels from its tile.
 MOST_TOGETHER, FARTHEST = 0.5, 60.0
+# So many of the tiles have room for their share and its interval.
+LEAST_WRITTEN = 0.4
 # A departure from independence that noise alone makes in one cell of some twenty.
 NOISE = 2.0
 SHADES = {
@@ -79,7 +81,8 @@ class _Square:
 def mosaic(joint: JointEstimate, data: ChartData, room: float) -> Canvas | None:
     """Two attributes in a rectangle; of three the first has one for each of its values.
 
-    None where those are too many, or where names would be far from their tiles.
+    None where those are too many, names would be far from their tiles, or tiles have no room for
+    numbers.
     """
     if len(joint.shape) == 3 and joint.shape[0] > MOST_PANELS:
         return None
@@ -127,6 +130,9 @@ def _draw(joint: JointEstimate, data: ChartData, room: float, columns: int) -> C
             words += names
             ends.append(end)
         y = max(ends) + 20
+    tested = sum(box.cell is not None for box in boxes)
+    if sum(each.role == "small" for each in words) < LEAST_WRITTEN * tested:
+        return None
     if max(abs(line.x2 - line.x) + abs(line.y2 - line.y) for line in lines) > FARTHEST:
         return None
     end, keys, texts = _legend(boxes, room, y)
@@ -158,7 +164,9 @@ def _title(data: ChartData, room: float) -> tuple[list[Words], float]:
 def _heading(data: ChartData, panel: int, room: float) -> tuple[str, ...]:
     if len(data.labels) < 3:
         return ()
-    return break_lines(f"{isolated(data.labels[0])}: {isolated(data.values[0][panel])}", room, 13)
+    return break_lines(
+        f"{isolated(data.labels[0])}: {isolated(data.values[0][panel])}", room / BOLD, 13
+    )
 
 
 def _tiles(

@@ -76,9 +76,15 @@ import { token } from "./token.js";
  * @property {string} verdict
  * @property {string[]} notes
  * @property {Signal[]} signals
- * @property {string | null} chart
- * @property {Spec | null} spec
+ * @property {string | null} [sums] that these shares need not add up, where they need not
+ * @property {Picture[]} pictures the chart, the widest first; none where none can be drawn
  * @property {string | null} chart_problem
+ */
+
+/**
+ * A chart laid out for so many pixels across, and what must be said about it.
+ *
+ * @typedef {{room: number, kind: string, said: string, spec: Spec}} Picture
  */
 
 /**

@@ -106,13 +106,13 @@ export function showTable(answer, sort) {
   );
 }
 
-/** The answer in a sentence, for those who do not see the chart. @param {Answer} answer */
-export function inWords(answer) {
+/** The answer in a sentence, for those who do not see the chart. @param {Answer} answer @param {string} kind of the chart */
+export function inWords(answer, kind) {
   const width = answer.attributes.length;
   const best = sorted(answer.cells, width, "share")[0];
   const [share, , low, high] = numbersOf(best, width);
   return (
-    `${answer.chart ?? "table"} of ${answer.labels.join(" by ")}, ${answer.cells.length} cells. ` +
+    `${kind} of ${answer.labels.join(" by ")}, ${answer.cells.length} cells. ` +
     `The largest is ${best.slice(0, width).join(", ")} with ${percent(share)} ` +
     `(${percent(low)} to ${percent(high)}). All numbers are in the table below.`
   );
