@@ -25,10 +25,10 @@ def filter_body(context: Any, body: Any) -> bool:
 
 
 @schemathesis.hook
-def filter_query(context: Any, query: Any) -> bool:
+def filter_case(context: Any, case: Any) -> bool:
     """Leave out questions in which each parameter is as described, but one does not fit another."""
     del context
-    asked = query or {}
+    asked = case.query or {}
     if not any(name in asked for name in ("given", "merge", "within", "chart")):
         return True
     return not _is_described(asked) or _is_answered(asked)

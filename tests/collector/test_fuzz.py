@@ -135,7 +135,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
             env={
                 **os.environ,
                 "SCHEMATHESIS_HOOKS": "tests.collector.schemathesis_hooks",
-                "PYTHONPATH": str(ROOT),
+                "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
             },
             capture_output=True,
             text=True,

@@ -116,7 +116,11 @@ async function get(path, asked, signal) {
   });
   if (answer.ok) return answer;
   const said = await answer.json().catch(() => ({}));
-  throw new Refused(answer.status, said.error ?? "The collector gave no answer", said.remedy ?? "");
+  throw new Refused(
+    answer.status,
+    said.error ?? "The collector could not answer this",
+    said.remedy ?? "The page tries again by itself; if it stays so, the collector's log says why",
+  );
 }
 
 /** @param {AbortSignal} signal @returns {Promise<Overview>} */
