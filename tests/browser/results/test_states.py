@@ -7,6 +7,7 @@ import html
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,7 +17,10 @@ from tests.browser.results.analyst import TEXT, Analyst, numbers, serving
 from tests.browser.results.states import EXPECTED, STATES, Walk
 from tests.collecting import Collector
 
-# Words of these are on the page's own ground, and a table stands where there is one.
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+# States without a table, and so without a chart.
 SHOWS_NOTHING = {
     "no token", "wrong token", "expired token", "storage blocked", "too few reports", "loading",
     "progress", "refused", "failed", "unreachable",
@@ -60,12 +64,12 @@ def test_every_state(
             taken.append((name, page.screenshot()))
         page.close()
     if taken:
-        _sheet(analyst, taken, width).screenshot(
-            path=screens / f"results-states-{width}-{scheme}.png", full_page=True
-        )
+        sheet = _sheet(analyst.browser, taken, width)
+        sheet.screenshot(path=screens / f"results-states-{width}-{scheme}.png", full_page=True)
+        sheet.close()
 
 
-def _sheet(analyst: Analyst, taken: list[tuple[str, bytes]], width: int):  # type: ignore[no-untyped-def]
+def _sheet(browser: Browser, taken: list[tuple[str, bytes]], width: int) -> Page:
     """All pictures on one page."""
     wide = 460 if width > 900 else 280
     figures = "".join(
@@ -74,9 +78,8 @@ def _sheet(analyst: Analyst, taken: list[tuple[str, bytes]], width: int):  # typ
         for name, png in taken
     )
     style = "body{font:14px sans-serif;display:flex;flex-wrap:wrap;gap:12px}figure{margin:0}"
-    page = analyst.open(
-        "about:blank", 5 * (wide + 12) + 16 if width < 900 else 3 * (wide + 12) + 16
-    )
+    columns = 3 if width > 900 else 5
+    page = browser.new_page(viewport={"width": columns * (wide + 12) + 16, "height": 600})
     page.set_content(f"<style>{style}img{{border:1px solid #999}}</style>{figures}")
     return page
 

@@ -3,7 +3,7 @@
 import { clear, draw, pictureFor } from "./chart.js";
 import { at, el, percent, whole } from "./dom.js";
 import { showForm, textsOf } from "./form.js";
-import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.js";
+import { inWords, overTime, reading, showNotes, showSignals, showTable } from "./panels.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Overview} Overview */
@@ -110,6 +110,7 @@ function showAnswer(answer) {
   at("answered").hidden = !answer;
   at("chart-title").textContent = answer ? answer.labels.join(" × ") : "";
   at("chart-sub").textContent = answer ? underTitle(answer) : "";
+  at("reading").textContent = answer ? reading(answer) : "";
   at("spent").textContent = answer ? short(answer.epsilon_of_these) : "–";
   for (const place of document.querySelectorAll(".sums")) place.textContent = answer?.sums ?? "";
   showNotes(answer);
