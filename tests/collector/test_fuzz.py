@@ -129,6 +129,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
         command = [sys.executable, "-m", "schemathesis.cli", "run"]
         command += [f"{made.told['address']}/openapi.json", "--checks", "all", "--seed", "1"]
         command += ["--max-examples", str(20 * SOAK), "-H", f"Authorization: Bearer {TOKEN}"]
+        command += ["--request-timeout", "120"]  # a first fit on a busy machine
         ran = subprocess.run(
             [*command, "--no-color", "--phases", "coverage,fuzzing"],
             cwd=tmp_path,
