@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks._board import Case, mean_and_error, scores
 from benchmarks._trials import MEASURES
-from castell.results.plots import BLUE, INK, MUTED
+from castell.results.canvas import BLUE, INK, MUTED
 from experiments.harness import FLOOR, PRODUCT, REFERENCES, UNIFORM
 from experiments.style import GOLD, GREEN, ORANGE, PLUM, TEAL, finish, log_axis
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import Any
 
-from castell.results.plots import BLUE, INK, MUTED
+from castell.results.canvas import BLUE, INK, MUTED
 from experiments.harness import FLOOR, PRODUCT, UNIFORM
 from experiments.settings import line
 from experiments.text import Result

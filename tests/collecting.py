@@ -25,6 +25,7 @@ class Collector:
     url: str
     study: Study
     store: Path
+    pid: int
 
     def codes(self) -> list[tuple[int, ...]]:
         """The codes of all reports in the store, in no order."""
@@ -53,7 +54,7 @@ def collecting(study: str, folder: Path, *options: str) -> Iterator[Collector]:
         try:
             assert process.stdout is not None
             told = json.loads(process.stdout.readline())
-            yield Collector(told["address"], Study.load(file), Path(told["store"]))
+            yield Collector(told["address"], Study.load(file), Path(told["store"]), process.pid)
         finally:
             process.terminate()
 

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from starlette.testclient import TestClient
 
-from castell import Attribute, Schema, Study
 from castell.collector.store import open_store
 from castell.collector.wire import id_text
 from tests.collector.process import ROOT, collecting
 from tests.collector.respondents import STUDY, TOKEN, WIDTHS, collector
+from tests.collector.small_study import SMALL
 
 SOAK = int(os.environ.get("CASTELL_SOAK", "1"))
 JSON = {"content-type": "application/json"}
@@ -123,21 +123,20 @@ def test_requests(fuzzed: TestClient, method: str, path: str, headers: dict[str,
 
 def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     """All of its checks, over the wire, on a collector that runs as an operator runs it."""
-    # A study whose widest table is small: its results can be asked for in every combination.
-    small = Study(Schema([Attribute(n, ["a", "b", "c"]) for n in ("x", "y")]), epsilon=2.0)
-    (tmp_path / "study.json").write_text(small.to_json(), encoding="utf-8")
+    (tmp_path / "study.json").write_text(SMALL.to_json(), encoding="utf-8")
     options = ["--port", "0", "--rate", "0", "--minimum", "1", "--token", TOKEN]
     with collecting(tmp_path, *options) as made:
         command = [sys.executable, "-m", "schemathesis.cli", "run"]
         command += [f"{made.told['address']}/openapi.json", "--checks", "all", "--seed", "1"]
         command += ["--max-examples", str(20 * SOAK), "-H", f"Authorization: Bearer {TOKEN}"]
+        command += ["--request-timeout", "120"]  # a first fit on a busy machine
         ran = subprocess.run(
             [*command, "--no-color", "--phases", "coverage,fuzzing"],
             cwd=tmp_path,
             env={
                 **os.environ,
                 "SCHEMATHESIS_HOOKS": "tests.collector.schemathesis_hooks",
-                "PYTHONPATH": str(ROOT),
+                "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}",
             },
             capture_output=True,
             text=True,

@@ -9,8 +9,10 @@ import msgspec
 from castell import __version__
 from castell.collector.opening import Phase
 from castell.collector.results.downloads import FORMATS
+from castell.collector.results.question import CHARTS
 from castell.collector.wire import INVITATION_PATTERN, structs_of
 from castell.estimators import methods_for
+from castell.inference.postprocess import STEPS
 from castell.study.study import Study
 
 Document = dict[str, Any]
@@ -37,11 +39,12 @@ _RESULTS_REFUSALS = {
     "429": "Wrong tokens too often",
     "503": "Too many questions at once, or the store cannot be read",
 }
-# No schema can say which values belong to which attribute.
-_SHARES = (
-    "Also `given=NAME=VALUE` (only respondents with it), `merge=NAME=VALUE` (values as one group), "
-    "both several times, and `within=NAME` (shares of those with each value of an attribute shown)."
-)
+# What a schema cannot say of a parameter: that depends on the attributes shown.
+_GIVEN = "Only respondents with one of these values of attributes that are not shown."
+_MERGE = "Values of an attribute shown that count as one: two or more of it, not all."
+_WITHIN = "Shares of those with each value of this attribute, which is shown beside another."
+_CHART = "`heat` and `mosaic` are for two or three attributes, `mosaic` for whole tables only."
+_POST = "Shares within, given or merged are never post-processed."
 
 
 def openapi(study: Study, *, invited: bool, most: int) -> Document:
@@ -95,10 +98,7 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             "/metrics": {"get": _needs_token(_reading("Counts for Prometheus", None))},
             "/results/api/overview": {"get": _needs_token(_reading("Reports over time", anything))},
             "/results/api/estimate": {
-                "get": _needs_token(
-                    _reading("A table with its errors", anything) | {"description": _SHARES},
-                    _question(study),
-                )
+                "get": _needs_token(_reading("A table with its errors", anything), _question(study))
             },
             "/results/api/progress": {
                 "get": _needs_token(
@@ -194,12 +194,19 @@ def _question(study: Study) -> list[Document]:
         "maxItems": len(study.names),
         "uniqueItems": True,
     }
+    labels = {
+        "type": "array",
+        "items": {"enum": [f"{a.name}={value}" for a in study.schema for value in a.values]},
+        "uniqueItems": True,
+    }
     return [
         {"name": "attributes", "in": "query", "required": True, "schema": several},
         _choice("method", list(methods_for(study))),
-        _choice("post", ["raw", "clip", "simplex"]),
-        # Those that fit any table. Others need a number of attributes, which no schema can say.
-        _choice("chart", ["auto", "bars"]),
+        _choice("post", list(STEPS)) | {"description": _POST},
+        _choice("chart", list(CHARTS)) | {"description": _CHART},
+        {"name": "given", "in": "query", "schema": labels, "description": _GIVEN},
+        {"name": "merge", "in": "query", "schema": labels, "description": _MERGE},
+        _choice("within", list(study.names)) | {"description": _WITHIN},
         {
             "name": "level",
             "in": "query",

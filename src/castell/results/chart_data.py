@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from castell.linear.operators import Floats
 from castell.results.joint_protocol import LabelledTable
 from castell.results.summary import INSECURE
+from castell.results.text_lines import join_values
 
 NUMBERS = ("probability", "standard_error", "lower", "upper")
 
@@ -24,6 +25,8 @@ class ChartData:
     values: tuple[tuple[str, ...], ...]
     numbers: Floats  # share, standard error, lower and upper end; then an axis for each attribute
     below: tuple[str, ...]
+    level: float = 0.95
+    whom: str = "respondents"  # what the shares are shares of
 
     @classmethod
     def of(cls, joint: LabelledTable, level: float) -> ChartData:
@@ -34,11 +37,22 @@ class ChartData:
             tuple(attribute.values for attribute in joint.attributes),
             np.stack([np.asarray(columns[name], float).reshape(shape) for name in NUMBERS]),
             lines_below(joint),
+            level,
         )
 
     @property
     def probabilities(self) -> Floats:
         return np.asarray(self.numbers[0])
+
+    @property
+    def digits(self) -> int:
+        """Of shares in percent: where all are small, one would not tell them apart."""
+        return 1 if np.nan_to_num(self.probabilities).max() > 0.02 else 2
+
+    @property
+    def unit(self) -> str:
+        """What an axis of shares is called."""
+        return f"share of {self.whom}, with {100 * self.level:g}% intervals"
 
     def records(self, rows: NDArray[np.intp] | None = None) -> list[dict[str, Any]]:
         """A record for each cell, or for some: its values v0, v1, ..., its numbers and its name.
@@ -59,6 +73,28 @@ class ChartData:
         ]
 
 
+def share_text(record: dict[str, Any], digits: int = 1) -> str:
+    """The share of a cell.
+
+    >>> share_text({"probability": 0.1234}), share_text({"probability": None})
+    ('12.3%', 'not known')
+    """
+    share = record["probability"]
+    if share is None:
+        return "not known"
+    return f"{round(share, digits + 2) + 0.0:.{digits}%}"  # a hair below zero is zero
+
+
+def half_text(record: dict[str, Any], digits: int = 1) -> str:
+    """Half the length of a cell's interval.
+
+    >>> half_text({"lower": 0.1, "upper": 0.2}), half_text({"lower": None, "upper": None})
+    ('± 5.0%', '')
+    """
+    low, high = record["lower"], record["upper"]
+    return "" if low is None or high is None else f"± {(high - low) / 2:.{digits}%}"
+
+
 def lines_below(joint: LabelledTable) -> tuple[str, ...]:
     """What stands below a chart's title: how it was made, of how many reports."""
     made = f"{joint.method}, {joint.post}; n = {joint.n:,}; epsilon = {joint.epsilon:.3g} in all"
@@ -67,4 +103,6 @@ def lines_below(joint: LabelledTable) -> tuple[str, ...]:
 
 def _record(values: tuple[str, ...], numbers: list[float]) -> dict[str, Any]:
     known = {name: x if x == x else None for name, x in zip(NUMBERS, numbers, strict=True)}
-    return {f"v{k}": value for k, value in enumerate(values)} | known | {"cell": " / ".join(values)}
+    return (
+        {f"v{k}": value for k, value in enumerate(values)} | known | {"cell": join_values(values)}
+    )

@@ -131,10 +131,10 @@ def test_methods_kinds_of_charts_and_levels(analyst: Analyst, health: Collector)
     assert numbers(page) != raw
     page.get_by_label("Intervals").select_option("0.99")
     page.get_by_role("columnheader", name="99% interval").wait_for()
-    for kind, mark in (("Bars", "circle"), ("Mosaic", "rect"), ("Heat map", "rect")):
+    for kind, drawn in (("Bars", "bars"), ("Mosaic", "mosaic"), ("Heat map", "heat")):
         page.get_by_role("radio", name=kind).check()
         wait_for_answer(page)
-        page.locator(f"#chart svg .mark-{'symbol' if mark == 'circle' else mark}").first.wait_for()
+        page.get_by_role("img", name=f"{drawn} of").wait_for()
         assert page.get_by_role("radio", name=kind).is_checked()
     # One attribute has bars only.
     attribute(page, "health").uncheck()
@@ -162,8 +162,8 @@ def test_a_refusal_is_shown_with_its_remedy_and_no_table(analyst: Analyst, tmp_p
     with serving(tmp_path, text, Study.from_toml(text).randomize(answers)) as collector:
         page = analyst.look(collector, ("a",))
         assert numbers(page)[0].startswith("<img src=/a0>")
-        assert "the 40 largest of 80 cells" in page.locator("#chart-sub").inner_text()
-        page.locator("#chart svg .mark-symbol path").first.hover()
+        assert "The 40 largest of 80 cells" in page.locator("#said").inner_text()
+        page.locator("#chart svg .mark-rect path").last.hover()
         page.locator("#vg-tooltip-element").get_by_text("<img src=/a").wait_for()
         assert page.locator("#main img, #vg-tooltip-element img").count() == 0
         analyst.expected.append("400")

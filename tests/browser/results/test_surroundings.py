@@ -86,7 +86,7 @@ def test_a_dark_page_has_dark_cards_and_light_words_in_charts(
 ) -> None:
     page = analyst.look(health, color_scheme="dark", chart="mosaic")
     assert _ground(page, "section[aria-labelledby=chart-title]") < 60
-    inks = page.locator("#chart svg [class*=words_down] text").evaluate_all(
+    inks = page.locator("#chart svg [class*=words_label] text").evaluate_all(
         "all => all.map((text) => getComputedStyle(text).fill)"
     )
     assert inks

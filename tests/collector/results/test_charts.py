@@ -11,8 +11,9 @@ import vl_convert
 
 from castell import Attribute, CastellError, JointEstimate, Schema, Study, estimate, methods_for
 from castell.collector.results import charts
-from castell.collector.results.charts import MOST_BARS, kinds, timeline
+from castell.collector.results.charts import ROOMS, Picture, kinds, timeline
 from castell.collector.results.mosaic import SHADES, departures, tiles
+from castell.results.bars import MOST_BARS, MOST_ON_A_PHONE
 from castell.results.chart_data import ChartData
 from tests.collector.results.stores import STUDY, reports_of
 
@@ -24,29 +25,34 @@ def _joint(width: int, method: str = "castell") -> JointEstimate:
     return estimate(REPORTS, NAMES[:width], method)
 
 
-def draw(joint: JointEstimate, level: float, kind: str) -> tuple[str, dict[str, Any]]:
-    return charts.draw(ChartData.of(joint, level), kind, joint)
+def draw(joint: JointEstimate, level: float, kind: str) -> Picture:
+    """The chart for a wide page."""
+    return charts.draw(ChartData.of(joint, level), kind, joint)[0]
 
 
-def _values(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """The records of a chart, wherever it keeps them."""
-    data = next(
-        part["data"] for part in [spec, *spec.get("layer", [])] if "values" in part.get("data", {})
-    )
-    records: list[dict[str, Any]] = data["values"]
-    return records
+def _cells(picture: Picture) -> list[dict[str, Any]]:
+    """The records of the cells in a chart, in the order they are drawn."""
+    return [
+        record
+        for layer in picture.spec["layer"]
+        for record in layer["data"]["values"]
+        if "cell" in record
+    ]
 
 
 @pytest.mark.parametrize(("width", "kind"), [(w, k) for w in (1, 2, 3, 4) for k in kinds(w)])
 def test_every_kind_compiles_to_vega(width: int, kind: str) -> None:
-    drawn, spec = draw(_joint(width), 0.95, kind)
-    assert drawn == kind
-    assert "marks" in vl_convert.vegalite_to_vega(json.dumps(spec))
+    joint = _joint(width)
+    pictures = charts.draw(ChartData.of(joint, 0.95), kind, joint)
+    assert [picture.room for picture in pictures] == list(ROOMS)
+    assert pictures[0].kind == kind
+    for picture in pictures:
+        assert "marks" in vl_convert.vegalite_to_vega(json.dumps(picture.spec))
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4])
 def test_auto_is_the_first_kind(width: int) -> None:
-    assert draw(_joint(width), 0.95, "auto")[0] == kinds(width)[0]
+    assert draw(_joint(width), 0.95, "auto").kind == kinds(width)[0]
 
 
 def test_large_tables_are_shown_by_their_largest_cells() -> None:
@@ -54,14 +60,20 @@ def test_large_tables_are_shown_by_their_largest_cells() -> None:
     codes = {n: np.arange(900) // d % 30 for n, d in (("a", 1), ("b", 30))}
     answers = {n: np.array(schema[n].values, dtype=object)[c] for n, c in codes.items()}
     reports = Study(schema, epsilon=12.0).randomize(answers, seed=1)
-    kind, spec = draw(estimate(reports, ["a", "b"], "castell"), 0.95, "auto")
-    assert kind == "bars"
-    assert "40 largest of 900" in spec["title"]["text"]
+    table = estimate(reports, ["a", "b"], "castell")
+    usual = draw(table, 0.95, "auto")
+    assert usual.kind == "bars"
+    assert usual.said == "The 40 largest of 900 cells; 860 smaller ones are left out."
+    # What is said goes with the picture, too.
+    assert usual.said in usual.spec["title"]["subtitle"]
+    for kind, name in (("heat", "heat map"), ("mosaic", "mosaic")):
+        asked = draw(table, 0.95, kind)
+        assert asked.kind == "bars"
+        assert asked.said.startswith(f"A {name} of these values could not be read in this width")
+        assert "860 smaller" in asked.said
     many = Study(Schema([Attribute("c", [str(k) for k in range(60)])]), epsilon=6.0)
     alone = many.randomize({"c": np.array([str(k % 60) for k in range(600)])}, seed=1)
-    kind, spec = draw(estimate(alone, "c", "castell"), 0.95, "auto")
-    assert kind == "bars"
-    assert "40 largest of 60" in spec["title"]["text"]
+    assert "40 largest of 60" in draw(estimate(alone, "c", "castell"), 0.95, "auto").said
 
 
 def test_a_kind_that_does_not_fit_is_refused() -> None:
@@ -71,17 +83,17 @@ def test_a_kind_that_does_not_fit_is_refused() -> None:
 
 def test_bars_hold_the_numbers_and_no_more_than_can_be_read() -> None:
     joint = _joint(2)
-    _, spec = draw(joint, 0.9, "bars")
-    bars = [r for layer in spec["layer"] for r in layer.get("data", {}).get("values", ())]
-    bars = [r for r in bars if "probability" in r]
+    bars = _cells(draw(joint, 0.9, "bars"))
     low, high = joint.conf_int(0.9)
-    assert [r["probability"] for r in bars[:12]] == joint.probabilities.ravel().tolist()
-    assert [r["lower"] for r in bars[:12]] == low.ravel().tolist()
-    assert [r["upper"] for r in bars[:12]] == high.ravel().tolist()
-    _, wide = draw(_joint(4), 0.95, "bars")
-    cells = {r["cell"] for layer in wide["layer"] for r in layer["data"]["values"] if "cell" in r}
-    assert len(cells) == MOST_BARS
-    assert "40 largest of 192" in wide["title"]["text"]
+    assert [r["probability"] for r in bars] == joint.probabilities.ravel().tolist()
+    assert [r["lower"] for r in bars] == low.ravel().tolist()
+    assert [r["upper"] for r in bars] == high.ravel().tolist()
+    four = _joint(4)
+    wide, narrow = charts.draw(ChartData.of(four, 0.95), "bars", four)
+    assert len({r["cell"] for r in _cells(wide)}) == MOST_BARS
+    assert "40 largest of 192" in wide.said
+    assert len({r["cell"] for r in _cells(narrow)}) == MOST_ON_A_PHONE
+    assert "20 largest of 192" in narrow.said
 
 
 def test_a_tiles_area_is_its_share() -> None:
@@ -111,16 +123,22 @@ def test_the_mosaic_shades_what_goes_together_and_nothing_else() -> None:
     assert np.abs(departures(estimate(reports, ["a", "c"], "castell"))).max() < 5
     # Given c, a and b go together just as much.
     assert departures(estimate(reports, ["c", "a", "b"], "castell"))[:, 0, 0].min() > 5
-    _, spec = draw(estimate(reports, ["a", "b"], "castell"), 0.95, "mosaic")
-    shades = [r["shade"] for r in _values(spec) if "shade" in r]
-    fewer, _, more = SHADES
-    assert shades == [more, fewer, fewer, more]
+    spec = draw(estimate(reports, ["a", "b"], "castell"), 0.95, "mosaic").spec
+    shades = {
+        (r["v0"], r["v1"]): layer["mark"]["fill"]
+        for layer in spec["layer"]
+        for r in layer["data"]["values"]
+        if "cell" in r
+    }
+    fewer, _, more = SHADES.values()
+    same, differ = [("x", "x"), ("y", "y")], [("x", "y"), ("y", "x")]
+    assert shades == dict.fromkeys(same, more) | dict.fromkeys(differ, fewer)
 
 
 @pytest.mark.parametrize("method", methods_for(STUDY))
 def test_every_method_can_be_drawn_in_every_kind(method: str) -> None:
     joint = _joint(2, method)
-    assert [draw(joint, 0.95, kind)[0] for kind in kinds(2)] == ["heat", "bars", "mosaic"]
+    assert [draw(joint, 0.95, kind).kind for kind in kinds(2)] == ["heat", "bars", "mosaic"]
 
 
 def _hours(many: int) -> list[tuple[str, int]]:

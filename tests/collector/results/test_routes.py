@@ -125,8 +125,10 @@ def test_every_method_answers_with_the_librarys_numbers(state: State, method: st
 def test_any_number_of_attributes_has_a_chart_and_signals(state: State, names: list[str]) -> None:
     (answer,) = ask(state, f"{ESTIMATE}?{query(names, method='castell')}")
     told = answer.json()
-    assert told["spec"]["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
-    assert told["chart"] == told["charts"][0]
+    assert told["pictures"][0]["spec"]["$schema"].startswith(
+        "https://vega.github.io/schema/vega-lite/"
+    )
+    assert told["pictures"][0]["kind"] == told["charts"][0]
     assert list(_signals(answer)) == [
         "errors",
         "noise",
@@ -290,7 +292,7 @@ def test_without_altair_there_are_numbers_and_the_reason_for_no_chart(
     monkeypatch.setitem(sys.modules, "altair", None)
     told, answer = ask(state, OVERVIEW, f"{ESTIMATE}?{PAIR}")
     assert told.json()["timeline_spec"] is None
-    assert answer.json()["spec"] is None
+    assert answer.json()["pictures"] == []
     assert len(answer.json()["cells"]) == 12
     for answered in (told, answer):
         assert "pip install 'castell[plot]'" in answered.json()["chart_problem"]

@@ -89,7 +89,7 @@ def test_percentages_of_rows_and_columns_are_conditional_shares(state: State, wi
 
 def test_a_chart_of_a_part_is_no_mosaic(state: State) -> None:
     told = _estimate(state, "attributes=smokes,health", "within=smokes")
-    assert (told["chart"], told["charts"]) == ("heat", ["heat", "bars"])
+    assert (told["pictures"][0]["kind"], told["charts"]) == ("heat", ["heat", "bars"])
     (refused,) = ask(
         state, "/results/api/estimate?attributes=smokes,health&within=smokes&chart=mosaic"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -18,10 +18,15 @@ from castell.inference.misfit import Verdict
 from castell.results import trust
 from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate
+from castell.results.text_lines import quoted
 from castell.results.trust import Signal, where_possible
 
 # The tables of an estimate, as `to_dict` names them, in the order of a row's numbers.
 TABLES = ("probabilities", "standard_errors", "lower", "upper")
+SUMS = (
+    "Each of these shares is estimated by itself and has an interval of its own. So they need not "
+    "add up to 100%, nor do those of a row or a column."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +72,7 @@ def document(answer: Answer) -> dict[str, Any]:
     # The page reads rows: the values of each cell and its numbers.
     numbers = [np.ravel(np.array(told.pop(name), dtype=object)) for name in TABLES]
     rows = zip(product(*told["values"]), zip(*numbers, strict=True), strict=True)
-    kind, spec, problem = _chart(answer)
+    pictures, problem = _pictures(answer)
     return {
         **told,
         "labels": labels(answer),
@@ -75,8 +80,7 @@ def document(answer: Answer) -> dict[str, Any]:
         "signals": [signal.to_dict() for signal in answer.signals],
         "sentence": in_one_sentence(answer.joint.verdict, answer.signals),
         "charts": list(kinds(len(answer.question.shown), whole=answer.question.whole)),
-        "chart": kind,
-        "spec": spec,
+        "pictures": pictures,
         "chart_problem": problem,
     }
 
@@ -95,6 +99,7 @@ def tables(answer: Answer) -> dict[str, Any]:
         "given": {name: list(values) for name, values in answer.question.given},
         "merged": {name: list(values) for name, values in answer.question.merged},
         "notes": list(shares.notes),
+        "sums": SUMS,
         **{name: plain(table) for name, table in zip(TABLES, shares.numbers, strict=True)},
     }
 
@@ -124,15 +129,28 @@ def in_one_sentence(verdict: Verdict, found: tuple[Signal, ...]) -> str:
 
 def chart_data(answer: Answer) -> ChartData:
     """What the chart is drawn from, with questions as its labels."""
-    data, shares = ChartData.of(answer.joint, answer.question.level), answer.shares
-    named = replace(data, labels=tuple(labels(answer)))
+    question, shares = answer.question, answer.shares
+    data = ChartData.of(answer.joint, question.level)
+    named = replace(data, labels=tuple(labels(answer)), whom=_whom(answer))
     return named if shares is None else replace(named, values=shares.values, numbers=shares.numbers)
 
 
-def _chart(answer: Answer) -> tuple[str | None, dict[str, Any] | None, str | None]:
+def _whom(answer: Answer) -> str:
+    """Whose shares these are."""
+    question = answer.question
+    parts = []
+    if question.within:
+        label = answer.joint.study.schema[question.within].question or question.within
+        parts.append(f"gave the same answer to {quoted(label)}")
+    if question.given:
+        parts.append("are in the filter")
+    return f"those who {' and '.join(parts)}" if parts else "respondents"
+
+
+def _pictures(answer: Answer) -> tuple[list[dict[str, Any]], str | None]:
     joint = answer.joint if answer.question.whole else None
     try:
-        kind, spec = draw(chart_data(answer), answer.question.chart, joint)
+        drawn = draw(chart_data(answer), answer.question.chart, joint)
     except ImportError as error:
-        return None, None, str(error)
-    return kind, spec, None
+        return [], str(error)
+    return [asdict(picture) for picture in drawn], None

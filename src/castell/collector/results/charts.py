@@ -1,26 +1,49 @@
-"""The page's charts, as Vega-Lite: the library's own where it has one, and some more.
+"""The page's charts, as Vega-Lite: laid out for a wide page and for a phone.
 
-`bars` shows the cells of a table of any width with their intervals; `timeline` how reports came in.
+`draw` gives the library's own charts where it has one, and mosaics; `timeline` how reports came in.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-import numpy as np
-
 from castell.collector.results.mosaic import mosaic
 from castell.errors import OptionError
+from castell.results.bars import bars
+from castell.results.canvas import (
+    BLUE,
+    FONT,
+    GRID,
+    INK,
+    MUTED,
+    USUAL_ROOM,
+    Canvas,
+    load_altair,
+    paint,
+)
 from castell.results.chart_data import ChartData
+from castell.results.heat_map import heat_map
 from castell.results.joint import JointEstimate
-from castell.results.plots import BLUE, INK, MUTED, draw_table, load_altair, style_chart
+from castell.results.plots import usual_canvas
 
-# More rows than this are no longer read, and more tiles no longer seen.
-MOST_BARS = 40
-MOST_TILES = 600
+# Pixels across: the page takes the widest that fits, and stretches it. The first is also the
+# picture to download.
+ROOMS = (USUAL_ROOM, 320)
 # An hour's bar is too thin to be seen in a collection longer than this.
 MOST_HOURS = 96
+NAMES = {"heat": "heat map", "mosaic": "mosaic"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart for so much room: of which kind it is, what must be said about it, and itself."""
+
+    room: int
+    kind: str
+    said: str
+    spec: dict[str, Any]
 
 
 def kinds(many: int, *, whole: bool = True) -> tuple[str, ...]:
@@ -33,52 +56,36 @@ def kinds(many: int, *, whole: bool = True) -> tuple[str, ...]:
     return ("heat", "bars", "mosaic") if whole else ("heat", "bars")
 
 
-def draw(data: ChartData, kind: str, joint: JointEstimate | None) -> tuple[str, dict[str, Any]]:
-    """The kind of chart that was drawn, and its description; a mosaic needs the `joint` table."""
-    many, size = len(data.labels), data.probabilities.size
-    possible = kinds(many, whole=joint is not None)
-    usual = possible[0] if size <= MOST_TILES else "bars"
-    chosen = usual if kind == "auto" else kind
-    if chosen not in possible:
+def draw(data: ChartData, kind: str, joint: JointEstimate | None) -> tuple[Picture, ...]:
+    """The chart for each room; a mosaic needs the `joint` table."""
+    possible = kinds(len(data.labels), whole=joint is not None)
+    if kind not in ("auto", *possible):
         what = "attributes" if joint is not None else "attributes as parts of a table"
         raise OptionError(
-            f"there is no {chosen} chart of {many} {what}", f"take {' or '.join(possible)}"
+            f"there is no {kind} chart of {len(data.labels)} {what}",
+            f"take {' or '.join(possible)}",
         )
+    load_altair()
     title = " x ".join(data.labels)
-    if chosen == "mosaic" and joint is not None:
-        chart = mosaic(joint, data, title)
-    elif chosen == "bars" and (many > 1 or size > MOST_BARS):
-        chart = _bars(data, title)
-    else:
-        chart = draw_table(data, title)
-    spec: dict[str, Any] = chart.to_dict()
-    return chosen, spec
-
-
-def _bars(data: ChartData, title: str) -> Any:
-    alt = load_altair()
-    size = data.probabilities.size
-    rows = np.arange(size)
-    if size > MOST_BARS:
-        shares = np.nan_to_num(data.probabilities.ravel(), nan=-np.inf)
-        rows = np.argsort(-shares, kind="stable")[:MOST_BARS]
-        title += f" (the {MOST_BARS} largest of {size:,} cells)"
-    records = data.records(rows)
-    base = alt.Chart(alt.Data(values=records)).encode(
-        y=alt.Y(
-            "cell:N",
-            sort=[record["cell"] for record in records],
-            title=None,  # the title says it, in the same order
-            axis=alt.Axis(labelLimit=280),
-        ),
-        tooltip=data.tooltip(alt),
+    drawn = [(room, _canvas(data, kind, joint, room)) for room in ROOMS]
+    return tuple(
+        Picture(room, canvas.kind, canvas.said, paint(canvas, data, title).to_dict())
+        for room, canvas in drawn
     )
-    share = alt.X("lower:Q", title="share of respondents", axis=alt.Axis(format="%", tickCount=6))
-    interval = base.mark_rule(strokeWidth=3, opacity=0.45, color=BLUE).encode(x=share, x2="upper:Q")
-    dots = base.mark_circle(size=64, opacity=1, color=BLUE).encode(x="probability:Q")
-    zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=MUTED, strokeDash=[3, 3])
-    chart = zero.encode(x="zero:Q") + interval + dots
-    return style_chart(alt, chart.properties(width=440, height=alt.Step(22)), title, data)
+
+
+def _canvas(data: ChartData, kind: str, joint: JointEstimate | None, room: int) -> Canvas:
+    if kind == "auto":
+        return usual_canvas(data, room)
+    if kind == "bars":
+        return bars(data, room)
+    found = heat_map(data, room) if kind == "heat" or joint is None else mosaic(joint, data, room)
+    if found is not None:
+        return found
+    # What was asked for by name is not left out without a word.
+    instead = bars(data, room)
+    why = f"A {NAMES[kind]} of these values could not be read in this width: bars instead."
+    return replace(instead, said=f"{why} {instead.said}".strip())
 
 
 def by_day(points: list[tuple[str, int]]) -> list[tuple[str, int]]:
@@ -126,10 +133,10 @@ def timeline(points: list[tuple[str, int]]) -> dict[str, Any]:
             ],
         )
         .properties(width=440, height=130)
-        .configure(background="white", font="Helvetica, Arial, sans-serif")
+        .configure(background="white", font=FONT)
         .configure_view(strokeWidth=0)
         .configure_axis(labelColor=INK, titleColor=MUTED, titleFontWeight="normal")
-        .configure_axisY(gridColor="#e4e8ec", domain=False)
+        .configure_axisY(gridColor=GRID, domain=False)
     )
     spec: dict[str, Any] = chart.to_dict()
     return spec

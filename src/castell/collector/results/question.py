@@ -14,6 +14,8 @@ from castell.results.model import DEFAULT_METHOD
 from castell.study.schema import Schema, suggest
 from castell.study.study import Study
 
+# What a question is asked by.
+PARAMETERS = ("attributes", "method", "level", "post", "chart", "given", "merge", "within")
 # Parameters that may be given several times.
 SEVERAL = ("attributes", "given", "merge")
 CHARTS = ("auto", "heat", "bars", "mosaic")
@@ -56,16 +58,15 @@ class Question:
         return not (self.given or self.merged or self.within)
 
 
-def parse(study: Study, asked: Asked, also: Sequence[str] = ()) -> Question:
+def parse(study: Study, asked: Asked) -> Question:
     """A question from the parameters of a request; one that has no place is refused.
 
     Attributes are named one by one, or several with commas between them.
     """
     schema = study.schema
-    known = ["attributes", "method", "level", "post", "chart", "given", "merge", "within", *also]
     for name, values in asked.items():
-        if name not in known:
-            raise OptionError(f"there is no parameter {name!r}", suggest(name, known))
+        if name not in PARAMETERS:
+            raise OptionError(f"there is no parameter {name!r}", suggest(name, PARAMETERS))
         if name not in SEVERAL and len(values) > 1:
             raise OptionError(f"{name} is given twice", "give it once")
     names = [name for text in asked.get("attributes", ()) for name in _names(schema, text)]

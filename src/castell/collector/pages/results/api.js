@@ -77,9 +77,15 @@ import { token } from "./token.js";
  * @property {string} verdict
  * @property {string[]} notes
  * @property {Signal[]} signals
- * @property {string | null} chart
- * @property {Spec | null} spec
+ * @property {string | null} [sums] that these shares need not add up, where they need not
+ * @property {Picture[]} pictures the chart, the widest first; none where none can be drawn
  * @property {string | null} chart_problem
+ */
+
+/**
+ * A chart laid out for so many pixels across, and what must be said about it.
+ *
+ * @typedef {{room: number, kind: string, said: string, spec: Spec}} Picture
  */
 
 /**
@@ -112,7 +118,11 @@ async function get(path, asked, signal) {
   });
   if (answer.ok) return answer;
   const said = await answer.json().catch(() => ({}));
-  throw new Refused(answer.status, said.error ?? "The collector gave no answer", said.remedy ?? "");
+  throw new Refused(
+    answer.status,
+    said.error ?? "The collector could not answer this",
+    said.remedy ?? "The page tries again by itself; if it stays so, the collector's log says why",
+  );
 }
 
 /** @param {AbortSignal} signal @returns {Promise<Overview>} */

@@ -5,13 +5,8 @@
 
 import { el } from "./dom.js";
 
+/** @typedef {import("./api.js").Picture} Picture */
 /** @typedef {import("./api.js").Spec} Spec */
-
-/**
- * How many cells lie side by side, and how many below each other.
- *
- * @typedef {{across: number, rows: number}} Shape
- */
 
 /**
  * The little that is used of vega-embed.
@@ -21,6 +16,9 @@ import { el } from "./dom.js";
  */
 
 const VEGA = new URL("results/vega.js", document.baseURI).href;
+const PADDING = 2;
+// What fits a sheet of paper with its words no smaller than on the screen.
+const WIDEST = 760;
 const OPTIONS = {
   ast: true,
   actions: false,
@@ -53,9 +51,8 @@ const places = new WeakMap();
  * @param {HTMLElement} place
  * @param {Spec} spec
  * @param {string} label the chart in a sentence, for those who do not see it
- * @param {Shape} [shape]
  */
-export async function draw(place, spec, label, shape = { across: 1, rows: 1 }) {
+export async function draw(place, spec, label) {
   /** @type {{embedded?: Embedded}} */
   const mine = {};
   const before = places.get(place);
@@ -64,7 +61,7 @@ export async function draw(place, spec, label, shape = { across: 1, rows: 1 }) {
   try {
     const embed = await vega();
     if (!isMine()) return;
-    const made = fitted(spec, place.clientWidth, shape);
+    const made = fitted(spec, place.clientWidth);
     made.description = label;
     const aside = el("div");
     mine.embedded = await embed(aside, made, OPTIONS);
@@ -108,105 +105,35 @@ export async function png(spec) {
 }
 
 /**
- * A description made for print, changed to fit the room there is. The page has its own title.
+ * The widest picture that there is room for, or the narrowest.
+ *
+ * @param {Picture[]} pictures the widest first
+ * @param {number} room in pixels
+ * @returns {Picture | undefined}
+ */
+export const pictureFor = (pictures, room) => pictures.find((picture) => picture.room <= room) ?? pictures.at(-1);
+
+/**
+ * A description made for print, stretched to the room there is. The page has its own title.
  *
  * @param {Spec} spec
  * @param {number} room in pixels
- * @param {Shape} shape
  * @returns {Spec}
  */
-export function fitted(spec, room, shape) {
+export function fitted(spec, room) {
   const made = structuredClone(spec);
   delete made.title;
-  made.padding = 4;
-  const narrow = room < 560;
   // The page's own ground shows through, light or dark.
-  const config = (made.config = { ...made.config, background: "transparent" });
-  config.legend = { labelFontSize: 12, ...config.legend, ...(narrow && { orient: "bottom" }) };
-  config.axis = { ...config.axis, labelFontSize: 12, titleFontSize: 12 };
-  config.header = { labelFontSize: 12, titleFontSize: 12, ...config.header };
-  const view = made.spec ?? made;
-  const across = sortOf(view, "x")?.length ?? shape.across;
-  const label = labelled(view, narrow ? 16 : 30);
-  if (made.facet) {
-    const labels = view.width?.step ? label.pixels + 40 : 96;
-    const beside = narrow ? 0 : 90;
-    const natural = view.width?.step ? across * 44 : 190;
-    const fits = Math.floor((room - beside) / (natural + labels));
-    made.columns = Math.max(1, Math.min(made.columns, fits));
-    resize(view, (room - beside) / made.columns - labels, across, 80, label.lines);
-  } else if (made.width?.step) {
-    resize(made, room - label.pixels - (narrow ? 44 : 124), across, 150, label.lines);
-  } else if (made.height?.step || made.encoding) {
+  made.config = { ...made.config, background: "transparent" };
+  made.padding = PADDING;
+  if (made.layer) {
+    // Laid out in pixels: words keep their size, all else moves apart. Less room scales the whole.
+    made.width = Math.max(made.width, Math.min(room, WIDEST) - 2 * PADDING);
+  } else {
     made.width = room;
     made.autosize = { type: "fit", contains: "padding" };
-    // Only a height in numbers can be fitted: the rows, and the axis below them.
-    if (made.height?.step) made.height = Math.max(made.height.step, 15 * label.lines) * shape.rows + 50;
-    else made.height += 40;
-  } else {
-    resize(made, room - 96, across, 150);
+    made.height += 40;
+    made.config.axis = { ...made.config.axis, labelFontSize: 12, titleFontSize: 12 };
   }
   return made;
-}
-
-/** The values along an axis, in order. @param {Spec} view @param {"x" | "y"} axis @returns {string[] | undefined} */
-function sortOf(view, axis) {
-  const found = (view.layer ?? []).map((/** @type {Spec} */ layer) => layer.encoding?.[axis]?.sort);
-  return found.find(Array.isArray);
-}
-
-/**
- * Long names of rows, broken into lines; how many pixels wide and how many lines high they are then.
- *
- * @param {Spec} view
- * @param {number} most letters of a line
- */
-function labelled(view, most) {
-  const longest = Math.max(0, ...(sortOf(view, "y") ?? []).map((text) => text.length));
-  const lines = Math.min(3, Math.ceil(longest / most));
-  // Vega breaks no lines itself, but takes a list of them.
-  const broken = `trim(replace(datum.label, regexp('(.{1,${most}})(\\\\s+|$)', 'g'), '$1\\n'))`;
-  for (const { encoding } of view.layer ?? []) {
-    if (!Array.isArray(encoding?.y?.sort) || longest <= most) continue;
-    encoding.y.axis = {
-      ...encoding.y.axis,
-      labelExpr: `slice(split(${broken}, '\\n'), 0, 3)`,
-      labelLimit: 8 * most,
-      labelBaseline: "middle",
-    };
-  }
-  return { pixels: 7 * Math.min(longest, most) + 12, lines };
-}
-
-/**
- * A heat map by its steps, or a mosaic by its side.
- *
- * @param {Spec} view
- * @param {number} room
- * @param {number} across
- * @param {number} most the widest step
- * @param {number} [lines] of the longest name of a row
- */
-function resize(view, room, across, most, lines = 1) {
-  if (!view.width?.step) {
-    // Areas stay shares in a rectangle that is no square.
-    view.width = Math.min(640, room);
-    view.height = Math.min(430, room);
-    if (room >= 280) larger(view);
-    return;
-  }
-  const step = Math.max(42, Math.min(most, room / across));
-  view.width = { step };
-  view.height = { step: Math.max(step < 90 ? 38 : 58, 15 * lines + 6) };
-  if (step >= 90) larger(view);
-}
-
-/** Roomy cells take larger words, and their names lie flat. @param {Spec} view */
-function larger(view) {
-  for (const { mark, encoding } of view.layer) {
-    if (mark?.type === "text") {
-      Object.assign(mark, { fontSize: mark.fontSize * 1.25, dy: (mark.dy ?? 0) * 1.35 });
-    }
-    if (encoding?.x?.axis) encoding.x.axis.labelAngle = 0;
-  }
 }

@@ -69,8 +69,8 @@ function showPicked(question) {
 /** @param {Overview} overview @param {Question} question */
 function showWithin(overview, question) {
   const texts = textsOf(overview, question.attributes);
-  const pairs = question.attributes.map((name, i) => [name, `Within each: ${texts[i]}`]);
-  fillSelect("within", [["", "Of everybody shown"], ...(pairs.length > 1 ? pairs : [])]);
+  const pairs = question.attributes.map((name, i) => [name, `Of each answer to: ${texts[i]}`]);
+  fillSelect("within", [["", "Of all respondents"], ...(pairs.length > 1 ? pairs : [])]);
   at("within").value = question.within;
 }
 

@@ -218,8 +218,8 @@ async function take(format, button) {
     if (format !== "png") {
       const { name, blob } = await file(parametersOf(question), format);
       save(blob, name);
-    } else if (answer.spec) {
-      save(await png(answer.spec), `${answer.attributes.join("-")}.png`);
+    } else if (answer.pictures.length) {
+      save(await png(answer.pictures[0].spec), `${answer.attributes.join("-")}.png`);
     } else {
       throw new Error(`No picture: ${answer.chart_problem ?? "there is no chart"}`);
     }

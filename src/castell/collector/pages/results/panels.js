@@ -92,6 +92,7 @@ export function showTable(answer, sort) {
       ...numbers.map((text, i) => el("td", { class: kind(i + width) }, text)),
     );
   });
+  at("faint").hidden = !rows.some((row) => row.classList.contains("faint"));
   const left = answer.cells.length - rows.length;
   const part = sort ? "largest" : "first";
   const caption = left > 0 ? `The ${part} ${rows.length} of ${whole.format(answer.cells.length)} cells; download for all` : "";
@@ -106,15 +107,38 @@ export function showTable(answer, sort) {
   );
 }
 
-/** The answer in a sentence, for those who do not see the chart. @param {Answer} answer */
-export function inWords(answer) {
+/** The answer in a sentence, for those who do not see the chart. @param {Answer} answer @param {string} kind of the chart */
+export function inWords(answer, kind) {
   const width = answer.attributes.length;
   const best = sorted(answer.cells, width, "share")[0];
   const [share, , low, high] = numbersOf(best, width);
   return (
-    `${answer.chart ?? "table"} of ${answer.labels.join(" by ")}, ${answer.cells.length} cells. ` +
+    `${kind} of ${answer.labels.join(" by ")}, ${answer.cells.length} cells. ` +
     `The largest is ${best.slice(0, width).join(", ")} with ${percent(share)} ` +
     `(${percent(low)} to ${percent(high)}). All numbers are in the table below.`
+  );
+}
+
+/**
+ * The largest share as a sentence that may be quoted.
+ *
+ * @param {Answer} answer
+ */
+export function reading({ attributes, labels, cells, level, within, given = {} }) {
+  const width = attributes.length;
+  const best = sorted(cells, width, "share")[0];
+  const [share, , low, high] = numbersOf(best, width);
+  if (Number.isNaN(share)) return "";
+  const said = (/** @type {number} */ i) => `“${best[i]}” to “${labels[i]}”`;
+  const inside = within ? attributes.indexOf(within) : -1;
+  const whom = [
+    ...(inside >= 0 ? [`answered ${said(inside)}`] : []),
+    ...Object.values(given).map((values) => `answered ${values.map((value) => `“${value}”`).join(" or ")}`),
+  ];
+  const rest = labels.map((_, i) => i).filter((i) => i !== inside);
+  return (
+    `How to read it: an estimated ${percent(share)} of ${whom.length ? `those who ${whom.join(" and ")}` : "respondents"} ` +
+    `answered ${rest.map(said).join(" and ")}. The ${percent(level, 0)} interval is ${percent(low)} to ${percent(high)}.`
   );
 }
 

@@ -1,18 +1,15 @@
 // The page, drawn from its state and from nothing else.
 
-import { clear, draw } from "./chart.js";
-import { at, el, whole } from "./dom.js";
+import { clear, draw, pictureFor } from "./chart.js";
+import { at, el, percent, whole } from "./dom.js";
 import { showForm, textsOf } from "./form.js";
-import { inWords, overTime, showNotes, showSignals, showTable } from "./panels.js";
+import { inWords, overTime, reading, showNotes, showSignals, showTable } from "./panels.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Overview} Overview */
 /** @typedef {import("./api.js").Progress} Progress */
 /** @typedef {import("./state.js").Problem} Problem */
 /** @typedef {import("./state.js").State} State */
-
-// The collector draws no more bars than this.
-const MOST_BARS = 40;
 
 /** What the parts that take long to draw were drawn from, so that they are not drawn twice. */
 const last = {
@@ -117,19 +114,17 @@ function showAnswer(answer) {
   at("answered").hidden = !answer;
   at("chart-title").textContent = answer ? answer.labels.join(" × ") : "";
   at("chart-sub").textContent = answer ? underTitle(answer) : "";
+  at("reading").textContent = answer ? reading(answer) : "";
   at("spent").textContent = answer ? short(answer.epsilon_of_these) : "–";
+  for (const place of document.querySelectorAll(".sums")) place.textContent = answer?.sums ?? "";
   showNotes(answer);
   showSignals(answer);
 }
 
 /** @param {Answer} answer */
 function underTitle(answer) {
-  const { method, n, cells, chart } = answer;
-  const part = chart === "bars" && cells.length > MOST_BARS;
-  return (
-    `${ofWhom(answer)}Method ${method}, ${whole.format(n)} reports. Each share with its interval` +
-    (part ? `; the ${MOST_BARS} largest of ${whole.format(cells.length)} cells.` : ".")
-  );
+  const { method, n, level } = answer;
+  return `${ofWhom(answer)}Method ${method}, ${whole.format(n)} reports. Each share with its ${percent(level, 0)} interval.`;
 }
 
 /** Whom the shares are shares of, where that is not everybody. @param {Answer} answer */
@@ -148,10 +143,10 @@ function showTimeline(overview) {
 
 /** @param {Answer | null} answer */
 function showChart(answer) {
-  if (!answer?.spec) return clear(at("chart"), answer?.chart_problem);
-  const across = answer.values.at(-1)?.length ?? 1;
-  const rows = Math.min(answer.cells.length, MOST_BARS);
-  draw(at("chart"), answer.spec, inWords(answer), { across, rows });
+  const picture = pictureFor(answer?.pictures ?? [], at("chart").clientWidth);
+  at("said").textContent = picture?.said ?? "";
+  if (answer && picture) draw(at("chart"), picture.spec, inWords(answer, picture.kind));
+  else clear(at("chart"), answer?.chart_problem);
 }
 
 /** Text of the collector as a sentence. @param {string} text */
