@@ -59,7 +59,9 @@ def make_app(state: State, tally: Tally | None = None, solver: Solver | None = N
         del app
         # A collector that was killed may have left files that tell the order of writing.
         await asyncio.to_thread(state.store.rest)
+        releases = asyncio.create_task(results.keep_releasing())
         yield
+        releases.cancel()
         results.close()
         await writer.close()
         health.close()

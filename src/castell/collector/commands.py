@@ -67,6 +67,14 @@ def serve(
         ),
     ] = None,
     minimum: Annotated[int, typer.Option(help="Reports before results are shown.")] = 100,
+    release_every: Annotated[
+        int,
+        typer.Option(help="Hours between results; 0: as reports come, for trying things out."),
+    ] = 24,
+    invited: Annotated[
+        bool,
+        typer.Option("--invited", help="Take invited reports only, from the first one on."),
+    ] = False,
     origin: Annotated[
         list[str] | None,
         typer.Option(help="A page elsewhere that may send reports: https://example.org. Repeat."),
@@ -101,6 +109,7 @@ def serve(
     settings = Settings(
         token=token or new_token(),
         minimum=minimum,
+        release_hours=release_every,
         origins=tuple(origin or ()),
         rate=rate,
         burst=burst,
@@ -116,6 +125,8 @@ def serve(
     listening = listen(host, port)
     try:
         opened = open_store(place, made, spool=spool)
+        if invited:
+            opened.invite(())
     except BaseException:
         listening.close()
         raise
@@ -128,13 +139,22 @@ def serve(
             typer.echo(json.dumps(told | ({} if token else {"token": settings.token})))
             return
         typer.echo(f"survey   {address}/")
-        typer.echo(f"results  {address}/results")
+        typer.echo(f"results  {address}/results" + _when_released(release_every))
         typer.echo(f"token    {settings.token if not token else '(the one given)'}")
         typer.echo(f"store    {without_password(place)}, {opened.count():,} reports")
         if opened.invited():
             typer.echo("invited  each report needs an invitation (castell invite)")
 
     run(State(made, opened, settings), listening, proxies=proxy, on_start=announce)
+
+
+def _when_released(hours: int) -> str:
+    from castell.collector.results.release import next_release
+    from castell.collector.store.store import hour_text, this_hour
+
+    if not hours:
+        return ""
+    return f", every {hours} hours: next {hour_text(next_release(this_hour(), hours))}"
 
 
 def invite(

@@ -20,9 +20,10 @@ from castell.collector.results.downloads import FORMATS, File, download
 from castell.collector.results.overview import overview
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
+from castell.collector.results.release import next_release
 from castell.collector.results.worker import ResultsWorker
-from castell.collector.settings import State
-from castell.collector.store.store import StoreError
+from castell.collector.settings import Settings, State
+from castell.collector.store.store import StoreError, hour_text, this_hour
 from castell.collector.wire import RefusedError
 from castell.errors import CastellError, MissingExtraError, OptionError
 from castell.study.schema import suggest
@@ -55,7 +56,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 
     async def describe(request: Request) -> Response:
         _no_parameters(request)
-        told = await worker.overview(partial(_overview, study, state.settings.minimum))
+        told = await worker.overview(partial(_overview, study, state.settings))
         return Response(told, media_type="application/json")
 
     async def estimate(request: Request) -> Response:
@@ -97,8 +98,10 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 # solver finds them by their names.
 
 
-def _overview(study: Study, minimum: int, count: int, dated: DatedReports | None) -> bytes:
-    return msgspec.json.encode(overview(study, minimum, count, dated))
+def _overview(study: Study, settings: Settings, count: int, dated: DatedReports | None) -> bytes:
+    hours = settings.release_hours
+    release = hour_text(next_release(this_hour(), hours)) if hours else None
+    return msgspec.json.encode(overview(study, settings.minimum, count, dated, release))
 
 
 def _document(answer: Answer) -> bytes:

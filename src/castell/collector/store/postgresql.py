@@ -207,7 +207,8 @@ class PostgresqlStore(SpooledStore[Connection]):
     def invite(self, codes: Sequence[str]) -> None:
         keys = sorted(invitation_key(self.study, code) for code in codes)
         with self._transaction() as link:
-            link.execute(insert(unspent), [{"code": key} for key in keys])
+            if keys:
+                link.execute(insert(unspent), [{"code": key} for key in keys])
             self._set_invitations(link, True)
 
     def _set_invitations(self, link: Connection, needed: bool) -> None:

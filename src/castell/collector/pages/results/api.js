@@ -32,6 +32,7 @@ import { token } from "./token.js";
  * @property {boolean} ready
  * @property {number} n
  * @property {number} minimum
+ * @property {string | null} next_release when results can next change, where that goes by the clock
  * @property {Study} study
  * @property {{name: string, about: string}[]} methods
  * @property {string} method
