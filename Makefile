@@ -13,7 +13,7 @@ LOWEST := .lowest
 help:
 	@echo "make demo   study, randomise, estimate: a table next to the truth, and a picture"
 	@echo "make test   every check: format, lint, types, tests, documents"
-	@echo "make soak   the collector killed and fuzzed for longer than make test has time for"
+	@echo "make soak   an hour of random faults for each store of the collector (SOAK_MINUTES=10: shorter)"
 	@echo "make lowest the tests with the oldest versions that pyproject.toml allows"
 	@echo "make bench  speed as ratios and accuracy on data, in one run"
 	@echo "make reproduce  the paper's tables and figures, docs/reproduction.md (QUICK=1: minutes)"
@@ -49,7 +49,10 @@ tools: $(VENV)/.dev
 	@$(BIN)/python -m tests.collector.tools
 	@$(BIN)/python -m tests.browser.chromium
 
+# Random faults for each store, one after the other; then more of the killing and the fuzzing.
+SOAK_MINUTES ?= 60
 soak: check tools
+	$(BIN)/python -m tests.collector.soak --minutes $(SOAK_MINUTES)
 	CASTELL_SOAK=10 $(BIN)/python -m pytest tests/collector/test_killing.py tests/collector/test_fuzz.py
 
 # The oldest versions that pyproject.toml allows, in an environment that is made anew each time: a lower

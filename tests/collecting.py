@@ -49,7 +49,7 @@ def collecting(study: str, folder: Path, *options: str) -> Iterator[Collector]:
     file.write_text(study, encoding="utf-8")
     program = Path(sys.executable).with_name("castell")
     command = [str(program), "serve", str(file), "--port", "0", "--json"]
-    command += ["--token", TOKEN, "--rate", "0", *options]
+    command += ["--token", TOKEN, "--rate", "0", "--release-every", "0", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

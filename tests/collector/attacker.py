@@ -44,17 +44,34 @@ def rankings(files: Mapping[str, bytes], marks: Sequence[Sequence[bytes]]) -> di
     """Everything that the places of some bytes can be ranked by, for each file."""
     found: dict[str, Ranking] = {}
     for name, content in files.items():
+        places = _places(content, {mark for kinds in marks for mark in kinds})
         for number, kinds in enumerate(marks):
             for kind, mark in enumerate(kinds):
-                first = content.find(mark)
-                if first < 0:
+                if mark not in places:
                     continue
-                last = content.rfind(mark)
-                seen = {"first": first, "last": last, "copies": content.count(mark)}
+                first, last = places[mark][0], places[mark][-1]
+                seen = {"first": first, "last": last, "copies": len(places[mark])}
                 seen |= {f"first in {page}": first % page for page in PAGES}
                 seen |= {f"last in {page}": last % page for page in PAGES}
                 for feature, value in seen.items():
                     found.setdefault(f"{name} {kind} {feature}", {})[number] = value
+    return found
+
+
+def _places(content: bytes, marks: set[bytes]) -> dict[bytes, list[int]]:
+    """Where each of some marks is, in one pass: a WAL is long, and people are many."""
+    known = np.zeros(1 << 16, dtype=bool)
+    for mark in marks:
+        known[int.from_bytes(mark[:2], "big")] = True
+    lengths = sorted({len(mark) for mark in marks})
+    found: dict[bytes, list[int]] = {}
+    for start in range(0, len(content), 1 << 24):
+        part = np.frombuffer(content[start : start + (1 << 24) + 1], dtype=np.uint8)
+        pairs = part[:-1].astype(np.uint16) << 8 | part[1:]
+        for at in (np.flatnonzero(known[pairs]) + start).tolist():
+            for length in lengths:
+                if (piece := content[at : at + length]) in marks:
+                    found.setdefault(piece, []).append(at)
     return found
 
 

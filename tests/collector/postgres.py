@@ -41,53 +41,84 @@ def _unprivileged_user() -> dict[str, Any]:
     raise RuntimeError("there is no user to run PostgreSQL as")
 
 
-@contextmanager
-def running(*settings: str) -> Iterator[str]:
-    """The address of a fresh server's database; `settings` as in postgresql.conf."""
-    bin = tools()
-    assert bin is not None
-    folder = Path(tempfile.mkdtemp(prefix="castell-pg-"))
-    who = _unprivileged_user()
-    if who:
-        os.chown(folder, who["user"], who["group"])
-    data, password = folder / "data", secrets.token_hex(8)
-    secret = folder / "password"
-    secret.write_text(password, encoding="utf-8")
-    secret.chmod(0o644)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = None
-    try:
-        make = [str(bin / "initdb"), "-D", str(data), "-U", "castell", "-A", "scram-sha-256"]
-        make += [f"--pwfile={secret}", "-E", "UTF8", "--no-locale", "--no-instructions"]
-        subprocess.run(make, check=True, capture_output=True, cwd="/", **who)
+class Server:
+    """A server that can be stopped and started again, on the same port and the same files."""
+
+    def __init__(self, folder: Path, *settings: str) -> None:
+        bin = tools()
+        assert bin is not None
+        self._folder, self._settings, self._bin = folder, settings, bin
+        self._who = _unprivileged_user()
+        if self._who:
+            os.chown(folder, self._who["user"], self._who["group"])
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        password = secrets.token_hex(8)
+        self.address = f"postgresql://castell:{password}@127.0.0.1:{self._port}/postgres"
+        self._process: subprocess.Popen[bytes] | None = None
+        secret = folder / "password"
+        secret.write_text(password, encoding="utf-8")
+        secret.chmod(0o644)
+        make = [str(bin / "initdb"), "-D", str(folder / "data"), "-U", "castell"]
+        make += ["-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--no-locale"]
+        make += ["--no-instructions"]
+        subprocess.run(make, check=True, capture_output=True, cwd="/", **self._who)
+
+    def start(self) -> None:
         options = [
-            f"port={port}",
+            f"port={self._port}",
             "listen_addresses=127.0.0.1",
-            f"unix_socket_directories={folder}",
+            f"unix_socket_directories={self._folder}",
         ]
-        options += ["shared_buffers=64MB", "log_destination=stderr", *settings]
-        with (folder / "log").open("wb") as log:
-            server = subprocess.Popen(
-                [bin / "postgres", "-D", data, *(f"--{option}" for option in options)],
+        options += ["shared_buffers=64MB", "log_destination=stderr", *self._settings]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    self._bin / "postgres",
+                    "-D",
+                    self._folder / "data",
+                    *(f"--{option}" for option in options),
+                ],
                 stdout=log,
                 stderr=log,
                 cwd="/",
-                **who,
+                **self._who,
             )
-        address = f"postgresql://castell:{password}@127.0.0.1:{port}/postgres"
         try:
-            _wait(address, server)
+            _wait(self.address, self._process)
         except RuntimeError as error:
-            said = (folder / "log").read_text(encoding="utf-8")
+            said = (self._folder / "log").read_text(encoding="utf-8")
             raise RuntimeError(f"{error}:\n{said}") from None
-        yield address
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """SIGINT does not wait for clients to leave; after SIGQUIT it has to recover."""
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(60)
+            self._process = None
+
+
+@contextmanager
+def serving(*settings: str) -> Iterator[Server]:
+    """A fresh server; `settings` as in postgresql.conf."""
+    folder = Path(tempfile.mkdtemp(prefix="castell-pg-"))
+    server = None
+    try:
+        server = Server(folder, *settings)
+        server.start()
+        yield server
     finally:
         if server is not None:
-            server.send_signal(signal.SIGINT)  # does not wait for clients to leave
-            server.wait(30)
+            server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running(*settings: str) -> Iterator[str]:
+    """The address of a fresh server's database."""
+    with serving(*settings) as server:
+        yield server.address
 
 
 def crash(address: str) -> None:

@@ -155,6 +155,28 @@ def test_backup_of_a_running_collector(folder: Path) -> None:
         assert call(f"{made.told['address']}/reports", report())[0] == 201
 
 
+def test_a_collection_can_be_invited_only_before_the_first_code_is_made(folder: Path) -> None:
+    study = folder / "study.json"
+    with collecting(folder, "--port", "0", "--invited") as server:
+        url = f"http://127.0.0.1:{server.port}"
+        assert call(f"{url}/reports", report())[0] == 403
+        assert json.loads(call(f"{url}/collector.json")[1])["invitations"] is True
+        code = castell("invite", study, "1").strip()
+        assert call(f"{url}/reports", report(invitation=code))[0] == 201
+    with collecting(folder, "--port", "0") as server:  # it stays so
+        assert call(f"http://127.0.0.1:{server.port}/reports", report())[0] == 403
+
+
+def test_results_come_once_a_day_unless_told_otherwise(folder: Path, filled: Path) -> None:
+    assert filled.exists()
+    for options, ready in (([], False), (["--release-every", "0"], True)):
+        with collecting(folder, "--port", "0", *options) as server:
+            told = f"http://127.0.0.1:{server.port}/results/api/overview"
+            token = {"authorization": f"Bearer {server.told['token']}"}
+            status, said = call(told, **token)
+            assert (status, json.loads(said)["ready"]) == (200, ready)
+
+
 def test_invite(folder: Path) -> None:
     study = folder / "study.json"
     codes = castell("invite", study, "3").split()

@@ -163,6 +163,12 @@ def test_an_insecure_store_stays_so(place: str) -> None:
         assert not counts_of(store).secure
 
 
+def test_no_codes_at_all_close_a_store(store: Store) -> None:
+    store.invite(())
+    assert store.invited()
+    assert store.add([Submission((pair(),))]) == [Outcome(0, 0, Refusal.INVITATION)]
+
+
 def test_invitations_let_one_report_in_each(store: Store) -> None:
     codes = [new_invitation() for _ in range(3)]
     store.invite(codes)

@@ -10,7 +10,6 @@ and that it is likely to be a later one is known (see docs/threat-model.md).
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
 import urllib.request
@@ -22,20 +21,17 @@ import psycopg
 import pytest
 
 from castell.collector.store import Submission, filing, open_store
-from castell.collector.store.invitations import invitation_key, new_invitation
+from castell.collector.store.invitations import new_invitation
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.store import report_key
 from castell.collector.wire import id_bytes
-from tests.collector.attacker import Loot, Person, Ranking, attack, copied
+from tests.collector.attacker import Loot, Person, attack, copied
+from tests.collector.loot import person, system_columns
 from tests.collector.process import Collector
 from tests.collector.respondents import STUDY, report
 
 # Above these by chance less than once in a million runs, over all that is tried in one of them.
 ORDER, LINKS = 6.0, 14
-
-
-def person(code: str, id: bytes) -> Person:
-    return Person((code.encode(), invitation_key(STUDY, code)), (id, report_key(STUDY, id)))
 
 
 def answer(port: int, code: str) -> Person:
@@ -113,38 +109,6 @@ def test_the_attack_finds_the_order_of_filings(
     assert loot.links < LINKS  # of filings, not of people
 
 
-def columns(database: str, people: list[Person]) -> tuple[dict[str, Ranking], dict[str, Ranking]]:
-    """What PostgreSQL tells of rows beside what is in them, of deleted ones too."""
-    found: list[dict[str, Ranking]] = []
-    with psycopg.connect(database, autocommit=True) as link:
-        with contextlib.suppress(psycopg.Error):
-            link.execute("CREATE EXTENSION IF NOT EXISTS pageinspect")
-        for table, column, marks in (
-            ("castell_unspent", "code", [one.invitation for one in people]),
-            ("castell_reports", "id", [one.report for one in people]),
-        ):
-            rows = link.execute(
-                f"SELECT {column}, xmin::text::bigint, xmax::text::bigint,"
-                f" (ctid::text::point)[0] * 1000 + (ctid::text::point)[1] FROM {table}"
-            ).fetchall()
-            with contextlib.suppress(psycopg.Error):
-                rows += link.execute(
-                    "SELECT t_data, t_xmin::text::bigint, t_xmax::text::bigint, page * 1000 + lp"
-                    f" FROM generate_series(0, pg_relation_size('{table}') / 8192 - 1) AS page,"
-                    f" heap_page_items(get_raw_page('{table}', page::int)) WHERE t_data IS NOT NULL"
-                ).fetchall()
-            numbers = {mark: number for number, kinds in enumerate(marks) for mark in kinds}
-            rankings: dict[str, Ranking] = {"xmin": {}, "xmax": {}, "place": {}}
-            for data, *values in rows:
-                for start in range(len(data) - 15):
-                    number = numbers.get(bytes(data[start : start + 16]))
-                    if number is not None:
-                        for name, value in zip(rankings, values, strict=True):
-                            rankings[name][number] = float(value)
-            found.append(rankings)
-    return found[0], found[1]
-
-
 @pytest.mark.parametrize("end", [Collector.stop, Collector.kill])
 def test_a_database_links_nobody(folder: Path, database: str, spool: Path, end: Any) -> None:
     """Up to the first filing and beyond it; of several filings the database tells the order."""
@@ -163,12 +127,12 @@ def test_a_database_links_nobody(folder: Path, database: str, spool: Path, end: 
         for code in codes[:160]:
             people.append(answer(server.port, code))
             if len(people) in (60, 130, 160):
-                nothing(attack(copied(*places), people, *columns(database, people)))
+                nothing(attack(copied(*places), people, *system_columns(database, people)))
     finally:
         end(server)
     with psycopg.connect(database, autocommit=True) as link:
         link.execute("CHECKPOINT")  # what was in the server's memory is in its files now
-    invitations, reports = columns(database, people)
+    invitations, reports = system_columns(database, people)
     assert len(reports["xmin"]) == filing.POOL
     nothing(attack(copied(*places), people, invitations, reports))
 

@@ -65,6 +65,7 @@ def collecting(*, epsilon: float, port: int = 0) -> Iterator[LiveDemo]:
         path, store = Path(folder) / "study.toml", Path(folder) / "study.sqlite"
         path.write_text(to_toml(SCHEMA, name="health", epsilon=epsilon), encoding="utf-8")
         words = ["serve", str(path), "--port", str(port), "--rate", "0", "--bulk", str(BULK)]
+        words += ["--release-every", "0"]  # nobody is real, and everybody wants to see it at once
         # A session of its own: Ctrl-C is for this process, which then ends the other in good order.
         said = Path(folder) / "said.txt"
         with said.open("w", encoding="utf-8") as errors:

@@ -8,7 +8,9 @@ from typing import Any
 from castell.collector.opening import Opening, Phase
 from castell.collector.places import without_password
 from castell.collector.planning import Plan
+from castell.collector.results.release import next_release
 from castell.collector.settings import State
+from castell.collector.store.store import hour_text, this_hour
 from castell.study.collection_table import OpeningHours
 
 
@@ -37,7 +39,8 @@ def announcement(
     for name, one in plan.studies.items():
         place = f"{address}/{name}" if name else address
         lines += ["", f"study    {one.study.name}"] if name else []
-        lines += [f"survey   {place}/", f"results  {place}/results"]
+        released = _when_released(states[name].settings.release_hours)
+        lines += [f"survey   {place}/", f"results  {place}/results{released}"]
         lines += [shown] if plan.is_one else []
         store = states[name].store
         lines.append(f"store    {without_password(one.place)}, {store.count():,} reports")
@@ -56,3 +59,9 @@ def _hours(phase: Phase, hours: OpeningHours) -> list[str]:
         Phase.OPEN: [f"closes   {hours.closes}"] if hours.closes else [],
     }
     return words[phase]
+
+
+def _when_released(hours: int) -> str:
+    if not hours:
+        return ""
+    return f", every {hours} hours: next {hour_text(next_release(this_hour(), hours))}"

@@ -86,7 +86,9 @@ def study_app(
         del app
         # A collector that was killed may have left files that tell the order of writing.
         await asyncio.to_thread(state.store.rest)
+        releases = asyncio.create_task(results.keep_releasing())
         yield
+        releases.cancel()
         results.close()
         await writer.close()
         health.close()

@@ -69,6 +69,14 @@ def serve(
         ),
     ] = None,
     minimum: Annotated[int, typer.Option(help="Reports before results are shown.")] = 100,
+    release_every: Annotated[
+        int,
+        typer.Option(help="Hours between results; 0: as reports come, for trying things out."),
+    ] = 24,
+    invited: Annotated[
+        bool,
+        typer.Option("--invited", help="Take invited reports only, from the first one on."),
+    ] = False,
     origin: Annotated[
         list[str] | None,
         typer.Option(help="A page elsewhere that may send reports: https://example.org. Repeat."),
@@ -112,6 +120,7 @@ def serve(
     settings = Settings(
         token=token or new_token(),
         minimum=minimum,
+        release_hours=release_every,
         origins=tuple(origin or ()),
         rate=rate,
         burst=burst,
@@ -133,7 +142,7 @@ def serve(
     with closing(listen(host, port)) as listening:
         name = f"[{host}]" if ":" in host else host
         address = f"http://{name}:{listening.getsockname()[1]}"
-        states = planned.open(settings, spool)
+        states = planned.open(settings, spool, invited=invited)
         made = None if token else settings.token
 
         def announce() -> None:

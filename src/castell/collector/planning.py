@@ -40,13 +40,20 @@ class Plan:
     def is_one(self) -> bool:
         return "" in self.studies
 
-    def open(self, settings: Settings, spool: Path | None) -> dict[str, State]:
-        """All stores, open, with what their collectors need. The collectors close them."""
+    def open(
+        self, settings: Settings, spool: Path | None, *, invited: bool = False
+    ) -> dict[str, State]:
+        """All stores, open, with what their collectors need. The collectors close them.
+
+        With `invited` every report needs an invitation, before any is made.
+        """
         with ExitStack() as undo:
             states = {}
             for name, one in self.studies.items():
                 store = open_store(one.place, one.study, spool=spool)
                 undo.callback(store.close)
+                if invited:
+                    store.invite(())
                 own = replace(settings, hours=one.hours)
                 states[name] = State(one.study, store, own, one.look)
             undo.pop_all()

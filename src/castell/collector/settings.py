@@ -12,6 +12,8 @@ from castell.errors import OptionError
 from castell.study.collection_table import ALWAYS, OpeningHours
 from castell.study.study import Study
 
+MOST_RELEASE_HOURS = 7 * 24
+
 
 @dataclass(frozen=True)
 class ConnectionLimits:
@@ -49,10 +51,13 @@ class Settings:
     `minimum` reports must be there before results are shown. `origins` are the web pages of other
     hosts that may send reports. `rate` is how many reports a second one address may send, and
     `burst` how many at once; a rate of 0 does not limit. `hours` are when reports are taken.
+    Results move every `release_hours`; with 0 they move as reports come, a tenth of the minimum at
+    a time, which protects nobody from analysts who send reports of their own.
     """
 
     token: str
     minimum: int = 100
+    release_hours: int = 0
     origins: tuple[str, ...] = ()
     rate: float = 50.0
     burst: int = 1000
@@ -69,6 +74,11 @@ class Settings:
             raise OptionError("the token has odd characters", "take letters and digits")
         if self.minimum < 1:
             raise OptionError("the minimum is below 1", "take at least 1; 100 is the default")
+        if not 0 <= self.release_hours <= MOST_RELEASE_HOURS:
+            raise OptionError(
+                f"results are released every {self.release_hours} hours",
+                f"take 1 to {MOST_RELEASE_HOURS}, or 0 for as reports come",
+            )
         if not 1 <= self.bulk <= 100_000:
             raise OptionError(f"bulk is {self.bulk}", "take a number from 1 to 100000")
         if not 0 <= self.rate < inf or self.burst < 1 or self.queue < self.bulk:

@@ -50,14 +50,22 @@ def describe_study(study: Study) -> dict[str, Any]:
 
 
 def overview(
-    study: Study, minimum: int, count: int, dated: DatedReports | None = None
+    study: Study,
+    minimum: int,
+    count: int,
+    dated: DatedReports | None = None,
+    release: str | None = None,
 ) -> dict[str, Any]:
-    """Without dated reports there are too few: then only their rounded number is told."""
+    """Without dated reports there are too few: then only their rounded number is told.
+
+    `release` is when the next ones may come out, where that goes by the clock.
+    """
     told: dict[str, Any] = {
         "ready": dated is not None,
         "n": round_down(count, minimum) if dated is None else dated.n,
         "minimum": minimum,
         "step": step_of(minimum),
+        "next_release": release,
         "study": describe_study(study),
         "methods": [{"name": name, "about": describe(name)} for name in methods_for(study)],
         "method": DEFAULT_METHOD,

@@ -20,10 +20,11 @@ from castell.collector.results.downloads import FORMATS, OWNERS_FORMATS, File, d
 from castell.collector.results.overview import overview
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
+from castell.collector.results.release import next_release
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.security.tokens import check_owner, role_of
-from castell.collector.settings import State
-from castell.collector.store.store import StoreError
+from castell.collector.settings import Settings, State
+from castell.collector.store.store import StoreError, hour_text, this_hour
 from castell.collector.store.tokens import Role
 from castell.collector.wire import RefusedError
 from castell.errors import CastellError, MissingExtraError, OptionError
@@ -57,7 +58,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 
     async def describe(request: Request) -> Response:
         _no_parameters(request)
-        told = await worker.overview(partial(_overview, study, state.settings.minimum))
+        told = await worker.overview(partial(_overview, study, state.settings))
         return Response(told[role_of(request.scope)], media_type="application/json")
 
     async def estimate(request: Request) -> Response:
@@ -102,10 +103,12 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 
 
 def _overview(
-    study: Study, minimum: int, count: int, dated: DatedReports | None
+    study: Study, settings: Settings, count: int, dated: DatedReports | None
 ) -> dict[Role, bytes]:
     """For each role: what its holder may do is part of it."""
-    told = overview(study, minimum, count, dated)
+    hours = settings.release_hours
+    release = hour_text(next_release(this_hour(), hours)) if hours else None
+    told = overview(study, settings.minimum, count, dated, release)
     return {role: msgspec.json.encode({"role": role.value, **told}) for role in Role}
 
 

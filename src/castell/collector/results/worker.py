@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from castell.collector.metrics import Tally
@@ -13,8 +14,10 @@ from castell.collector.results.answer import Answer
 from castell.collector.results.dated_reports import DatedReports, read_store
 from castell.collector.results.overview import round_down, step_of
 from castell.collector.results.question import Question
+from castell.collector.results.release import first, next_release, release_time, released
 from castell.collector.results.solver import LocalSolver, Solver, load_charts
 from castell.collector.settings import State
+from castell.collector.store.store import StoreError, hour_text, this_hour
 from castell.collector.wire import RefusedError
 from castell.errors import CastellError
 
@@ -30,7 +33,8 @@ Gone = Callable[[], Awaitable[bool]]
 class ResultsWorker:
     """Reads the store in a thread of its own and has a solver answer from what was read.
 
-    What it works from is read from the store anew only when enough new reports are in.
+    What it works from is a release (see `release`): it changes at fixed times only. Where the
+    settings name none, it is read from the store anew as soon as enough new reports are in.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class ResultsWorker:
         self._told: tuple[object, Any] = (None, None)
         self._dated: DatedReports | None = None
         self._not_before = 0.0
+        self._before = (-1, 0)  # the time of the last release that was due, and reports before it
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -67,12 +72,24 @@ class ResultsWorker:
         found = await self.read(lambda _, held: held)
         minimum = self._state.settings.minimum
         if found is None:
+            hours = self._state.settings.release_hours
+            when = f"look again at {hour_text(next_release(this_hour(), hours))}" if hours else ""
             raise RefusedError(
                 409,
                 f"there are fewer than {minimum:,} reports",
-                "nothing is shown before that many are in; wait for more",
+                f"nothing is shown before that many are in; {when or 'wait for more'}",
             )
         return found
+
+    async def keep_releasing(self) -> None:
+        """Have each release made when it is due, whether somebody asks or not; until cancelled.
+
+        One that is made later leaves out the reports that wait in the spool by then.
+        """
+        while hours := self._state.settings.release_hours:
+            with suppress(StoreError):
+                await self.read(lambda *_: None)
+            await asyncio.sleep(min(60.0, next_release(int(time.time()), hours) - time.time()))
 
     async def answer(
         self, question: Question, make: Callable[[Answer], T], gone: Gone | None = None
@@ -111,6 +128,21 @@ class ResultsWorker:
     # -- in the threads --------------------------------------------------------------------------
 
     def _read(self) -> tuple[int, DatedReports | None]:
+        return self._released() if self._state.settings.release_hours else self._latest()
+
+    def _released(self) -> tuple[int, DatedReports | None]:
+        """What was filed before the last release that brought enough, as a whole."""
+        minimum, hours = self._state.settings.minimum, self._state.settings.release_hours
+        due = release_time(this_hour(), hours)
+        if due > self._before[0]:
+            dated, held = read_store(self._state.store), self._dated
+            number = released(dated.hours, minimum, hours, due)
+            if number >= minimum + (0 if held is None else held.n):
+                self._dated = first(dated, number)
+            self._before = (due, int((dated.hours < due).sum()))
+        return self._before[1], self._dated
+
+    def _latest(self) -> tuple[int, DatedReports | None]:
         held, minimum = self._dated, self._state.settings.minimum
         if held is not None and self._clock() < self._not_before:
             return held.n, held
@@ -141,10 +173,11 @@ class ResultsWorker:
 
     def _overview(self, make: Callable[[int, DatedReports | None], T]) -> T:
         count, dated = self._read()
-        seen = round_down(count, self._state.settings.minimum) if dated is None else dated
+        told = round_down(count, self._state.settings.minimum) if dated is None else dated
+        seen = (told, self._before[0])
         if self._told[0] is None or self._told[0] != seen:
             start = self._clock()
             self._told = (seen, make(count, dated))
             self._not_before += (self._clock() - start) / SHARE
-        told: T = self._told[1]
-        return told
+        made: T = self._told[1]
+        return made

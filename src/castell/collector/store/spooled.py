@@ -94,9 +94,12 @@ class SpooledStore(Administered[Link], Generic[Link]):
     def _settle(
         self, link: Link, submissions: Sequence[Submission], sent: Collection[bytes]
     ) -> list[Outcome] | None:
-        waiting = self._unfiled(link, self.spool.read())
+        held = self.spool.read()
+        # One question for both: beside a busy machine each costs as much as a wait for the disk.
+        filed = self._find(link, {*sent, *held.reports})
+        waiting = self._unfiled(link, held, filed)
         self._held = len(waiting.reports)
-        known = {**self._find(link, sent), **waiting.reports}
+        known = {**filed, **waiting.reports}
         used: set[bytes] = set()
         rules = self._rules(link)
         spend = self._spender(link, submissions, waiting, used) if rules.invited else None
@@ -154,9 +157,12 @@ class SpooledStore(Administered[Link], Generic[Link]):
         self.spool.write(waiting)
         self._held, self._stale = len(waiting.reports), False
 
-    def _unfiled(self, link: Link, held: Waiting) -> Waiting:
-        """What the spool holds and the database does not."""
-        filed = self._find(link, held.reports) if held.reports else {}
+    def _unfiled(
+        self, link: Link, held: Waiting, filed: Collection[bytes] | None = None
+    ) -> Waiting:
+        """What the spool holds and the database, which is known to hold `filed`, does not."""
+        if filed is None:
+            filed = self._find(link, held.reports) if held.reports else {}
         spent = self._unused(link, held.spent) if held.spent else frozenset()
         reports = {key: codes for key, codes in held.reports.items() if key not in filed}
         return Waiting(reports, held.spent & spent, held.hour)

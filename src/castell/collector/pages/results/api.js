@@ -33,6 +33,7 @@ import { token } from "./token.js";
  * @property {number} n
  * @property {number} minimum
  * @property {"owner" | "analyst"} role what whoever asks may do
+ * @property {string | null} next_release when results can next change, where that goes by the clock
  * @property {Study} study
  * @property {{name: string, about: string}[]} methods
  * @property {string} method

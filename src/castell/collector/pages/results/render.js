@@ -92,9 +92,11 @@ function showHead(overview) {
 }
 
 /** @param {Overview} overview */
-function showWaiting({ n, minimum }) {
+function showWaiting({ n, minimum, next_release }) {
   const so = n ? `About ${whole.format(n)}` : "Few";
-  at("waiting-text").textContent = `${so} of the ${whole.format(minimum)} reports needed are in.`;
+  const when = next_release ? ` Results can next come out on ${new Date(next_release).toLocaleString()}.` : "";
+  const are = next_release ? "were in when results were last due" : "are in";
+  at("waiting-text").textContent = `${so} of the ${whole.format(minimum)} reports needed ${are}.${when}`;
   at("waiting-bar").value = n / minimum;
 }
 
