@@ -79,17 +79,17 @@ export function showTable(answer, sort) {
   const titles = [...answer.labels, button, "std. err.", level];
   const head = titles.map((text, i) => {
     const order = i === width && (sort ? "descending" : "none");
-    return el("th", { scope: "col", class: kind(i), "aria-sort": order }, text);
+    return el("th", { scope: "col", role: "columnheader", class: kind(i), "aria-sort": order }, text);
   });
   const rows = sorted(answer.cells, width, sort).slice(0, MOST_ROWS).map((cell) => {
     const [share, error, low, high] = numbersOf(cell, width);
-    const names = cell.slice(0, width).map((text) => el("th", { scope: "row" }, String(text)));
+    const names = cell.slice(0, width).map((text) => el("th", { scope: "row", role: "rowheader" }, String(text)));
     const numbers = [percent(share), percent(error, 2), `${points(low)} to ${percent(high)}`];
     return el(
       "tr",
-      { class: low <= 0 && high >= 0 ? "faint" : "" },
+      { role: "row", class: low <= 0 && high >= 0 ? "faint" : "" },
       ...names,
-      ...numbers.map((text, i) => el("td", { class: kind(i + width) }, text)),
+      ...numbers.map((text, i) => el("td", { role: "cell", class: kind(i + width) }, text)),
     );
   });
   at("faint").hidden = !rows.some((row) => row.classList.contains("faint"));
@@ -99,10 +99,11 @@ export function showTable(answer, sort) {
   at("table").replaceChildren(
     el(
       "table",
-      {},
+      // A phone lays the rows out anew, and a browser then forgets what they are: hence the roles.
+      { role: "table", class: width > 1 ? "several" : "" },
       el("caption", { class: caption ? "small quiet" : "visually-hidden" }, caption || answer.labels.join(" by ")),
-      el("thead", {}, el("tr", {}, ...head)),
-      el("tbody", {}, ...rows),
+      el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, ...head)),
+      el("tbody", { role: "rowgroup" }, ...rows),
     ),
   );
 }
