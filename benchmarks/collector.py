@@ -5,8 +5,10 @@ on the same machine, so both share its cores; what the collector itself spends o
 therefore shown as well, as processor time, which does not depend on who else is using the machine.
 The yardstick is the disk: how long it takes to write a page and wait for it.
 
-Then the same single reports while three analysts ask for tables without a pause, by turns with
-nobody asking: what the analysts leave of the reports a second is the ratio of the two.
+Both stores take part in every round, first one and then the other first, alone and beside three
+analysts who ask for tables without a pause: the machine may change in between, and only what was
+measured side by side can be compared. Shown are medians over the rounds, as a table for
+docs/collecting.md.
 """
 
 from __future__ import annotations
@@ -17,16 +19,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 from benchmarks._population import ADULT_SIZES, generate_population
-from benchmarks._text import grid
 from tests.collector import postgres
-from tests.collector.process import ROOT, collecting
+from tests.collector.process import ROOT, Collector, collecting
 
 # How many reports a request holds, clients at once, and reports to send at most.
 LOADS = {
@@ -35,54 +36,86 @@ LOADS = {
     "bulk of 1,000": (1000, 1, 200_000),
 }
 TOKEN = "a-token-of-the-benchmark"  # noqa: S105
-# How often reports come without analysts and then with them.
-TURNS = 3
+BESIDE = "single, beside 3 analysts"
+ROUNDS = 3
 
 
 def run(quick: bool) -> dict[str, Any]:
-    seconds, share = (0.5, 0.01) if quick else (8.0, 1.0)
-    lines, ratios = [], []
-    with tempfile.TemporaryDirectory() as name:
+    seconds, share, rounds = (0.5, 0.01, 1) if quick else (8.0, 1.0, ROUNDS)
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    with tempfile.TemporaryDirectory() as name, ExitStack() as running:
         folder = Path(name)
         study = generate_population(ADULT_SIZES, 10).study(1.0)
         (folder / "study.json").write_text(study.to_json(), encoding="utf-8")
         disk = _disk(folder, 20 if quick else 300)
-        for kind in ("SQLite", "PostgreSQL"):
-            with _place(kind, folder) as place:
-                if place is None:
-                    continue
-                options = ["--port", "0", "--rate", "0", "--store", place, "--token", TOKEN]
-                if kind == "PostgreSQL":
-                    options += ["--spool", str(folder / "spool")]
-                with collecting(folder, *options) as server:
-                    for load, (bulk, clients, most) in LOADS.items():
-                        before = _spent(server.process.pid)
-                        reports = max(bulk * clients, int(most * share))
-                        found = _drive(server.port, reports, bulk, clients, seconds)
-                        spent = _spent(server.process.pid) - before
-                        sent = found["requests"] * bulk
-                        found["processor_us"] = 1e6 * spent / sent
-                        lines.append({"store": kind, "load": load, "clients": clients, **found})
-                    found = _beside_analysts(server.port, 1 if quick else TURNS, seconds, share)
-                    ratios.append({"store": kind, **found})
+        servers = {
+            kind: running.enter_context(_collector(kind, folder))
+            for kind in ("SQLite", "PostgreSQL")
+            if kind == "SQLite" or postgres.tools() is not None
+        }
+        for turn in range(rounds):
+            # Whoever is first in one round is last in the next.
+            order = list(servers.items())[:: 1 if turn % 2 == 0 else -1]
+            for load in (*LOADS, BESIDE):
+                for kind, server in order:
+                    found.setdefault((kind, load), []).append(_lap(server, load, seconds, share))
+    lines = [_middle(kind, load, laps) for (kind, load), laps in found.items()]
     return {
         "attributes": len(study.names),
         "disk_ms": disk,
-        "lines": lines,
-        "beside_analysts": ratios,
+        "rounds": rounds,
+        "seconds": seconds,
+        "lines": [line for line in lines if line["load"] != BESIDE],
+        "beside_analysts": [line for line in lines if line["load"] == BESIDE],
         "load": os.getloadavg(),
     }
 
 
 @contextmanager
-def _place(kind: str, folder: Path) -> Iterator[str | None]:
+def _collector(kind: str, folder: Path) -> Iterator[Collector]:
+    with _place(kind, folder) as place:
+        options = ["--port", "0", "--rate", "0", "--store", place, "--token", TOKEN]
+        # Analysts who see what is new ask for more than those who see the same all day.
+        options += ["--release-every", "0"]
+        if kind == "PostgreSQL":
+            options += ["--spool", str(folder / "spool")]
+        with collecting(folder, *options, log=f"{kind}.log") as server:
+            yield server
+
+
+def _lap(server: Collector, load: str, seconds: float, share: float) -> dict[str, Any]:
+    """One load on one collector: reports a second, how long they took, what they cost."""
+    bulk, clients, most = LOADS["single" if load == BESIDE else load]
+    reports = max(bulk * clients, int(most * share))
+    with _analysts(server.port) if load == BESIDE else nullcontext({"answers": 0}) as told:
+        before = _spent(server.process.pid)
+        found = _drive(server.port, reports, bulk, clients, seconds)
+        spent = _spent(server.process.pid) - before
+    cost = 1e6 * spent / (found["requests"] * bulk)
+    return {**found, "clients": clients, "answers": told["answers"], "processor_us": cost}
+
+
+def _middle(kind: str, load: str, laps: list[dict[str, Any]]) -> dict[str, Any]:
+    """The median of each number over the rounds."""
+    numbers = ("reports_per_second", "p50", "p99", "worst", "processor_us", "client_us")
+    middle = {name: median(lap[name] for lap in laps) for name in numbers}
+    answers = sum(lap["answers"] for lap in laps)
+    return {
+        "store": kind,
+        "load": load,
+        "clients": laps[0]["clients"],
+        "answers": answers,
+        **middle,
+    }
+
+
+@contextmanager
+def _place(kind: str, folder: Path) -> Iterator[str]:
     if kind == "SQLite":
         yield str(folder / "benchmark.sqlite")
-    elif postgres.tools() is None:
-        yield None
-    else:
-        with postgres.running("shared_buffers=256MB", "max_wal_size=4GB") as address:
-            yield address
+        return
+    with postgres.running("shared_buffers=256MB", "max_wal_size=4GB") as address:
+        yield address
 
 
 def _drive(port: int, reports: int, bulk: int, clients: int, seconds: float) -> dict[str, Any]:
@@ -93,19 +126,6 @@ def _drive(port: int, reports: int, bulk: int, clients: int, seconds: float) -> 
     if set(found["statuses"]) != {"201"}:
         raise RuntimeError(f"not every report was kept: {found['statuses']}")
     return found
-
-
-def _beside_analysts(port: int, turns: int, seconds: float, share: float) -> dict[str, Any]:
-    """Single reports a second, alone and beside analysts by turns: the machine may change."""
-    bulk, clients, most = LOADS["single"]
-    reports = max(bulk * clients, int(most * share))
-    alone, beside, answers = [], [], 0
-    for _ in range(turns):
-        alone.append(_drive(port, reports, bulk, clients, seconds)["reports_per_second"])
-        with _analysts(port) as told:
-            beside.append(_drive(port, reports, bulk, clients, seconds)["reports_per_second"])
-        answers += told["answers"]
-    return {"alone": median(alone), "beside": median(beside), "answers": answers}
 
 
 @contextmanager
@@ -141,40 +161,30 @@ def _disk(folder: Path, rounds: int) -> float:
 
 
 def show(result: dict[str, Any]) -> str:
-    titles = [
-        "store",
-        "load",
-        "clients",
-        "reports/s",
-        "p50 ms",
-        "p99 ms",
-        "worst ms",
-        "us",
-        "client us",
-    ]
+    head = "| load | store | reports a second | p50 | p99 | processor time of the collector |"
+    lines = [*result["lines"], *result["beside_analysts"]]
+    alone = {line["store"]: line for line in lines if line["load"] == "single"}
     rows = [
-        [
-            line["store"],
-            line["load"],
-            str(line["clients"]),
-            f"{line['reports_per_second']:,.0f}",
-            *(f"{line[name]:.1f}" for name in ("p50", "p99", "worst")),
-            f"{line['processor_us']:.0f}",
-            f"{line['client_us']:.0f}",
-        ]
-        for line in result["lines"]
+        f"| {line['load']}, {line['clients']} clients | {line['store']} "
+        f"| {line['reports_per_second']:,.0f} | {line['p50']:.0f} ms | {line['p99']:.0f} ms "
+        f"| {line['processor_us'] / 1e3:.3f} ms a report |"
+        for line in sorted(lines, key=lambda line: [*LOADS, BESIDE].index(line["load"]))
     ]
     beside = "\n".join(
-        f"Beside three analysts {line['store']} took {line['beside'] / line['alone']:.0%} of the "
-        f"single reports it takes alone ({line['beside']:,.0f} of {line['alone']:,.0f} a second; "
-        f"{line['answers']} tables)."
+        f"Three analysts left {line['reports_per_second'] / _rate(alone, line):.0%} of the single "
+        f"reports a second with {line['store']} ({line['answers']} tables)."
         for line in result["beside_analysts"]
     )
-    missing = "" if len(rows) > len(LOADS) else "\nPostgreSQL is not installed here."
+    missing = "" if len(alone) > 1 else "\nPostgreSQL is not installed here."
     return (
-        f"{grid(titles, rows)}{missing}\n\n{beside}\n\n"
-        f"A page and its fdatasync: {result['disk_ms']:.2f} ms. "
+        "\n".join([head, "|" + "---|" * 6, *rows]) + f"{missing}\n\n{beside}\n\n"
+        f"Medians of {result['rounds']} rounds of {result['seconds']:g} seconds each, both stores "
+        f"in each round. A page and its fdatasync: {result['disk_ms']:.2f} ms. "
         f"{result['attributes']} attributes; others on the machine: load average "
-        f"{result['load'][0]:.1f} on {os.cpu_count()} cores.\nus is the collector's own "
-        "processor time for a report (PostgreSQL's server works beside it), client us the load's."
+        f"{result['load'][0]:.1f} on {os.cpu_count()} cores. PostgreSQL's server works beside the "
+        "collector, and is not in its processor time."
     )
+
+
+def _rate(alone: dict[str, Any], line: dict[str, Any]) -> float:
+    return float(alone[line["store"]]["reports_per_second"])
