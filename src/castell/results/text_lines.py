@@ -44,10 +44,10 @@ def _width_of_letter(letter: str) -> float:
 def break_lines(text: str, room: float, size: float) -> tuple[str, ...]:
     """A text as lines no wider than there is room; a word that is wider is broken too.
 
-    >>> break_lines("neither good nor bad", 80, 12)
+    >>> break_lines("neither good nor bad", 70, 12)
     ('neither', 'good nor', 'bad')
     >>> break_lines("Versicherungsgesellschaft", 100, 12)
-    ('Versicherung-', 'sgesellschaft')
+    ('Versicherungs-', 'gesellschaft')
     """
     lines: list[str] = []
     for word in text.split():

@@ -41,24 +41,27 @@ class Side:
 
 def across(values: tuple[str, ...], shares: Floats, room: float) -> Side:
     """Columns whose names lie side by side in the room."""
-    return _fit(values, shares, [min(width_of(v, 12), NAME) + BETWEEN for v in values], room)
+    sizes = [min(width_of(value, 12), NAME) + BETWEEN for value in values]
+    return _fit(values, shares, sizes, room, width_of("99 others", 12) + BETWEEN)
 
 
 def down(values: tuple[str, ...], shares: Floats, wide: float, room: float) -> Side:
     """Rows whose names, broken at a width, lie below each other in the room."""
     sizes = [height_of(break_lines(value, wide, 12)) + 4 for value in values]
-    return _fit(values, shares, sizes, room)
+    return _fit(values, shares, sizes, room, height_of(("99 others",)) + 4)
 
 
-def _fit(values: tuple[str, ...], shares: Floats, sizes: list[float], room: float) -> Side:
+def _fit(
+    values: tuple[str, ...], shares: Floats, sizes: list[float], room: float, others: float
+) -> Side:
     """The largest values that have room, beside one name for the others.
 
-    >>> _fit(("a", "b", "c", "d"), np.array([0.1, 0.6, 0.1, 0.2]), [30.0] * 4, 100.0).names
+    >>> _fit(("a", "b", "c", "d"), np.array([0.1, 0.6, 0.1, 0.2]), [30.0] * 4, 100.0, 40.0).names
     ('b', 'd', '2 others')
     """
     if sum(sizes) <= room:
         return Side(values, tuple(range(len(values))), ())
-    left = room - width_of("99 others", 12) - BETWEEN
+    left = room - others
     chosen: list[int] = []
     for k in np.argsort(-shares, kind="stable").tolist():
         left -= sizes[k]
