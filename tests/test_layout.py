@@ -10,7 +10,14 @@ TESTS = Path(__file__).parent
 # Folders for what is no room: everything of a kind, the pages in a browser, what stands beside.
 OTHERS = {"benchmarks", "browser", "contract", "deploy", "experiments"}
 # Tests of the whole, and of two languages at once. Modules in no room have theirs here too.
-WHOLE = {"test_docs", "test_example", "test_imports", "test_layout", "test_vectors"}
+WHOLE = {
+    "test_docs",
+    "test_example",
+    "test_imports",
+    "test_layout",
+    "test_promises",
+    "test_vectors",
+}
 
 
 def _folders(path: Path) -> set[str]:

@@ -29,7 +29,8 @@ def problem(path: str, test: str) -> str | None:
     if not test:
         return None
     body = ast.parse(place.read_text("utf-8")).body
-    found = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+    found = [name for name in functions if name.startswith("test_")]
     return None if test in found else f"{path} has no {test}"
 
 

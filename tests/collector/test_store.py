@@ -144,7 +144,7 @@ def test_nothing_yet(store: Store) -> None:
 
 def test_another_study_is_refused(place: str) -> None:
     open_store(place, STUDY).close()
-    with pytest.raises(StoreError, match=r"another study .*any change makes another study"):
+    with pytest.raises(StoreError, match=r"another study .*any other change makes another study"):
         open_store(place, OTHER)
     with closing(open_store(place)) as store:
         assert store.study == STUDY
