@@ -7,7 +7,7 @@ the number of copies. System columns of a database are one more thing to rank by
 
 - each ranking is compared with the true order of arrival (Spearman's rank correlation),
 - each ranking of invitations is laid beside each ranking of reports: the first with the first, and
-  so on; and what is right is counted.
+  so on, or each with its neighbour; and what is right is counted.
 
 The attacker of a test may try all of them, forwards and backwards, and is judged by the best.
 """
@@ -15,6 +15,7 @@ The attacker of a test may try all of them, forwards and backwards, and is judge
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,23 @@ def links(invitations: Ranking, reports: Ranking) -> int:
     return best
 
 
+def neighbours(invitations: Ranking, reports: Ranking) -> int:
+    """How many are right if each invitation is laid beside the report right after or before it.
+
+    Where both are in one file this does not mind that some of either are missing.
+    """
+    right = _ordered(reports)
+    values = [reports[number] for number in right]
+    best = 0
+    for step in (0, -1):
+        found = 0
+        for number, value in invitations.items():
+            at = bisect_right(values, value) + step
+            found += 0 <= at < len(right) and right[at] == number
+        best = max(best, found)
+    return best
+
+
 def _ordered(ranking: Ranking) -> list[int]:
     """People as a ranking has them; who stand equal in an order without meaning."""
     numbers = list(ranking)
@@ -142,6 +160,10 @@ def attack(
         ((correlation(ranking), name) for name, ranking in {**codes, **kept}.items()),
         default=(0.0, ""),
     )
-    pairs = ((links(a, b), f"{m} | {n}") for m, a in codes.items() for n, b in kept.items())
+    pairs = (
+        (max(links(a, b), neighbours(a, b)), f"{m} | {n}")
+        for m, a in codes.items()
+        for n, b in kept.items()
+    )
     most, by = max(pairs, default=(0, ""))
     return Loot(order, order_by, most, by)

@@ -40,13 +40,13 @@ class People:
         self, study: Study, port: int, seed: int, invite: Callable[[list[str]], None], pause: float
     ) -> None:
         self.study, self.port, self.pause = study, port, pause
-        self.account, self.stopped = Account(), False
+        self.account, self.stopped, self.inviting = Account(), False, True
         self._seed, self._invite = seed, invite
         self._codes: list[str] = []
 
     async def host(self) -> None:
         """Makes invitations as they are needed, beside the collector, as its owner does."""
-        while not self.stopped:
+        while self.inviting:
             if len(self._codes) < FEWEST:
                 made = [new_invitation() for _ in range(MADE_AT_ONCE)]
                 try:

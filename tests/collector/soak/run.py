@@ -132,7 +132,8 @@ async def _run(
 
     people = People(study, scene.proxy.port, seed, invite, PAUSE)
     running = [asyncio.create_task(people.client(number)) for number in range(CLIENTS)]
-    running.append(asyncio.create_task(people.host()))
+    host = asyncio.create_task(people.host())
+    running.append(host)
     struck: Counter[str] = Counter()
     try:
         for fault in _faults(scene, faults, begun + seconds):
@@ -142,6 +143,9 @@ async def _run(
             await strike(scene, fault)
         await _answered(LAST, people, running)
     finally:
+        # Nobody but the collector has its files open when it is killed for the last time.
+        people.inviting = False
+        await host
         people.stopped = True
         await asyncio.to_thread(scene.end, kill=True)
         await scene.proxy.close()
