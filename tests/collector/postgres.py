@@ -95,7 +95,7 @@ class Server:
         """SIGINT does not wait for clients to leave; after SIGQUIT it has to recover."""
         if self._process is not None:
             self._process.send_signal(how)
-            self._process.wait(60)
+            self._process.wait(300)
             self._process = None
 
 
@@ -136,7 +136,7 @@ def crash(address: str) -> None:
 def _wait(address: str, server: subprocess.Popen[bytes] | None = None) -> None:
     import psycopg
 
-    for _ in range(300):
+    for _ in range(1200):
         try:
             psycopg.connect(address, connect_timeout=2).close()
             return

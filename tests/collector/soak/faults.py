@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import random
 import signal
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.collector.soak.proxy import Proxy
 ALWAYS = ("kill", "stop", "network", "disk", "clock")
 OF_A_DATABASE = ("database restart", "database crash", "database kill")
 FARTHEST = 3 * 86_400  # seconds that a clock jumps
+STARTS = 60
 
 
 @dataclass
@@ -43,9 +45,20 @@ class Scene:
         return ALWAYS + (OF_A_DATABASE if self.server is not None else ())
 
     def start(self) -> None:
-        """The collector, on the port it had; the disk and the database must be there."""
+        """The collector, on the port it had; the disk and the database must be there.
+
+        A database may still be recovering: as a service manager does, start again.
+        """
         options = ["--port", str(self.port), *self.options]
-        self.collector = Collector(self.folder, *options, run=self.command)
+        for left in reversed(range(STARTS)):
+            try:
+                self.collector = Collector(self.folder, *options, run=self.command)
+                break
+            except RuntimeError:
+                if not left or self.server is None:
+                    raise
+                time.sleep(1.0)
+        assert self.collector is not None
         self.port = self.collector.port
 
     def end(self, *, kill: bool) -> None:
