@@ -62,7 +62,12 @@ def test_each_person_begins_anew_and_leaves_nothing(
     page = opened(context, running.url)
     assert "Many people use this device" in page.locator(".protect").inner_text()
     assert "does not let the page remember" not in page.locator(".protect").inner_text()
+    assert "known only to you" not in page.locator("main").inner_text()
     sent = [take_part(page, ANSWERS)]
+    # Whoever comes next may be quicker than the page: it shows what was sent, no answer.
+    shown = page.locator("main").inner_text()
+    assert "What was sent" in shown
+    assert "known only to you" not in shown
     assert page.locator("main a").count() == page.locator("footer a").count() == 0
     assert "https://a.example/i" in page.locator("footer").inner_text()
     page.get_by_role("button", name="Done, clear the page").click()

@@ -309,6 +309,8 @@ async function send(state) {
     state.report ??= await draw(state);
     forgetAnswers(state.person.study); // from here on there is a report, and it stands
     if (!setting.preview) await state.person.send(state.report);
+    // The next person may come before the page is cleared: what was sent may be seen, nothing else.
+    if (setting.kiosk) state.answers = {};
     await go(state, "sent");
     status.textContent = say("sentTitle");
   } catch (error) {
