@@ -108,9 +108,10 @@ def paint(canvas: Canvas, data: ChartData, title: str) -> Any:
     alt = load_altair()
     layers = [
         *_lines(alt, canvas, canvas.under),
-        *_boxes(alt, canvas, data),
+        *_boxes(alt, canvas),
         *_lines(alt, canvas, canvas.over),
         *_words(alt, canvas),
+        *_cells(alt, canvas, data),
     ]
     below = [line for text in (*data.below, canvas.said) if text for line in _title(text, canvas)]
     heading = alt.TitleParams(
@@ -150,17 +151,25 @@ def _lines(alt: Any, canvas: Canvas, lines: tuple[Line, ...]) -> list[Any]:
     ]
 
 
-def _boxes(alt: Any, canvas: Canvas, data: ChartData) -> list[Any]:
-    found = []
-    by_fill = sorted(canvas.boxes, key=lambda box: (box.fill, box.cell is None))
-    for (fill, bare), same in groupby(by_fill, key=lambda box: (box.fill, box.cell is None)):
-        records = [_ends(box) | {"depth": box.depth} | (box.cell or {}) for box in same]
-        encoded = _place(alt, canvas) | {
-            "fillOpacity": alt.FillOpacity("depth:Q", scale=None, legend=None),
-            **({} if bare else {"tooltip": data.tooltip(alt)}),
-        }
-        found.append(alt.Chart(alt.Data(values=records)).mark_rect(fill=fill).encode(**encoded))
-    return found
+def _boxes(alt: Any, canvas: Canvas) -> list[Any]:
+    by_fill = sorted((box for box in canvas.boxes if box.depth > 0), key=lambda box: box.fill)
+    opacity = alt.FillOpacity("depth:Q", scale=None, legend=None)
+    return [
+        alt.Chart(alt.Data(values=[_ends(box) | {"depth": box.depth} for box in same]))
+        .mark_rect(fill=fill)
+        .encode(**_place(alt, canvas), fillOpacity=opacity)
+        for fill, same in groupby(by_fill, key=lambda box: box.fill)
+    ]
+
+
+def _cells(alt: Any, canvas: Canvas, data: ChartData) -> list[Any]:
+    """What a pointer finds: nothing that is seen, on top of all that is."""
+    records = [_ends(box) | box.cell for box in canvas.boxes if box.cell is not None]
+    return [
+        alt.Chart(alt.Data(values=records))
+        .mark_rect(fill="transparent")
+        .encode(**_place(alt, canvas), tooltip=data.tooltip(alt))
+    ]
 
 
 def _words(alt: Any, canvas: Canvas) -> list[Any]:

@@ -12,7 +12,7 @@ import vl_convert
 from castell import Attribute, CastellError, JointEstimate, Schema, Study, estimate, methods_for
 from castell.collector.results import charts
 from castell.collector.results.charts import ROOMS, Picture, kinds, timeline
-from castell.collector.results.mosaic import SHADES, departures, tiles
+from castell.collector.results.mosaic import SHADES, departures, mosaic, tiles
 from castell.results.bars import MOST_BARS, MOST_ON_A_PHONE
 from castell.results.chart_data import ChartData
 from tests.collector.results.stores import STUDY, reports_of
@@ -123,13 +123,10 @@ def test_the_mosaic_shades_what_goes_together_and_nothing_else() -> None:
     assert np.abs(departures(estimate(reports, ["a", "c"], "castell"))).max() < 5
     # Given c, a and b go together just as much.
     assert departures(estimate(reports, ["c", "a", "b"], "castell"))[:, 0, 0].min() > 5
-    spec = draw(estimate(reports, ["a", "b"], "castell"), 0.95, "mosaic").spec
-    shades = {
-        (r["v0"], r["v1"]): layer["mark"]["fill"]
-        for layer in spec["layer"]
-        for r in layer["data"]["values"]
-        if "cell" in r
-    }
+    joint = estimate(reports, ["a", "b"], "castell")
+    canvas = mosaic(joint, ChartData.of(joint, 0.95), 720)
+    assert canvas is not None
+    shades = {(box.cell["v0"], box.cell["v1"]): box.fill for box in canvas.boxes if box.cell}
     fewer, _, more = SHADES.values()
     same, differ = [("x", "x"), ("y", "y")], [("x", "y"), ("y", "x")]
     assert shades == dict.fromkeys(same, more) | dict.fromkeys(differ, fewer)
