@@ -125,11 +125,13 @@ def crash(address: str) -> None:
     """kill -9 of one server process: PostgreSQL throws its memory away and replays its WAL."""
     import psycopg
 
-    with psycopg.connect(address) as link:
+    with psycopg.connect(address) as link, psycopg.connect(address, autocommit=True) as witness:
         os.kill(link.info.backend_pid, signal.SIGKILL)
+        # The server takes a moment to notice; from then on no connection of before is good.
         with contextlib.suppress(psycopg.OperationalError):
-            link.execute("SELECT 1")
-            link.execute("SELECT 1")
+            for _ in range(1200):
+                witness.execute("SELECT 1")
+                time.sleep(0.05)
     _wait(address)
 
 

@@ -21,7 +21,6 @@ import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from sqlalchemy import (
@@ -41,7 +40,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert as insert_or_leave
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DisconnectionError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from castell.collector.store.administration import INVITATIONS, PAUSED, rules_of
 from castell.collector.store.filing import is_due
@@ -85,7 +84,6 @@ _RULES = select(about).where(about.c.name.in_([INVITATIONS, PAUSED]))
 _LOCK = text("SELECT pg_advisory_xact_lock(:castell, :spool)")
 _CASTELL = 0x43615354
 _SPOOL = "spool "  # and the name of a folder: a row for each that reports have waited in
-_REST = 1.0  # seconds after which a connection is asked whether it still works
 _LOG = logging.getLogger("castell")
 
 
@@ -106,10 +104,9 @@ class PostgresqlStore(SpooledStore[Connection]):
             raise StoreError("this is no address of a database", "write postgresql://...") from None
         self.place = url.render_as_string(hide_password=True)
         self._folder = spool_folder(spool)
-        self._engine = create_engine(url)
+        # A server that was started again is noticed before a batch fails for it.
+        self._engine = create_engine(url, pool_pre_ping=True)
         event.listen(self._engine, "connect", _make_durable)
-        event.listen(self._engine, "checkout", _ask_after_a_rest)
-        event.listen(self._engine, "checkin", _note_use)
         try:
             with self._transaction() as link:
                 if link.execute(text("SHOW fsync")).scalar_one() != "on":
@@ -306,25 +303,3 @@ def _make_durable(connection: Any, record: Any) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET SESSION synchronous_commit TO on")
     connection.commit()
-
-
-def _ask_after_a_rest(connection: Any, record: Any, proxy: Any) -> None:
-    """Have a connection that was not used for a while replaced if its server is gone.
-
-    Not each time: the question takes as long as the work. One that dies under load fails a batch,
-    which is sent again.
-    """
-    del proxy
-    if monotonic() - record.info.get("used", monotonic()) < _REST:
-        return
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-        connection.rollback()
-    except connection.Error:
-        raise DisconnectionError from None
-
-
-def _note_use(connection: Any, record: Any) -> None:
-    del connection
-    record.info["used"] = monotonic()
