@@ -107,6 +107,8 @@ def test_percentages_within_rows_and_columns_and_the_way_back(
     joint = numbers(page)
     page.get_by_label("Shares").select_option("smokes")
     page.get_by_text(f"Shares of those with each value of “{SMOKE}”.").wait_for()
+    # Beside the chart and beside the numbers.
+    assert page.get_by_text("need not add up to 100%").count() == 2
     rows = _shares(page)
     assert [sum(rows[k : k + 3]) for k in (0, 3, 6)] == pytest.approx([100] * 3, abs=0.2)
     page.get_by_label("Shares").select_option("exercise")
@@ -119,6 +121,7 @@ def test_percentages_within_rows_and_columns_and_the_way_back(
     page.go_back()
     page.get_by_text("Shares of those").wait_for(state="hidden")
     wait_for_answer(page)
+    assert page.get_by_text("need not add up to 100%").count() == 0
     assert numbers(page) == joint
     page.go_forward()
     page.get_by_text(f"Shares of those with each value of “{SMOKE}”.").wait_for()

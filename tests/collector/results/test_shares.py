@@ -87,6 +87,28 @@ def test_percentages_of_rows_and_columns_are_conditional_shares(state: State, wi
     assert whole > 0
 
 
+def test_that_shares_need_not_add_up_is_said_of_parts_only(state: State) -> None:
+    for part in ("within=smokes", "given=age=60%2B", "merge=health=poor&merge=health=fair"):
+        told = _estimate(state, "attributes=smokes,health", part)
+        assert "need not add up to 100%" in told["sums"]
+    assert "sums" not in _estimate(state, "attributes=smokes,health")
+
+
+def test_an_axis_says_whose_shares_it_shows(state: State) -> None:
+    for part, whom in (
+        ("within=smokes", "share of those who gave the same answer to \u201cDo you smoke?\u201d"),
+        ("given=age=60%2B", "share of those who are in the filter"),
+        ("chart=bars", "share of respondents"),
+    ):
+        told = _estimate(state, "attributes=smokes,health", part)
+        assert whom in _words(told["pictures"][0]["spec"])
+
+
+def _words(spec: dict[str, Any]) -> str:
+    records = [record for layer in spec["layer"] for record in layer["data"]["values"]]
+    return " ".join(record["line"] for record in records if "line" in record)
+
+
 def test_a_chart_of_a_part_is_no_mosaic(state: State) -> None:
     told = _estimate(state, "attributes=smokes,health", "within=smokes")
     assert (told["pictures"][0]["kind"], told["charts"]) == ("heat", ["heat", "bars"])
