@@ -129,7 +129,7 @@ def test_methods_kinds_of_charts_and_levels(analyst: Analyst, health: Collector)
     page.locator("#chart-sub", has_text="Method independent").wait_for()
     wait_for_answer(page)
     assert numbers(page) != raw
-    page.get_by_label("Intervals").select_option("0.99")
+    page.get_by_label("Intervals", exact=True).select_option("0.99")
     page.get_by_role("columnheader", name="99% interval").wait_for()
     for kind, drawn in (("Bars", "bars"), ("Mosaic", "mosaic"), ("Heat map", "heat")):
         page.get_by_role("radio", name=kind).check()
