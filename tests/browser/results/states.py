@@ -61,7 +61,7 @@ def wrong_token(walk: Walk) -> Page:
     page = no_token(walk)
     page.get_by_label("Token").fill("not-the-token-at-all")
     page.keyboard.press("Enter")
-    page.get_by_role("alert").get_by_text("This needs the collector's token").wait_for()
+    page.get_by_role("alert").get_by_text("This needs a token that is good").wait_for()
     return page
 
 

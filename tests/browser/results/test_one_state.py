@@ -114,7 +114,7 @@ def test_an_expired_token_leaves_no_table_and_the_question_is_asked_after_signin
     page.route(ESTIMATE, refuse)
     attribute(page, "age").check()
     page.get_by_label("Token").wait_for()
-    assert page.get_by_role("alert").inner_text().startswith("This needs the collector's token.")
+    assert page.get_by_role("alert").inner_text().startswith("This needs a token that is good.")
     assert numbers(page) == []
     assert page.locator("#chart svg").count() == 0
     assert page.locator("#signals > li").count() == 0
