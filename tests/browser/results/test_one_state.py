@@ -108,7 +108,7 @@ def test_an_expired_token_leaves_no_table_and_the_question_is_asked_after_signin
     analyst.expected.append("401")
 
     def refuse(route: Route) -> None:
-        body = '{"error": "this needs the collector\'s token", "remedy": "sign in again"}'
+        body = '{"error": "this needs a token that is good", "remedy": "sign in again"}'
         route.fulfill(status=401, body=body, content_type="application/json")
 
     page.route(ESTIMATE, refuse)
