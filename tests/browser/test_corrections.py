@@ -11,6 +11,7 @@ import pytest
 from castell import Study
 from castell.collector import correcting
 from castell.study.canonical import canonical, digest_of
+from tests.browser.states import with_given
 from tests.browser.studies import SURVEY
 from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send
 from tests.collecting import collecting
@@ -92,9 +93,7 @@ def test_a_study_that_only_claims_to_be_corrected_is_not_asked(
     context = browser.new_context(locale="en-US")
     with collecting(WRONG, tmp_path) as running:
         page = context.new_page()
-        page.route(
-            "**/study.json", lambda r: r.fulfill(body=forged, content_type="application/json")
-        )
+        with_given(page, lambda given: given.update(study=forged))
         page.goto(running.url)
         page.wait_for_selector("[role=alert]")
         assert "the digest does not fit the study" in page.locator("main").inner_text()

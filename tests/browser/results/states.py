@@ -67,7 +67,7 @@ def wrong_token(walk: Walk) -> Page:
 
 def expired_token(walk: Walk) -> Page:
     page = walk.look_with_form()
-    body = '{"error": "this needs the collector\'s token", "remedy": "sign in again"}'
+    body = '{"error": "this needs a token that is good", "remedy": "sign in again"}'
     page.route(
         "**/results/api/*",
         lambda route: route.fulfill(status=401, body=body, content_type="application/json"),
