@@ -11,9 +11,8 @@ import pytest
 from castell import Study
 from castell.collector import correcting
 from castell.study.canonical import canonical, digest_of
-from tests.browser.states import with_given
 from tests.browser.studies import SURVEY
-from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send
+from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send, with_given
 from tests.collecting import collecting
 
 if TYPE_CHECKING:

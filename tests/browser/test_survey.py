@@ -226,7 +226,7 @@ def test_the_page_is_few_files_and_few_bytes(browser: Browser, surveyed: Collect
     page.wait_for_timeout(300)
     # The page with the study in it, its script, its style and its picture.
     assert len(sizes) == 4
-    assert sum(sizes) < 42_000
+    assert sum(sizes) < 40_000
     context.close()
 
 

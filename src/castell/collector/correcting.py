@@ -7,8 +7,6 @@ first, the file after it: if that fails, the same command once more writes the f
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ from castell.errors import StudyError
 from castell.study.corrections import Change, changes
 from castell.study.study import Study
 from castell.study.toml_file import correction_section, read_toml
+from castell.study.whole_file import write_whole
 
 
 def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
@@ -62,20 +61,6 @@ def file_with_corrections(path: Path, study: Study) -> str:
     )
 
 
-def write_file(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.chmod(path.stat().st_mode & 0o777)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def correct(
     path: Path, place: str, agree: Callable[[list[Change]], bool], spool: Path | None = None
 ) -> tuple[Study, list[Change]]:
@@ -88,5 +73,5 @@ def correct(
             if not agree(found):
                 return store.study, []
             store.correct(made)
-    write_file(path, text)
+    write_whole(path, text, path.stat().st_mode & 0o777)
     return made, found

@@ -1,9 +1,9 @@
 """The survey page's scripts and styles as one file each: on a slow line every file costs a wait.
 
-Nothing is rewritten but the lines that import and export, and lines of comment are left out. Each
-module becomes a function that gives what it exports, in the order they need each other; the modules
-themselves are served as well. So what runs can still be read, and compared with what is published:
-the same modules always make the same file.
+Nothing is rewritten but the lines that import and export; comments, and what only tells a type, are
+left out. Each module becomes a function that gives what it exports, in the order they need each
+other; the modules themselves are served as well. So what runs can still be read, and compared with
+what is published: the same modules always make the same file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -23,6 +23,9 @@ _IMPORT = re.compile(r'^import (?:\* as (\w+)|\{([^}]*)\}) from "(\.[^"]+)";\n',
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 # Whole lines only: what stands behind code, or in a text, is left as it is.
 _COMMENT = re.compile(r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\n|^\n", re.MULTILINE)
+# A type told in the middle of a line, for who checks the scripts.
+_TYPE = re.compile(r"/\*\* @type (?:[^*]|\*(?!/))*\*/ ?")
+_STYLE_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
 _LEFT = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
 
@@ -49,10 +52,15 @@ def one_script(entry: str, folders: Mapping[str, Path]) -> str:
             raise ValueError(f"{name} has a line that cannot be joined: {left[0]}")
         gives = ", ".join(exported)
         head = f"// {name}\nconst {_variable(name)} = (() => {{\n"
-        done[name] = f"{head}{_COMMENT.sub('', body)}return {{ {gives} }};\n}})();\n"
+        done[name] = f"{head}{_TYPE.sub('', _COMMENT.sub('', body))}return {{ {gives} }};\n}})();\n"
 
     add(entry)
     return "\n".join(done.values())
+
+
+def one_style(texts: Iterable[str]) -> str:
+    """Style sheets, the last of which has the last word."""
+    return _STYLE_COMMENT.sub("", "\n".join(texts))
 
 
 def _variable(name: str) -> str:

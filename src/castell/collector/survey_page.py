@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 from castell.collector.browser_channels import CLIENT
 from castell.collector.look import Logo, Look
-from castell.collector.one_file import OneFile, one_script
+from castell.collector.one_file import OneFile, one_script, one_style
 from castell.collector.page_words import words_for
 from castell.study.study import Study
 
@@ -53,7 +53,7 @@ def survey_routes(study: Study, look: Look, told: Told) -> list[BaseRoute]:
     routes: list[BaseRoute] = [
         Route("/", page),
         Route("/survey.js", script.answer),
-        Route("/survey.css", OneFile.of("\n".join(styles), "text/css").answer),
+        Route("/survey.css", OneFile.of(one_style(styles), "text/css").answer),
     ]
     if look.logo is not None:
         routes.append(Route("/logo", _picture(look.logo)))

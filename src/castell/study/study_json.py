@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 
 from castell.errors import StudyError
+from castell.study.whole_file import write_whole
 
 
 def save(published: str, path: Path, overwrite: bool) -> None:
@@ -25,12 +24,4 @@ def save(published: str, path: Path, overwrite: bool) -> None:
             f"{path} is there already and holds something else",
             "give another name, or overwrite=True if nothing was collected with it",
         )
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(published)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, published)
