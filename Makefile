@@ -44,9 +44,10 @@ test: check tools
 	$(BIN)/python -m pytest -n auto tests/browser
 
 # Playwright keeps an event loop running in its process, which other tests cannot bear; hence two runs.
-# A browser, a database server and a tracer, where they are missing and may be installed.
+# A browser, a database server, web servers and a tracer, where they are missing and may be installed.
 tools: $(VENV)/.dev
 	@$(BIN)/python -m tests.collector.tools
+	@$(BIN)/python -m tests.deploy.programs
 	@$(BIN)/python -m tests.browser.chromium
 
 # Random faults for each store, one after the other; then more of the killing and the fuzzing.

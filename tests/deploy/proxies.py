@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.deploy.programs import find
+
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 # Program and example, and the path that the collector is below.
@@ -89,7 +91,7 @@ def free_port() -> int:
 def proxied(example: str, upstream: str, folder: Path) -> Iterator[Proxy]:
     """An example of deploy/ before the collector at an address, until the block is left."""
     program, name, path = EXAMPLES[example]
-    found = shutil.which(program)
+    found = find(program)
     if found is None:
         pytest.skip(f"NOT TESTED: {program} is not installed (apt-get install {program})")
     if shutil.which("openssl") is None:

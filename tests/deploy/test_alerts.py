@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.collector.respondents import LOGGED_IN, collector
+from tests.deploy.programs import find
 from tests.deploy.proxies import DEPLOY, ROOT
 
 RULES = DEPLOY / "alerts.yml"
@@ -45,7 +45,7 @@ def test_the_parser_of_prometheus_client_reads_the_metrics(tmp_path: Path) -> No
 
 
 def test_prometheus_reads_the_alerts() -> None:
-    promtool = shutil.which("promtool")
+    promtool = find("promtool")
     if promtool is None:
         pytest.skip("NOT TESTED: promtool is not installed (apt-get install prometheus)")
     ran = subprocess.run(

