@@ -17,6 +17,7 @@ from castell.channels.choice import best_channel
 from castell.channels.cyclic import CyclicMargin, CyclicResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
+from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
 from castell.channels.weighted import WeightedChannel
@@ -33,6 +34,7 @@ __all__ = [
     "Kinds",
     "Lens",
     "MatrixResponse",
+    "PartitionResponse",
     "WeightedChannel",
     "Words",
     "best_channel",

@@ -10,11 +10,15 @@ from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
+from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
 from castell.errors import CastellError, ChannelError
 from castell.plugins import CHANNELS, Plugin, plugins
 
-BUILT_IN = {c.kind: c for c in (KaryResponse, MatrixResponse, CyclicResponse, BloomResponse)}
+BUILT_IN = {
+    c.kind: c
+    for c in (KaryResponse, MatrixResponse, CyclicResponse, PartitionResponse, BloomResponse)
+}
 
 # What makes a channel of a document: a function, or a class with `from_document`.
 Kinds = Mapping[str, Any]

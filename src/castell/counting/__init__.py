@@ -11,7 +11,13 @@ from castell.counting.folds import Fold, folds_of
 from castell.counting.kernels import Factor, Moments
 from castell.counting.memory import MemoryCounts
 from castell.counting.parquet import ParquetCounts
-from castell.counting.samples import HistogramCounts, evenly_spread, samples_of, samples_with
+from castell.counting.samples import (
+    HistogramCounts,
+    evenly_spread,
+    is_coarse,
+    samples_of,
+    samples_with,
+)
 from castell.counting.stages import Stages, join_stages, studies_of
 
 __all__ = [
@@ -27,6 +33,7 @@ __all__ = [
     "engines",
     "evenly_spread",
     "folds_of",
+    "is_coarse",
     "join_stages",
     "samples_of",
     "samples_with",

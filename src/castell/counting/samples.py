@@ -73,9 +73,21 @@ def samples_of(counts: Counts) -> tuple[Counts, ...]:
 
 
 def samples_with(counts: Counts, names: Iterable[str]) -> tuple[Counts, ...]:
-    """The samples whose respondents reported all of some attributes, if there are any yet."""
+    """The samples whose respondents reported all of some attributes, if there are any yet.
+
+    Those of blocks that ask coarsely are none of them: their reports do not tell answers apart.
+    """
     wanted = set(names)
-    return tuple(sample for sample in samples_of(counts) if wanted <= set(sample.study.names))
+    return tuple(
+        sample
+        for sample in samples_of(counts)
+        if wanted <= set(sample.study.names) and not is_coarse(sample)
+    )
+
+
+def is_coarse(sample: Counts) -> bool:
+    """Whether the reports of a sample are leaves of a partition of answers."""
+    return any(block.is_coarse for block in sample.study.design.blocks)
 
 
 def evenly_spread(sample: Counts) -> HistogramCounts:

@@ -47,7 +47,10 @@ def draw_blocks(design: Design, rows: int, words: Source) -> NDArray[np.intp] | 
     """Which block each respondent reports, before and whatever they answer; None if all of them."""
     if len(design.samples) == 1:
         return None
-    return numbers_below(len(design.blocks), rows, words).astype(np.intp)
+    numbers = numbers_below(sum(design.weights), rows, words)
+    ends = np.cumsum(design.weights, dtype=np.uint64)
+    # A block is drawn by as many numbers as it weighs.
+    return np.searchsorted(ends, numbers, side="right").astype(np.intp)
 
 
 def report_columns(

@@ -80,7 +80,7 @@ def by_model(cross_fit: CrossFit, names: tuple[str, ...], why: Reason) -> Combin
     return Combined(cross_fit.latent.table(names), (why, *cross_fit.latent.reasons(names)))
 
 
-READS = Reads(drawn=True, across=True)
+READS = Reads(drawn=True, across=True, coarse=True)
 # Of larger tables with all weight on the model, only the finite-population mean is computed.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.

@@ -22,7 +22,7 @@ from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.shares import Shares
 from castell.linear.table import check_cells
 
-READS = Reads(drawn=True, across=True, sets=True)
+READS = Reads(drawn=True, across=True, sets=True, coarse=True)
 
 
 def fit(

@@ -24,13 +24,15 @@ from castell.linear.operators import Floats
 from castell.study.design import Block, Design
 from castell.study.study import Study
 
-EVERYBODY, DRAWN, SETS, WHOLE, BLOOM = "everybody", "drawn", "sets", "whole", "bloom"
+EVERYBODY, DRAWN, SETS, WHOLE = "everybody", "drawn", "sets", "whole"
+COARSE, BLOOM = "coarse", "bloom"
 # What reports of each kind hold.
 KINDS = {
     EVERYBODY: "every block from everybody",
     DRAWN: "one drawn block from each respondent",
     SETS: "one block from everybody that is read as a whole",
     WHOLE: "blocks beside others that are read as a whole",
+    COARSE: "blocks that ask coarsely",
     BLOOM: "Bloom filters",
 }
 
@@ -42,8 +44,9 @@ class Reads:
     `everybody` and `drawn` are reports of channels that can be taken back out. `sets` is from
     everybody too, but of one block of several attributes by set-valued response or a matrix of its
     own: such a report has no digits, so the likelihood of a part of them depends on the others.
-    `whole` is the same where there are other blocks beside it. `bloom` is what the design "bloom"
-    reports. A file that declares nothing reads `everybody`, with all of its options.
+    `whole` is the same where there are other blocks beside it. `coarse` blocks report a leaf of a
+    partition of answers, which a model can be fitted to but nothing inverts. `bloom` is what the
+    design "bloom" reports. A file that declares nothing reads `everybody`, with all of its options.
 
     `across` says that the method also answers about attributes that no drawn block holds together.
     `options` names the kinds for which an option means something; one that is not named here does
@@ -57,6 +60,7 @@ class Reads:
     drawn: bool = False
     sets: bool = False
     whole: bool = False
+    coarse: bool = False
     bloom: bool = False
     across: bool = False
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -88,6 +92,8 @@ def kinds_of(*studies: Study) -> tuple[str, ...]:
 def _kind(block: Block, design: Design) -> str:
     if not block.channel.has_matrix:
         return BLOOM
+    if block.is_coarse:
+        return COARSE
     if len(design.samples) > 1:
         return DRAWN
     if len(block.names) == 1 or block.channel.has_digits:

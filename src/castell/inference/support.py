@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import combinations
 
 from castell.channels.predicted_variance import predicted_variance, shares
-from castell.counting import Counts, samples_of, samples_with
+from castell.counting import Counts, is_coarse, samples_of, samples_with
 from castell.errors import QueryError, ReportError
 from castell.inference.inversion import Groups, Observed, observe, parts_of
 from castell.study.study import Study
@@ -103,7 +103,9 @@ def sources(counts: Counts, groups: Groups) -> list[Source]:
     every = samples_of(counts)
     weights: list[dict[tuple[str, ...], float]] = [{} for _ in every]
     for group in groups:
-        holding = [i for i, s in enumerate(every) if set(group) <= set(s.study.names)]
+        holding = [
+            i for i, s in enumerate(every) if set(group) <= set(s.study.names) and not is_coarse(s)
+        ]
         if not holding:
             raise QueryError(
                 f"no respondent reported {', '.join(group)} together",

@@ -15,15 +15,18 @@ from decimal import Decimal
 from itertools import accumulate
 
 from castell.channels import (
+    MAX_TOTAL,
     BloomResponse,
     Channel,
     KaryResponse,
     Lens,
+    PartitionResponse,
     best_channel,
     bloom_filters,
 )
 from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
 from castell.errors import StudyError
+from castell.numbers import is_whole
 from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
 from castell.study.own_channels import Channels, own_channels
 from castell.study.schema import Schema, suggest
@@ -57,6 +60,11 @@ class Block:
         """Whether a report is one of the answers, and so has labels."""
         return self.channel.reports_answers
 
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it reports a leaf of answers, and not all answers can be told apart."""
+        return isinstance(self.channel, PartitionResponse)
+
     def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
         """What some attributes contribute to a report, if this is block `index` of its design."""
         if len(self.names) == 1 or not self.channel.has_digits:
@@ -77,11 +85,25 @@ class Design:
     Without a draw every respondent reports every block, and a report holds a code for each. With
     one, a report is a single code: the reports of all blocks are numbered through, so it says
     which block was drawn and what was reported for it. An estimate divides by the reports that
-    hold what it needs.
+    hold what it needs. `weights` are whole numbers: a block is drawn with its weight over their
+    sum. They are all 1 unless given.
     """
 
     blocks: tuple[Block, ...]
     draw: bool = False
+    weights: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        many = len(self.blocks) if self.draw else 1
+        given = tuple(self.weights) or (1,) * many
+        whole = all(is_whole(weight, 1) for weight in given)
+        if len(given) != many or not whole or sum(given) > MAX_TOTAL:
+            raise StudyError(
+                f"the weights of a draw are {list(given)}",
+                "give a whole number from 1 up for each block, none where nothing is drawn",
+            )
+        common = math.gcd(*given)
+        object.__setattr__(self, "weights", tuple(int(weight) // common for weight in given))
 
     @property
     def exact_epsilon(self) -> Decimal:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from castell.channels import BloomResponse
+from castell.channels import BloomResponse, Lens, PartitionResponse
 from castell.channels.budget import rounded_up
 from castell.channels.predicted_variance import predicted_variance, shares
-from castell.study.design import Design, lens_on
+from castell.study.design import Block, Design, lens_on
 from castell.study.schema import Attribute, Schema
 
 
@@ -26,8 +26,9 @@ class Exposure:
     epsilon: float  # of the block that holds it
     block: tuple[str, ...]
     guesses: tuple[float, ...]  # how often the best is right, for each block that holds it
+    weights: tuple[int, ...]  # with which each of these is drawn
     worst_guess: float  # the same after the report that gives most away
-    draws: int  # of how many blocks one is drawn; 1 if all are reported
+    draws: int  # the weights of all blocks; 1 if all are reported
     influence: float  # how many honest reports one forged report can count like
     exact: bool = True  # if not, the best guess is right at most as often
 
@@ -49,15 +50,21 @@ class Exposure:
     @property
     def best_guess_over_draw(self) -> float:
         """How often it is right on average over the draw, if a blind guess fills in."""
-        total = (self.draws - len(self.guesses)) * self.chance
-        for guess in self.guesses:  # one by one, as any client can: sum() does it more exactly
-            total += guess
+        total = (self.draws - self.asked) * self.chance
+        # One by one, as any client can: sum() does it more exactly.
+        for guess, weight in zip(self.guesses, self.weights, strict=True):
+            total += weight * guess
         return total / self.draws
+
+    @property
+    def asked(self) -> int:
+        """The weights of the blocks that hold it."""
+        return sum(self.weights)
 
     @property
     def chance_drawn(self) -> float:
         """How likely a respondent is asked."""
-        return len(self.guesses) / self.draws
+        return self.asked / self.draws
 
 
 def exposure(design: Design, attribute: Attribute) -> Exposure:
@@ -71,21 +78,31 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     if isinstance(first, BloomResponse):  # the only channel without a matrix
         return _bloom_exposure(first, attribute)
     lenses = [lens_on(block, [attribute.name]) for block in blocks]
-    draws = len(design.samples)
-    weights = shares([predicted_variance(lens) for lens in lenses], [1.0] * len(lenses))
+    held = design.holders(attribute.name)
+    drawn = tuple(design.weights[i] for i in held) if design.draw else (1,)
+    draws = sum(design.weights)
+    # How much each counts in the table of the attribute, and a report of it.
+    inverses = [_inverse(block, lens) for block, lens in zip(blocks, lenses, strict=True)]
+    weights = shares([predicted_variance(inverse) for inverse in inverses], drawn)
     return Exposure(
         attribute.name,
         attribute.size,
         rounded_up(max(block.channel.exact_epsilon for block in blocks)),
         blocks[0].names if len(blocks) == 1 else (attribute.name,),
         tuple(lens.best_guess for lens in lenses),
+        drawn,
         max(lens.worst_guess for lens in lenses),
         draws,
         max(
-            float(draws * w) * lens.inverse.extreme()
-            for w, lens in zip(weights, lenses, strict=True)
+            float(draws * share) / times * lens.inverse.extreme()
+            for share, times, lens in zip(weights, drawn, inverses, strict=True)
         ),
     )
+
+
+def _inverse(block: Block, lens: Lens) -> Lens:
+    """What is inverted: of a block that asks coarsely, only its leaves can be."""
+    return block.channel.inner if isinstance(block.channel, PartitionResponse) else lens
 
 
 def _bloom_exposure(channel: BloomResponse, attribute: Attribute) -> Exposure:
@@ -96,6 +113,7 @@ def _bloom_exposure(channel: BloomResponse, attribute: Attribute) -> Exposure:
         rounded_up(channel.exact_epsilon),
         (attribute.name,),
         (channel.best_guess,),
+        (1,),
         channel.worst_guess,
         1,
         channel.influence,
@@ -122,8 +140,8 @@ def together(design: Design, attributes: Schema) -> Together:
         guess = prod(channel.best_guess for channel in channels)
         return Together(attributes.names, guess, blind, guess, blind)
     total = 0.0
-    for channel in channels:
-        total += channel.best_guess * channel.inputs * blind
+    for channel, weight in zip(channels, design.weights, strict=True):
+        total += weight * (channel.best_guess * channel.inputs * blind)
     most = max(design.blocks, key=lambda block: block.channel.best_guess)
     chance = 1.0 / most.channel.inputs
-    return Together(most.names, most.channel.best_guess, chance, total / len(channels), blind)
+    return Together(most.names, most.channel.best_guess, chance, total / sum(design.weights), blind)

@@ -32,9 +32,7 @@ def guesses(exposures: Sequence[Exposure], drawn: bool) -> list[str]:
     else:
         lines = [_best_guess(one, len(exposures) > 1, drawn)]
     if drawn:
-        asked = (
-            f"{out_of(len(one.guesses), one.draws)} respondents. Over all of them, asked or not,"
-        )
+        asked = f"{out_of(one.asked, one.draws)} respondents. Over all of them, asked or not,"
         if one.chance_drawn == 1.0:
             asked = "everybody. On average over what is asked with it,"
         right_over_all = share(one.best_guess_over_draw)
@@ -138,7 +136,7 @@ def rows(exposures: Sequence[Exposure], drawn: bool) -> list[list[str]]:
         line = [e.name, str(e.size), f"{e.epsilon:.4f}"]
         line += [most + spread(e.least_guess, e.best_guess)]
         line += [share(e.best_guess_over_draw)] * drawn + [share(e.worst_guess)] * varies
-        line += [share(e.chance)] + [out_of(len(e.guesses), e.draws)] * drawn
+        line += [share(e.chance)] + [out_of(e.asked, e.draws)] * drawn
         line += [f"x {e.influence:.2f}"]
         line += [", ".join(name for name in e.block if name != e.name)] * shared
         lines.append(line)

@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from castell.channels import MAX_TOTAL, Kinds, channel_of, checked
+from castell.channels import MAX_TOTAL, Kinds, PartitionResponse, channel_of, checked
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import CastellError, StudyError
@@ -150,8 +150,9 @@ class Study:
             **self.text.document(),
         }
         if self.design.draw:
-            # How many of the blocks one respondent reports.
-            content["draw"] = 1
+            # One block is drawn for each respondent, all alike or with these weights.
+            weights = list(self.design.weights)
+            content["draw"] = 1 if set(weights) == {1} else weights
         if self.corrections:
             content["corrections"] = [correction.document() for correction in self.corrections]
         return content
@@ -228,7 +229,7 @@ class Study:
         for names, published in listed:
             sizes = tuple(a.size for a in schema.select(names))
             blocks.append(Block(names, sizes, channel_of(published, kinds)))
-        design = Design(tuple(blocks), draw="draw" in document)
+        design = Design(tuple(blocks), "draw" in document, _draw_weights(document.get("draw")))
         shown = StudyText.of(document)
         made = corrections_of(document["corrections"]) if "corrections" in document else ()
         study = cls(schema, design=design, name=document["name"], text=shown, corrections=made)
@@ -277,6 +278,10 @@ class Study:
         return randomize_frame(self, answers, seed)
 
 
+def _draw_weights(draw: Any) -> tuple[int, ...]:
+    return tuple(draw) if isinstance(draw, list) else ()
+
+
 def _schema_of(document: Mapping[str, Any]) -> Schema:
     return Schema(
         Attribute(a["name"], a["values"], a["question"], a.get("translations"))
@@ -317,9 +322,16 @@ def _check_fit(schema: Schema, design: Design) -> None:
         )
     if design.draw and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
+    if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
+        raise StudyError(
+            "a block that asks coarsely is reported beside others",
+            "let respondents draw one block: draw = true",
+        )
     for block, channel in zip(design.blocks, channels, strict=True):
         sizes = tuple(schema[name].size for name in block.names)
         whole = len(block.names) == 1 or channel.has_matrix
+        if isinstance(channel, PartitionResponse):
+            whole = channel.sizes == sizes
         if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
             raise StudyError(
                 f"the channel of {' x '.join(block.names)} does not fit its values",

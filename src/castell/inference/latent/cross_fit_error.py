@@ -14,6 +14,7 @@ from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     CountedTable,
+    LeafTable,
     PairTables,
     studies_of_tables,
 )
@@ -88,6 +89,8 @@ def _observed(
     for i, (home, table) in enumerate(zip(homes, tables, strict=True)):
         if isinstance(table, PairTables):
             found |= {(i, *pair): view for pair, view in _across(home, table)}
+        elif isinstance(table, LeafTable):
+            continue  # no pair of attributes can be told from the others' leaves
         elif isinstance(table, BlockTable) and table.counts.sum():
             for one, two in combinations(sorted(table.attributes), 2):
                 pair = [names[one], names[two]]

@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
+from castell.channels import PartitionResponse
 from castell.counting import Counts, samples_of
 from castell.inference.latent.mixture import Mixture
 from castell.linear.operators import Floats, Operator
@@ -134,6 +135,41 @@ def by_attribute(mixture: Mixture, attributes: Sequence[int], joint: Floats) -> 
 
 
 @dataclass(frozen=True, eq=False)
+class LeafTable(BlockTable):
+    """The reports of a block that asks coarsely: leaves of a partition through one channel.
+
+    A leaf is a box: within a class its chance is the product over attributes of the chance of the
+    values inside, so the combinations of values are never written out. `members` says for each
+    attribute which values each leaf holds: a row of 0 and 1 for each leaf.
+    """
+
+    members: tuple[Floats, ...]
+
+    def _inside(self, mixture: Mixture) -> list[Floats]:
+        """How likely each attribute's values inside each leaf are in each class."""
+        held = zip(self.attributes, self.members, strict=True)
+        return [mixture.parts[a] @ inside.T for a, inside in held]
+
+    def report_probabilities(self, mixture: Mixture) -> Floats:
+        leaves: Floats = mixture.weights @ np.prod(self._inside(mixture), axis=0)
+        return self._seen(leaves)
+
+    def e_step(self, mixture: Mixture) -> Expectation:
+        inside = self._inside(mixture)
+        joint = np.prod(inside, axis=0) * mixture.weights[:, None]
+        seen = self._seen(joint.sum(axis=0))
+        ratio = self.counts / np.maximum(seen, 1e-300)
+        joint *= self._backward.turn(ratio[:, None])[0]
+        values = np.zeros_like(mixture.profiles)
+        starts = mixture.starts
+        for a, own, members in zip(self.attributes, inside, self.members, strict=True):
+            # Within a leaf and a class the values are as likely as in the class.
+            share = joint / np.maximum(own, 1e-300)
+            values[:, starts[a] : starts[a + 1]] = mixture.parts[a] * (share @ members)
+        return Expectation(joint.sum(axis=1), values, self.log_likelihood(seen))
+
+
+@dataclass(frozen=True, eq=False)
 class PairTables:
     """The tables of all pairs of attributes that are reported apart, side by side in one matrix.
 
@@ -209,7 +245,12 @@ def sufficient_statistics(counts: Counts) -> list[CountedTable]:
             block = sample.study.design.blocks[i]
             counted = sample.table(block.axes(i, names)).ravel().astype(np.float64)
             attributes = tuple(place[name] for name in names)
-            found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
+            if isinstance(block.channel, PartitionResponse):
+                leaves = block.channel
+                members = tuple(leaves.members(k) for k in range(len(names)))
+                found.append(LeafTable(attributes, leaves.inner.forward, counted, members))
+            else:
+                found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
         if len(sample.study.design.blocks) > 1:
             found.append(_across_blocks(sample))
     return found
@@ -230,7 +271,7 @@ def _within_blocks(design: Design) -> list[tuple[int, tuple[str, ...]]]:
     for i, block in enumerate(design.blocks):
         if len(block.names) == 1 and len(design.blocks) > 1:
             continue
-        wide = prod(block.sizes) > MOST_CELLS
+        wide = prod(block.sizes) > MOST_CELLS and not block.is_coarse
         found += [(i, names) for names in (combinations(block.names, 2) if wide else [block.names])]
     return found
 

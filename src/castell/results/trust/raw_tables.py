@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from castell.counting import Counts, samples_of
+from castell.counting import Counts, is_coarse, samples_of
 from castell.inference.inversion import Observed
 from castell.inference.products import product_model
 from castell.inference.support import views
@@ -28,7 +28,7 @@ def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
     inside another.
     """
     model = Model(product_model(counts, [counts.study.names], "population"), "castell")
-    some = [sample for sample in samples_of(counts) if sample.n]
+    some = [sample for sample in samples_of(counts) if sample.n and not is_coarse(sample)]
     held = {tuple(name for name in names if name in sample.study.names) for sample in some}
     widest = [one for one in held if one and not any(set(one) < set(other) for other in held)]
     order = sorted(widest, key=lambda one: [names.index(name) for name in one])
