@@ -31,6 +31,7 @@ ORDER = {
         "evaluation",
         "estimators",
         "results",
+        "planning",
         "extend",
         "__init__",
         "collector",

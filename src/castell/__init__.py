@@ -13,6 +13,8 @@ from castell.estimators import methods, methods_for
 from castell.inference.misfit import Verdict
 from castell.inference.reasons import Code, Reason
 from castell.inference.support import Checked
+from castell.planning.next_stage import plan_next
+from castell.planning.plan import NextStage
 from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.consistency import consistent
@@ -37,6 +39,7 @@ __all__ = [
     "KaryResponse",
     "MatrixResponse",
     "Model",
+    "NextStage",
     "Probability",
     "Reason",
     "Reports",
@@ -48,6 +51,7 @@ __all__ = [
     "fit",
     "methods",
     "methods_for",
+    "plan_next",
     "randomize_file",
     "scan_reports",
     "tabulate",

@@ -18,7 +18,7 @@ from castell.counting.samples import (
     samples_of,
     samples_with,
 )
-from castell.counting.stages import Stages, join_stages, studies_of
+from castell.counting.stages import Stages, join_stages, stages_of, studies_of
 
 __all__ = [
     "ByBatches",
@@ -38,5 +38,6 @@ __all__ = [
     "samples_of",
     "samples_with",
     "scan_reports",
+    "stages_of",
     "studies_of",
 ]

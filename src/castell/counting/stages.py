@@ -82,17 +82,18 @@ def join_stages(parts: Sequence[Counts]) -> Counts:
                 "only studies with the same attributes and values, in the same order, can be "
                 "estimated together",
             )
-    return Stages(tuple(each for part in parts for each in _parts(part)))
+    return Stages(tuple(each for part in parts for each in stages_of(part)))
 
 
 def _answers(study: Study) -> list[tuple[str, tuple[str, ...]]]:
     return [(attribute.name, attribute.values) for attribute in study.schema]
 
 
-def _parts(counts: Counts) -> tuple[Counts, ...]:
+def stages_of(counts: Counts) -> tuple[Counts, ...]:
+    """The reports of each study, in the order they were given."""
     return counts.parts if isinstance(counts, Stages) else (counts,)
 
 
 def studies_of(counts: Counts) -> tuple[Study, ...]:
     """The studies whose reports these are, the latest last."""
-    return tuple(dict.fromkeys(part.study for part in _parts(counts)))
+    return tuple(dict.fromkeys(part.study for part in stages_of(counts)))

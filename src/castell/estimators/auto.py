@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from castell.counting import Counts, folds_of, samples_of
+from castell.counting import Counts, folds_of, is_coarse, samples_of
 from castell.inference.inversion import Observed, Query, names_of, observe
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.model import Latent, learn
@@ -170,7 +170,8 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
     """The model's table, averaged with the samples' unbiased one as far as they differ."""
     latent, intervals = cross_fit.latent, cross_fit.latent.intervals
     model = latent.table(names)
-    if not intervals.support(names).together:
+    if not intervals.support(names).together or any(map(is_coarse, samples_of(cross_fit.counts))):
+        # The unbiased table would be of some of the reports only; the model has read all of them.
         return Combined(model, latent.reasons(names))
     whole = intervals.direct.joint(names, None)
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.

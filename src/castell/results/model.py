@@ -267,11 +267,12 @@ def fit(
     (2,)
     """
     several = reports if isinstance(reports, (list, tuple)) else [reports]
-    counts = join_stages([_counts_of(each) for each in several])
+    counts = join_stages([counts_of(each) for each in several])
     return Model(fit_counts(counts, method, options), name_of(method))
 
 
-def _counts_of(reports: Any) -> Counts:
+def counts_of(reports: Any) -> Counts:
+    """Reports as a method reads them."""
     if isinstance(reports, Reports):
         return MemoryCounts(reports)
     if not hasattr(reports, "moments"):

@@ -10,6 +10,7 @@ import numpy as np
 from castell.counting import Counts
 from castell.inference.inversion import Observed, Part, parts_of
 from castell.inference.latent.cross_validation import Hyperparameters
+from castell.inference.latent.leaves import leaf_residuals
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
@@ -42,6 +43,10 @@ def mixture_error(
     found: dict[Pair, list[Residuals]] = {}
     for pair, each in _residuals(counts, mixture, hyperparameters):
         found.setdefault(pair, []).append(each)
+    coarse = leaf_residuals(hyperparameters.held_out, hyperparameters.fold_models, mixture)
+    for places, each in coarse:
+        held = frozenset(counts.study.names[place] for place in places)
+        found.setdefault(held, []).append(each)
     return association_error(found)
 
 

@@ -24,6 +24,8 @@ from castell.inference.latent.cross_validation import (
     uniform,
 )
 from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.leaf_margins import LeafMargins, leaf_tables
+from castell.inference.latent.leaves import Leaves
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -86,7 +88,12 @@ class Latent:
     def intervals(self) -> ModelIntervals:
         """How far its answers may be off."""
         error = mixture_error(self.counts, self.mixture, self.hyperparameters)
-        return ModelIntervals(ModelError(Margins(self.counts), error))
+        coarse = leaf_tables(self.statistics)
+        if not coarse:
+            return ModelIntervals(ModelError(Margins(self.counts), error))
+        shares = tuple(self.mixture.weights @ part for part in self.mixture.parts)
+        margins = LeafMargins(self.counts, self.mixture, Leaves(coarse, shares), error.overall)
+        return ModelIntervals(ModelError(margins, error))
 
     def table(self, names: Sequence[str]) -> Floats:
         return self.mixture.table(self.places(names))

@@ -140,10 +140,12 @@ class LeafTable(BlockTable):
 
     A leaf is a box: within a class its chance is the product over attributes of the chance of the
     values inside, so the combinations of values are never written out. `members` says for each
-    attribute which values each leaf holds: a row of 0 and 1 for each leaf.
+    attribute which values each leaf holds: a row of 0 and 1 for each leaf. `inverse` takes the
+    channel on leaves back out.
     """
 
     members: tuple[Floats, ...]
+    inverse: Operator
 
     def _inside(self, mixture: Mixture) -> list[Floats]:
         """How likely each attribute's values inside each leaf are in each class."""
@@ -246,9 +248,9 @@ def sufficient_statistics(counts: Counts) -> list[CountedTable]:
             counted = sample.table(block.axes(i, names)).ravel().astype(np.float64)
             attributes = tuple(place[name] for name in names)
             if isinstance(block.channel, PartitionResponse):
-                leaves = block.channel
-                members = tuple(leaves.members(k) for k in range(len(names)))
-                found.append(LeafTable(attributes, leaves.inner.forward, counted, members))
+                members = tuple(block.channel.members(k) for k in range(len(names)))
+                inner = block.channel.inner
+                found.append(LeafTable(attributes, inner.forward, counted, members, inner.inverse))
             else:
                 found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
         if len(sample.study.design.blocks) > 1:

@@ -1,0 +1,4 @@
+"""Planning: how to ask the next respondents, from what is known already.
+
+Imports results and what they import.
+"""

@@ -1,0 +1,160 @@
+"""The planner of the next stage: what to ask the coming respondents, from the reports there are.
+
+A latent class model of the reports so far says what is likely; `uncertainty` what that leaves open;
+`allocation` gives the coming respondents to the blocks that tell most of it. Then a collection of
+synthetic people is simulated with the present design and with the new one, and the better is kept.
+Everybody still reports once, with the whole budget: only which question is asked depends on earlier
+reports, which are private already (sequentially interactive local privacy).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.channels import PartitionResponse, best_channel
+from castell.channels.budget import as_decimal
+from castell.counting import Counts, MemoryCounts, join_stages, samples_of, stages_of
+from castell.device.random_words import seeded_words
+from castell.device.respond import block_codes, draw_blocks, report_columns
+from castell.errors import OptionError
+from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.model import learn, one_thread
+from castell.inference.latent.settings import SETTINGS
+from castell.linear.operators import Floats
+from castell.numbers import is_whole
+from castell.planning.allocation import allocate
+from castell.planning.candidates import Candidate, candidates
+from castell.planning.plan import NextStage, PlannedBlock, Wanted
+from castell.planning.uncertainty import Uncertainty, root_information, uncertainty
+from castell.reports.reports import Reports
+from castell.results.model import Collected, counts_of, fit
+from castell.study.design import Block, Design
+from castell.study.study import Study
+
+Progress = Callable[[str, float], None]
+
+# Synthetic people that covariances are read from.
+PEOPLE = 8000
+# Fits that are averaged in a simulation: enough to compare two designs.
+STARTS = 3
+
+
+def plan_next(
+    reports: Collected | Sequence[Collected],
+    n: int,
+    *,
+    tables: Sequence[Sequence[str]] | None = None,
+    shares: Sequence[Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> NextStage:
+    """Plan what to ask `n` coming respondents, from the reports of one stage or several.
+
+    What is wanted most are all tables of two attributes, or these `tables` and `shares`. The result
+    has the `study` to collect with next. The plan is repeatable: `seed` is for its simulations, and
+    has nothing to do with anybody's report.
+    """
+    if not is_whole(n, 1):
+        raise OptionError(f"n is {n!r}", "give how many respondents are still to come, from 1 up")
+    tell = progress or (lambda _what, _share: None)
+    several = reports if isinstance(reports, (list, tuple)) else [reports]
+    counts = join_stages([counts_of(each) for each in several])
+    # Refused here if no model reads these reports.
+    fit(counts, "latent", classes=1, steps=1, starts=1)
+    wanted = Wanted.of(counts.study.schema, tables, shares)
+    tell("fitting", 0.0)
+    mixture = learn(counts, None, None, SETTINGS.starts).mixture
+    generator = np.random.default_rng(seed)
+    tell("planning", 0.3)
+    planned, blocks, known, expected = _plan(counts, mixture, wanted, n, generator)
+    present = counts.study
+    tell("simulating", 0.5)
+    now = _simulate(counts, mixture, present, n, wanted, seed)
+    tell("simulating", 0.75)
+    then = _simulate(counts, mixture, planned, n, wanted, seed)
+    tell("done", 1.0)
+    return NextStage(present, planned, tuple(blocks), n, wanted, (known, expected), (now, then))
+
+
+@one_thread()
+def _plan(
+    counts: Counts, mixture: Mixture, wanted: Wanted, n: int, generator: np.random.Generator
+) -> tuple[Study, list[PlannedBlock], float, float]:
+    study = counts.study
+    people, sizes = mixture.sample(PEOPLE, generator), study.schema.sizes
+    epsilon = _budget(study)
+    open_ = uncertainty(people, sizes, wanted.indicators(people))
+    known = open_.after(_information(counts, open_))
+    offered = list(candidates(people, sizes, float(epsilon), generator))
+    forward = {many: best_channel(many, epsilon).forward for many in {c.many for c in offered}}
+    roots = [root_information(known.scores, c.codes, c.many, forward[c.many]) for c in offered]
+    portions = allocate(known, roots, n)
+    chosen = [each for each in zip(offered, roots, portions, strict=True) if each[2]]
+    chosen.sort(key=lambda each: (-each[2], each[0].places))
+    information = np.zeros_like(known.precision)
+    for _, root, many in chosen:
+        information += n * many / sum(portions) * (root.T @ root)
+    blocks = [_described(study, c, many / sum(portions), epsilon) for c, _, many in chosen]
+    weights = [many for _, _, many in chosen]
+    asked = {name for block in blocks for name in block.block.names}
+    for name in study.names:
+        # A study asks for each of its attributes, though this one need hardly be asked any more.
+        if name not in asked:
+            place = study.names.index(name)
+            alone = Candidate((place,), None, people[place], sizes[place])
+            blocks.append(_described(study, alone, 0.0, epsilon))
+            weights.append(1)
+    design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
+    planned = Study(study.schema, design=design, name=study.name, text=study.text)
+    return planned, blocks, known.expected_loss, known.after(information).expected_loss
+
+
+def _budget(study: Study) -> Decimal:
+    """What the present study spends: the next stage spends no more."""
+    return as_decimal(study.design.exact_epsilon)
+
+
+def _described(study: Study, candidate: Candidate, share: float, epsilon: Decimal) -> PlannedBlock:
+    return PlannedBlock(candidate.block(study.schema, epsilon), candidate.many, share)
+
+
+def _information(counts: Counts, known: Uncertainty) -> Floats:
+    """What the reports that there are tell."""
+    place = {name: i for i, name in enumerate(counts.study.names)}
+    total = np.zeros_like(known.precision)
+    for sample in samples_of(counts):
+        held = {name: known.people[place[name]] for name in sample.study.names}
+        for block in sample.study.design.blocks:
+            root = root_information(known.scores, *_seen(block, held))
+            total += sample.n * root.T @ root
+    return total
+
+
+def _seen(block: Block, held: Mapping[str, NDArray[np.intp]]) -> tuple[Any, int, Any]:
+    """The codes of people in a block, how many there are, and the channel on them."""
+    codes = block_codes(block, held)
+    if isinstance(block.channel, PartitionResponse):
+        return block.channel.leaf_of[codes], len(block.channel.leaves), block.channel.inner.forward
+    return codes, block.channel.inputs, block.channel.forward
+
+
+def _simulate(
+    counts: Counts, mixture: Mixture, study: Study, n: int, wanted: Wanted, seed: int
+) -> float:
+    """The mean error of what is wanted, in one collection of synthetic people."""
+    parts = [(part.study, part.n) for part in stages_of(counts) if part.n]
+    generator, words = np.random.default_rng([seed, 1]), seeded_words(seed)
+    found: list[Counts] = []
+    for asked, people in [*parts, (study, n)]:
+        columns = mixture.sample(people, generator)
+        codes = dict(zip(asked.names, columns, strict=True))
+        drawn = draw_blocks(asked.design, people, words)
+        made = report_columns(asked.design, codes, drawn, lambda _: words)
+        found.append(MemoryCounts(Reports(asked, made, secure=False)))
+    fitted = learn(join_stages(found), None, None, STARTS)
+    return wanted.error(fitted.mixture, mixture)
