@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -91,16 +92,13 @@ def estimate(
     made, names = Study.load(study), attributes or []
     _check_asked(made, names, where, given)
     _check_tables_only(where, given, output, plot, post)
-    for path, endings in ((output, TABLES), (plot, PICTURES)):
-        if path is not None and path.suffix not in endings:
-            raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
-        if path is not None and not path.parent.is_dir():
-            raise OptionError(f"there is no folder {path.parent}", "make it first")
+    _check_output(output, TABLES)
+    check_picture(plot)
     with progress_bar("counting", quiet=as_json) as tell:
         counts: Any = scan_reports(resolve(reports), made, engine=engine, progress=tell)
         if also:
             counts = [
-                *(scan_reports(resolve(place), other) for other, place in _others(also)),
+                *(scan_reports(resolve(place), other) for other, place in other_studies(also)),
                 counts,
             ]
         model = fit(counts, method, **_options_of(option or []))
@@ -110,7 +108,7 @@ def estimate(
     if output is not None and not isinstance(found, Probability):
         write_table(found, output, level)
     if plot is not None and isinstance(found, JointEstimate):
-        _save_plot(found, plot, level)
+        save_picture(found.plot(level=level), plot)
     if as_json:
         typer.echo(json.dumps(found.to_dict(level), indent=2, ensure_ascii=False))
         return
@@ -123,7 +121,7 @@ def estimate(
             typer.echo(f"wrote {path}")
 
 
-def _others(also: list[str]) -> list[tuple[Study, str]]:
+def other_studies(also: list[str]) -> list[tuple[Study, str]]:
     """Studies and where their reports are."""
     found = []
     for given in also:
@@ -187,12 +185,26 @@ def _ask(
     return model.estimate(names, post=post, max_cells=max_cells)
 
 
-def _save_plot(joint: JointEstimate, path: Path, level: float) -> None:
+def save_picture(chart: Any, path: Path) -> None:
+    """A chart as a file of the kind that its name says."""
     sharp = {"scale_factor": 2} if path.suffix == ".png" else {}
-    joint.plot(level=level).save(str(path), **sharp)
+    chart.save(str(path), **sharp)
 
 
-def _pairs(texts: list[str], what: str) -> dict[str, str]:
+def check_picture(path: Path | None) -> None:
+    """Whether a picture can be written there, before any work is done for it."""
+    _check_output(path, PICTURES)
+
+
+def _check_output(path: Path | None, endings: Sequence[str]) -> None:
+    if path is not None and path.suffix not in endings:
+        raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
+    if path is not None and not path.parent.is_dir():
+        raise OptionError(f"there is no folder {path.parent}", "make it first")
+
+
+def pairs_of(texts: list[str], what: str) -> dict[str, str]:
+    """Values by name, from texts name=value."""
     pairs: dict[str, str] = {}
     for text in texts:
         name, mark, value = text.partition("=")
@@ -212,7 +224,7 @@ def _query(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
     In a list, a comma inside a value is written with a backslash before it.
     """
     query, mark = {}, "\x00"
-    for name, text in _pairs(texts, what).items():
+    for name, text in pairs_of(texts, what).items():
         parts = [part.replace(mark, ",") for part in text.replace("\\,", mark).split(",")]
         query[name] = [text] if text in schema[name].values else parts
     return query
@@ -220,7 +232,7 @@ def _query(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
 
 def _options_of(texts: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for name, text in _pairs(texts, "--option").items():
+    for name, text in pairs_of(texts, "--option").items():
         try:
             options[name] = json.loads(text)
         except json.JSONDecodeError:

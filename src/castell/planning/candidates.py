@@ -160,6 +160,8 @@ def _tree(
         rows[heaviest] = rows[heaviest][inside]
     if len(boxes) < 2:
         return None
+    if len(boxes) == math.prod(sizes[place] for place in places):
+        return _grid(people, sizes, places, 0.0)  # every combination by itself
     codes = np.empty(n, dtype=np.intp)
     for leaf, mine in enumerate(rows):
         codes[mine] = leaf

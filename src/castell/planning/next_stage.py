@@ -36,12 +36,16 @@ from castell.results.model import Collected, counts_of, fit
 from castell.study.design import Block, Design
 from castell.study.study import Study
 
-Progress = Callable[[str, float], None]
+Progress = Callable[[float], None]
 
 # Synthetic people that covariances are read from.
 PEOPLE = 8000
+# How many times less often than a portion of respondents something is asked that need not be.
+SELDOM = 25
 # Fits that are averaged in a simulation: enough to compare two designs.
 STARTS = 3
+# Simulations of each design: so many that the errors of about this many tables are averaged.
+ENOUGH, MOST_REPEATS = 24, 8
 
 
 def plan_next(
@@ -61,23 +65,25 @@ def plan_next(
     """
     if not is_whole(n, 1):
         raise OptionError(f"n is {n!r}", "give how many respondents are still to come, from 1 up")
-    tell = progress or (lambda _what, _share: None)
+    tell = progress or (lambda _share: None)
     several = reports if isinstance(reports, (list, tuple)) else [reports]
     counts = join_stages([counts_of(each) for each in several])
     # Refused here if no model reads these reports.
     fit(counts, "latent", classes=1, steps=1, starts=1)
     wanted = Wanted.of(counts.study.schema, tables, shares)
-    tell("fitting", 0.0)
+    tell(0.0)
     mixture = learn(counts, None, None, SETTINGS.starts).mixture
     generator = np.random.default_rng(seed)
-    tell("planning", 0.3)
+    tell(0.2)
     planned, blocks, known, expected = _plan(counts, mixture, wanted, n, generator)
     present = counts.study
-    tell("simulating", 0.5)
-    now = _simulate(counts, mixture, present, n, wanted, seed)
-    tell("simulating", 0.75)
-    then = _simulate(counts, mixture, planned, n, wanted, seed)
-    tell("done", 1.0)
+    now, then = 0.0, 0.0
+    repeats = min(MOST_REPEATS, -(-ENOUGH // wanted.many))
+    for k in range(repeats):
+        tell(0.4 + 0.6 * k / repeats)
+        now += _simulate(counts, mixture, present, n, wanted, seed + k) / repeats
+        then += _simulate(counts, mixture, planned, n, wanted, seed + k) / repeats
+    tell(1.0)
     return NextStage(present, planned, tuple(blocks), n, wanted, (known, expected), (now, then))
 
 
@@ -99,16 +105,16 @@ def _plan(
     information = np.zeros_like(known.precision)
     for _, root, many in chosen:
         information += n * many / sum(portions) * (root.T @ root)
-    blocks = [_described(study, c, many / sum(portions), epsilon) for c, _, many in chosen]
-    weights = [many for _, _, many in chosen]
-    asked = {name for block in blocks for name in block.block.names}
-    for name in study.names:
-        # A study asks for each of its attributes, though this one need hardly be asked any more.
-        if name not in asked:
-            place = study.names.index(name)
-            alone = Candidate((place,), None, people[place], sizes[place])
-            blocks.append(_described(study, alone, 0.0, epsilon))
-            weights.append(1)
+    asked = [(c, SELDOM * many) for c, _, many in chosen]
+    held = {place for c, _ in asked for place in c.places}
+    # A study asks for each of its attributes, though these need hardly be asked any more.
+    left = [place for place in range(len(sizes)) if place not in held]
+    asked += [(Candidate((place,), None, people[place], sizes[place]), 1) for place in left]
+    weights = [weight for _, weight in asked]
+    blocks = [
+        PlannedBlock(c.block(study.schema, epsilon), c.many, weight / sum(weights))
+        for c, weight in asked
+    ]
     design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
     planned = Study(study.schema, design=design, name=study.name, text=study.text)
     return planned, blocks, known.expected_loss, known.after(information).expected_loss
@@ -117,10 +123,6 @@ def _plan(
 def _budget(study: Study) -> Decimal:
     """What the present study spends: the next stage spends no more."""
     return as_decimal(study.design.exact_epsilon)
-
-
-def _described(study: Study, candidate: Candidate, share: float, epsilon: Decimal) -> PlannedBlock:
-    return PlannedBlock(candidate.block(study.schema, epsilon), candidate.many, share)
 
 
 def _information(counts: Counts, known: Uncertainty) -> Floats:

@@ -72,22 +72,33 @@ class Wanted:
             found.append(np.logical_and.reduce(inside))
         return found
 
+    @property
+    def _listed(self) -> tuple[tuple[int, ...], ...]:
+        if not self.is_usual:
+            return self.tables
+        return tuple(combinations(range(len(self.sizes)), 2)) or ((0,),)
+
+    @property
+    def many(self) -> int:
+        """How many tables and shares are wanted."""
+        return len(self._listed) + len(self.shares)
+
     def error(self, fitted: Mixture, truth: Mixture) -> float:
         """The largest error of a cell, on average over what is wanted."""
-        tables = self.tables
-        if self.is_usual:
-            many = len(self.sizes)
-            tables = tuple(combinations(range(many), 2)) if many > 1 else ((0,),)
-        errors = [float(np.abs(fitted.table(t) - truth.table(t)).max()) for t in tables]
+        errors = [float(np.abs(fitted.table(t) - truth.table(t)).max()) for t in self._listed]
         errors += [abs(fitted.share(s) - truth.share(s)) for s in self.shares]
         return float(np.mean(errors))
 
     def words(self) -> str:
         if self.is_usual:
             return "all tables of two attributes"
-        parts = [f"{len(self.tables)} tables"] * bool(self.tables)
-        parts += [f"{len(self.shares)} shares"] * bool(self.shares)
+        parts = [_counted(len(self.tables), "table")] * bool(self.tables)
+        parts += [_counted(len(self.shares), "share")] * bool(self.shares)
         return " and ".join(parts)
+
+
+def _counted(many: int, what: str) -> str:
+    return f"the {what} asked for" if many == 1 else f"the {many} {what}s asked for"
 
 
 def _codes(schema: Schema, name: str, values: Any) -> Codes:
