@@ -1,0 +1,109 @@
+"""Margins from blocks that ask coarsely: unbiased, with the variance they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from castell import Design, KaryResponse, Reports, Study
+from castell.channels import PartitionResponse
+from castell.counting import MemoryCounts, join_stages
+from castell.inference.latent.leaf_margins import LeafMargins, leaf_tables
+from castell.inference.latent.leaves import Leaves
+from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.sufficient_statistics import sufficient_statistics
+from castell.inference.margins import Margins
+from castell.study.design import Block
+from tests.populations import collect, product, schema
+
+SIZES = (2, 3, 4)
+PEOPLE = product({"a": [0.3, 0.7], "b": [0.15, 0.25, 0.6], "c": [0.4, 0.3, 0.2, 0.1]})
+FIRST = Study(PEOPLE.schema, 3.0, "pairs", name="first")
+
+
+def _second() -> Study:
+    grid = tuple(PartitionResponse.grid((3, 4), ([[0, 1], [2]], [[0], [1], [2, 3]])))
+    tree = (
+        *(((0,), (b,), c) for b in range(3) for c in ((0, 1), (2, 3))),
+        *(((1,), b, c) for b in ((0, 1), (2,)) for c in ((0,), (1,), (2, 3))),
+    )
+    blocks = (
+        Block(
+            ("b", "c"), (3, 4), PartitionResponse((3, 4), grid, KaryResponse.with_epsilon(6, 3.0))
+        ),
+        Block(
+            ("a", "b", "c"),
+            SIZES,
+            PartitionResponse(SIZES, tree, KaryResponse.with_epsilon(12, 3.0)),
+        ),
+    )
+    return Study(schema(SIZES), design=Design(blocks, draw=True, weights=(1, 2)), name="second")
+
+
+SECOND = _second()
+
+
+def _margins(seed: int, association: float) -> LeafMargins:
+    generator = np.random.default_rng(seed)
+    reports: list[Reports] = [
+        collect(FIRST, PEOPLE.table, 600, generator),
+        collect(SECOND, PEOPLE.table, 3000, generator),
+    ]
+    counts = join_stages([MemoryCounts(each) for each in reports])
+    # A model whose margins are off, as those of every fit are.
+    wrong = [np.array([0.35, 0.65]), np.array([0.2, 0.2, 0.6]), np.array([0.37, 0.33, 0.17, 0.13])]
+    mixture = Mixture(np.ones(1), np.concatenate(wrong)[None], SIZES)
+    tables = leaf_tables(sufficient_statistics(counts))
+    assert len(tables) == 2
+    return LeafMargins(counts, mixture, Leaves(tables, tuple(wrong)), association)
+
+
+@pytest.fixture(scope="module")
+def collections() -> list[LeafMargins]:
+    return [_margins(seed, 1e-6) for seed in range(200)]
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_they_are_unbiased_and_scatter_as_they_say(
+    collections: list[LeafMargins], name: str
+) -> None:
+    truth = PEOPLE.margin([name])
+    errors = np.array([margins.table(name) - truth for margins in collections])
+    said = np.mean([margins.variances(name) for margins in collections], axis=0)
+    # Means of 200 by their standard errors. Main effects are of first order in the margins' error,
+    # so a little bias of second order is left.
+    assert np.all(np.abs(errors.mean(axis=0)) < 5.2 * np.sqrt(said / 200) + 0.15 * np.sqrt(said))
+    ratio = (errors**2).mean(axis=0) / said
+    assert np.all(np.abs(ratio - 1.0) < 5.2 * np.sqrt(2 / 200))
+    np.testing.assert_allclose(errors.sum(axis=1), 0.0, atol=1e-9)
+
+
+def test_they_are_surer_than_those_of_the_first_stage(collections: list[LeafMargins]) -> None:
+    margins = collections[0]
+    alone = Margins(margins.counts)
+    for name in PEOPLE.schema.names:
+        assert np.all(margins.variances(name) < alone.variances(name))
+    # c2 and c3 are one group in the second stage; the others are told apart.
+    assert np.all(margins.variances("c")[:2] < 0.2 * alone.variances("c")[:2])
+    assert np.all(margins.variances("a") < 0.4 * alone.variances("a"))
+
+
+def test_associations_that_may_be_off_make_them_less_sure() -> None:
+    sure, unsure = _margins(0, 1e-6), _margins(0, 0.2**2)
+    for name in PEOPLE.schema.names:
+        assert np.all(unsure.variances(name) >= sure.variances(name) * (1 - 1e-9))
+    assert unsure.variances("a").sum() > 1.02 * sure.variances("a").sum()
+
+
+def test_groups_of_values_err_as_their_covariance_says() -> None:
+    margins = _margins(1, 1e-4)
+    group, rest = np.array([0, 2]), np.array([1, 3])
+    one = margins.group_spread("c", group)
+    two = margins.group_spread("c", rest)
+    assert float(one.variance) == pytest.approx(float(two.variance), rel=1e-6)
+    assert margins.covariance("c", group, rest) == pytest.approx(-float(one.variance), rel=1e-6)
+    assert float(one.variance) == pytest.approx(
+        sum(margins.covariance("c", np.array([i]), np.array([k])) for i in group for k in group)
+    )
+    each = margins.spread("c")
+    np.testing.assert_allclose(each.variance, margins.variances("c"))
