@@ -165,8 +165,10 @@ def _simulate(fitted: Latent, study: Study, n: int, wanted: Wanted, seed: int) -
         found.append(MemoryCounts(Reports(asked, made, secure=False)))
     statistics = sufficient_statistics(join_stages(found))
     margins = fit_margins(statistics, uniform(study.schema.sizes))
-    classes = fitted.hyperparameters.classes
-    em = OverRelaxedEM(random_start(margins, classes, SETTINGS.start_scale, generator), statistics)
+    chosen = fitted.hyperparameters
+    em = OverRelaxedEM(
+        random_start(margins, chosen.classes, chosen.start_scale, generator), statistics
+    )
     least, waited = wanted.error(em.mixture, truth), 0
     while waited < SETTINGS.patience:
         error = wanted.error(em.run(SETTINGS.check_every), truth)

@@ -28,6 +28,7 @@ from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     CountedTable,
+    LeafTable,
     Statistics,
     composite_log_likelihood,
     sufficient_statistics,
@@ -67,6 +68,7 @@ class Hyperparameters:
     """What was chosen, the models that gives without each fold, and the folds' reports."""
 
     classes: int
+    start_scale: float
     steps: int
     report_steps: int
     report_weight: float  # of the fit through all reports, next to that through tables
@@ -115,10 +117,10 @@ def cross_validate(
     """The hyper-parameters of the best cross-validated log-likelihood, as far as left open."""
     tabled = [TabledFold.of(every, fold) for fold in folds_of(counts)]
     held_out = tuple(fold.held_out_tables for fold in tabled)
-    (many, far), models = _choose_classes_and_steps(every, tabled, classes, steps)
+    (many, scale, far), models = _choose_classes_and_steps(every, tabled, classes, steps)
     if not far:
         none = (1.0,) * len(counts.study.names)
-        return Hyperparameters(many, far, 0, 0.0, none, 0.0, models, held_out)
+        return Hyperparameters(many, scale, far, 0, 0.0, none, 0.0, models, held_out)
     report_steps, weight, models = _choose_report_steps(counts, tabled, many, models)
     # By all that the models were fitted to: pairs would not miss what only three together tell.
     judges: list[Sequence[Statistics]]
@@ -126,7 +128,9 @@ def cross_validate(
     shrinkage = choose_shrinkage(judges, models)
     models = tuple(shrink_to_margins(model, shrinkage) for model in models)
     margins, models = _choose_margin_shrinkage(tabled, models)
-    return Hyperparameters(many, far, report_steps, weight, shrinkage, margins, models, held_out)
+    return Hyperparameters(
+        many, scale, far, report_steps, weight, shrinkage, margins, models, held_out
+    )
 
 
 def _choose_classes_and_steps(
@@ -134,21 +138,19 @@ def _choose_classes_and_steps(
     folds: Sequence[TabledFold],
     classes: int | None,
     steps: int | None,
-) -> tuple[tuple[int, int], Models]:
-    """How many classes and how many EM steps, by the composite likelihood of tables."""
+) -> tuple[tuple[int, float, int], Models]:
+    """How many classes, how far apart, and how many EM steps, by the likelihood of tables."""
     generator = np.random.default_rng(0)
     plain = tuple(random_start(fold.margins, 1, 0.0, generator) for fold in folds)
     # Independence is left for a gain that stands out only.
     best = _table_log_likelihood(plain, folds) + SETTINGS.least_gain
-    chosen, models = (1, 0), plain
+    chosen, models = (1, 0.0, 0), plain
     if all(isinstance(e, BlockTable) and len(e.attributes) == 1 for e in every):
         # Nobody reported two attributes: nothing can be learned of their association.
         return chosen, models
-    for many in SETTINGS.classes if classes is None else (classes,):
+    for many, scale in _starts(every, classes):
         fits = [
-            OverRelaxedEM(
-                random_start(f.margins, many, SETTINGS.start_scale, generator), f.training_tables
-            )
+            OverRelaxedEM(random_start(f.margins, many, scale, generator), f.training_tables)
             for f in folds
         ]
         peak, last = -np.inf, 0
@@ -163,11 +165,21 @@ def _choose_classes_and_steps(
             log = _table_log_likelihood(now, folds)
             if log > peak:
                 peak, last = log, step
-            if log > best or (steps is not None and chosen == (1, 0)):
-                best, chosen, models = log, (many, step), now
+            if log > best or (steps is not None and chosen == (1, 0.0, 0)):
+                best, chosen, models = log, (many, scale, step), now
             if step - last > max(SETTINGS.patience, last // 2):
                 break
     return chosen, models
+
+
+def _starts(every: Sequence[CountedTable], classes: int | None) -> list[tuple[int, float]]:
+    """Numbers of classes to try, and the scale of their starts."""
+    if classes is not None:
+        return [(classes, SETTINGS.start_scale)]
+    found = [(many, SETTINGS.start_scale) for many in SETTINGS.classes]
+    if any(isinstance(table, LeafTable) for table in every):
+        found.append((SETTINGS.coarse_classes, SETTINGS.coarse_start_scale))
+    return found
 
 
 def _choose_report_steps(

@@ -160,7 +160,15 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
         hyperparameters = cross_validate(counts, statistics, classes, steps)
     else:
         hyperparameters = Hyperparameters(
-            classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, (), ()
+            classes,
+            SETTINGS.start_scale,
+            steps,
+            0,
+            0.0,
+            (1.0,) * len(counts.study.names),
+            0.0,
+            (),
+            (),
         )
     margins = fit_margins(statistics, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
@@ -191,7 +199,7 @@ def fit_once(
     generator: np.random.Generator,
 ) -> Mixture:
     """One fit: through tables, then through the reports one by one, then shrunk."""
-    mixture = random_start(margins, hyperparameters.classes, SETTINGS.start_scale, generator)
+    mixture = random_start(margins, hyperparameters.classes, hyperparameters.start_scale, generator)
     mixture = OverRelaxedEM(mixture, tables).run(hyperparameters.steps)
     if rows is not None:
         further = OverRelaxedEM(mixture, [rows]).run(hyperparameters.report_steps)

@@ -14,6 +14,10 @@ class Settings:
     classes: tuple[int, ...] = (6, 24)
     # Standard deviation of a random start's log shares about the margins.
     start_scale: float = 0.3
+    # More classes that start further apart, tried too where some blocks ask coarsely: their reports
+    # tell more than those of a single stage.
+    coarse_classes: int = 48
+    coarse_start_scale: float = 1.0
     # Fits from different starts that are averaged; wide data get fewer, never less than the latter.
     starts: int = 12
     fewest_starts: int = 3
