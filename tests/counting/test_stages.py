@@ -235,3 +235,28 @@ def test_seeded_reports_mark_the_whole() -> None:
         {name: [PEOPLE.schema[name].values[0]] * 9 for name in "abc"}, seed=1
     )
     assert castell.fit([reports[0], seeded]).source.secure is False
+
+
+@pytest.mark.parametrize("design", ["independent", "cover", "joint"])
+def test_reports_of_one_study_are_put_together_wherever_they_are(design: str) -> None:
+    study = STUDIES[design]
+    generator = np.random.default_rng(8)
+    parts = [collect(study, PEOPLE.table, n, generator) for n in (300, 700)]
+    whole = Reports.concat(parts)
+    for method in ("castell", "latent"):
+        apart = castell.fit(parts, method).estimate(ALL[:2])
+        once = castell.fit(whole, method).estimate(ALL[:2])
+        np.testing.assert_allclose(apart.probabilities, once.probabilities, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(apart.conf_int(), once.conf_int(), rtol=1e-7, atol=1e-9)
+        assert apart.n == 1000
+        assert "digests" not in apart.to_dict()
+
+
+def test_parts_of_a_study_are_one_stage_among_others() -> None:
+    generator = np.random.default_rng(9)
+    first, second = (collect(STUDIES["cover"], PEOPLE.table, 200, generator) for _ in range(2))
+    other = collect(STUDIES["joint"], PEOPLE.table, 300, generator)
+    joined = join_stages([MemoryCounts(each) for each in (first, other, second)])
+    assert isinstance(joined, Stages)
+    assert [part.n for part in joined.parts] == [400, 300]
+    assert studies_of(joined) == (STUDIES["cover"], STUDIES["joint"])

@@ -6,13 +6,13 @@ the same people were asked, in another way. So whatever pools samples estimates 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from numpy.typing import NDArray
 
-from castell.counting.counts import Counts
+from castell.counting.counts import ByBatches, Counts
 from castell.counting.kernels import Factor, Integers, Moments
 from castell.errors import ReportError
 from castell.study.design import Axis
@@ -61,6 +61,46 @@ class Stages:
         _no_table()
 
 
+@dataclass(frozen=True, eq=False)
+class Concatenated(ByBatches):
+    """Reports of one study that are kept in several places, as one."""
+
+    parts: tuple[Counts, ...]
+
+    @property
+    def study(self) -> Study:
+        return self.parts[0].study
+
+    @property
+    def secure(self) -> bool:
+        return all(part.secure for part in self.parts)
+
+    @property
+    def backend(self) -> str | None:
+        return self.parts[-1].backend
+
+    @property
+    def n(self) -> int:
+        return sum(part.n for part in self.parts)
+
+    def table(self, axes: Sequence[Axis]) -> Integers:
+        return _added(part.table(axes) for part in self.parts)
+
+    def pairs(self, axes: Sequence[Axis]) -> Integers:
+        return _added(part.pairs(axes) for part in self.parts)
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        for part in self.parts:
+            yield from part.batches(blocks)
+
+
+def _added(tables: Iterable[Integers]) -> Integers:
+    total, *rest = tables
+    for table in rest:
+        total = total + table
+    return total
+
+
 def _no_table() -> NoReturn:
     raise ReportError(
         "reports of several studies have no table in common",
@@ -69,7 +109,10 @@ def _no_table() -> NoReturn:
 
 
 def join_stages(parts: Sequence[Counts]) -> Counts:
-    """Reports of several studies with the same attributes and values, as one."""
+    """Reports of several studies with the same attributes and values, as one.
+
+    Those of one study are put together, wherever they are kept.
+    """
     if not parts:
         raise ReportError("there are no reports", "give those of at least one study")
     if len(parts) == 1:
@@ -82,7 +125,13 @@ def join_stages(parts: Sequence[Counts]) -> Counts:
                 "only studies with the same attributes and values, in the same order, can be "
                 "estimated together",
             )
-    return Stages(tuple(each for part in parts for each in stages_of(part)))
+    by_study: dict[Study, list[Counts]] = {}
+    for each in (each for part in parts for each in stages_of(part)):
+        by_study.setdefault(each.study, []).append(each)
+    found = tuple(
+        same[0] if len(same) == 1 else Concatenated(tuple(same)) for same in by_study.values()
+    )
+    return found[0] if len(found) == 1 else Stages(found)
 
 
 def _answers(study: Study) -> list[tuple[str, tuple[str, ...]]]:
