@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from castell.collector.browser_channels import CLIENT
-from castell.collector.one_file import one_script
+from castell.collector.one_file import one_script, one_style
 from castell.collector.survey_page import PAGES
 from tests.collector.respondents import collector
 
@@ -21,6 +21,7 @@ def test_modules_are_joined_in_the_order_they_need_each_other(tmp_path: Path) ->
     (tmp_path / "a.js").write_text(
         '// Why.\nimport { b as c } from "./sub/b.js";\nimport * as d from "./d.js";\n\n'
         'start(c, d); // stays\nconst text = "// stays";\n'
+        "const e = /** @type {Map<string, d.E>} */ (c());\n"
     )
     (tmp_path / "sub" / "b.js").write_text(
         'import { d } from "../d.js";\n\n/**\n * What.\n */\nexport function b() {}\n'
@@ -34,7 +35,7 @@ def test_modules_are_joined_in_the_order_they_need_each_other(tmp_path: Path) ->
         "function b() {}\nreturn { b };\n})();\n"
         "\nconst $x_a = (() => {\nconst { b: c } = $x_sub_b;\n"
         "const d = $x_d;\nstart(c, d); // stays\n"
-        'const text = "// stays";\nreturn {  };\n})();\n'
+        'const text = "// stays";\nconst e = (c());\nreturn {  };\n})();\n'
     )
 
 
@@ -78,3 +79,8 @@ def test_it_is_compressed_for_who_takes_that_and_asked_about_each_time(tmp_path:
             again = client.get(name, headers={"if-none-match": plain.headers["etag"]})
             assert (again.status_code, again.content) == (304, b"")
             assert "script-src 'self'" in plain.headers["content-security-policy"]
+
+
+def test_styles_are_joined_without_their_comments() -> None:
+    made = one_style(["/* Why. */\na { b: c; } /* and\nwhy */\n", "d {\n  e: f;\n}\n"])
+    assert made == "a { b: c; } \nd {\ne: f;\n}\n"
