@@ -5,6 +5,7 @@
 import * as cyclic from "./channels/cyclic.js";
 import * as kary from "./channels/kary.js";
 import * as matrix from "./channels/matrix.js";
+import * as partition from "./channels/partition.js";
 import { Refusal } from "./refusal.js";
 
 /**
@@ -20,10 +21,20 @@ import { Refusal } from "./refusal.js";
  * @property {number} epsilon the privacy loss of one report, rounded up
  * @property {(sizes: number[], at: number) => import("./exposure.js").Guess} guess how often the
  *   best guess at one attribute of a block of these sizes is right, or at all of them (-1)
+ * @property {Coarse} [coarse] what it puts together before it randomises
  */
 
-/** @type {{[kind: string]: (document: any) => Channel}} */
-const KINDS = { cyclic: cyclic.read, kary: kary.read, matrix: matrix.read };
+/**
+ * Groups of answers that reports do not tell apart. Each is a box: for each attribute the codes inside.
+ *
+ * @typedef {object} Coarse
+ * @property {number[]} sizes of the block's attributes
+ * @property {number[][][]} leaves
+ * @property {Channel} inner what randomises the group
+ */
+
+/** @type {{[kind: string]: (document: any, channelOf: (document: any) => Channel) => Channel}} */
+const KINDS = { cyclic: cyclic.read, kary: kary.read, matrix: matrix.read, partition: partition.read };
 
 /**
  * The channel a published study describes.
@@ -33,7 +44,7 @@ const KINDS = { cyclic: cyclic.read, kary: kary.read, matrix: matrix.read };
  */
 export function channelOf(document) {
   const kind = document !== null && typeof document === "object" ? document.kind : undefined;
-  if (typeof kind === "string" && Object.hasOwn(KINDS, kind)) return KINDS[kind](document);
+  if (typeof kind === "string" && Object.hasOwn(KINDS, kind)) return KINDS[kind](document, channelOf);
   throw new Refusal(
     "study",
     `this page cannot randomise answers the way the study asks (${JSON.stringify(kind) ?? "?"})`,

@@ -2,6 +2,8 @@
 // equally likely beforehand. The numbers are those of `castell check`, to the last bit: sums are of
 // whole numbers, each is divided once, and what is added up after that is added in the same order.
 
+import { product, sum } from "./arithmetic.js";
+
 /** @typedef {import("./study.js").Study} Study */
 /** @typedef {import("./study.js").Block} Block */
 
@@ -23,8 +25,8 @@
  * @property {number} leastGuess the same in the block that gives away least
  * @property {number} bestGuessOverDraw on average over the draw, if a blind guess fills in
  * @property {number} worstGuess after the worst report
- * @property {number} holders how many blocks ask it
- * @property {number} draws of how many blocks one is drawn; 1 if all are reported
+ * @property {number} holders the weights of the blocks that ask it
+ * @property {number} draws the weights of all blocks of a draw; 1 if all are reported
  */
 
 /**
@@ -47,27 +49,33 @@
  */
 export function statementOf(study) {
   const { blocks, drawn } = study;
-  const draws = drawn ? blocks.length : 1;
+  const weights = drawn ? study.weights : [1];
+  const draws = sum(weights);
   const attributes = study.attributes.map(({ name, values }) => {
     const chance = 1 / values.length;
-    const held = blocks.filter((block) => block.attributes.includes(name));
-    const guesses = held.map((block) => guessAt(block, block.attributes.indexOf(name)));
+    const held = blocks.flatMap((block, i) => (block.attributes.includes(name) ? [i] : []));
+    const guesses = held.map((i) => guessAt(blocks[i], blocks[i].attributes.indexOf(name)));
+    const asked = drawn ? held.map((i) => weights[i]) : weights;
     const each = guesses.map(({ right }) => right);
+    const holders = sum(asked);
     return {
       name,
       chance,
       bestGuess: Math.max(...each),
       leastGuess: Math.min(...each),
-      bestGuessOverDraw: each.reduce((sum, x) => sum + x, (draws - each.length) * chance) / draws,
+      bestGuessOverDraw: sum(
+        each.map((x, i) => asked[i] * x),
+        (draws - holders) * chance,
+      ) / draws,
       worstGuess: Math.max(...guesses.map(({ worst }) => worst)),
-      holders: each.length,
+      holders,
       draws,
     };
   });
-  const blind = attributes.reduce((product, { chance }) => product * chance, 1);
+  const blind = product(attributes.map(({ chance }) => chance));
   const whole = blocks.map((block) => guessAt(block, -1).right);
   if (!drawn) {
-    const right = whole.reduce((product, x) => product * x, 1);
+    const right = product(whole);
     return {
       attributes,
       tellingBlock: attributes.map(({ name }) => name),
@@ -78,13 +86,13 @@ export function statementOf(study) {
     };
   }
   const most = whole.indexOf(Math.max(...whole));
-  const sums = whole.map((x, i) => x * blocks[i].channel.inputs * blind);
+  const each = whole.map((x, i) => weights[i] * (x * blocks[i].channel.inputs * blind));
   return {
     attributes,
     tellingBlock: blocks[most].attributes,
     allGuessedIfDrawn: whole[most],
     allByChanceIfDrawn: 1 / blocks[most].channel.inputs,
-    allGuessed: sums.reduce((sum, x) => sum + x, 0) / draws,
+    allGuessed: sum(each) / draws,
     allByChance: blind,
   };
 }
@@ -108,8 +116,8 @@ export function riskOf(study, asked) {
     ),
     chance: study.drawn
       ? 1 / blocks[0].channel.inputs
-      : study.attributes.reduce((product, { values }) => product * (1 / values.length), 1),
-    right: blocks.reduce((product, block) => product * guessAt(block, -1).right, 1),
+      : product(study.attributes.map(({ values }) => 1 / values.length)),
+    right: product(blocks.map((block) => guessAt(block, -1).right)),
   };
 }
 

@@ -7,6 +7,7 @@
 // given or not, and so tells none. Beside the report it would tell which answers fit: ledger.js
 // deletes it in the step that writes the report down as handed over.
 
+import { sum } from "./arithmetic.js";
 import { canonical } from "./canonical.js";
 import { numberBelow } from "./sampler.js";
 
@@ -56,16 +57,17 @@ export async function randomized(key, digest, block, channel, answer) {
 }
 
 /**
- * Which block this device reports in a drawn design: uniform, always the same for one study, and
- * known before anything is answered.
+ * Which block this device reports in a drawn design: always the same for one study, and known before
+ * anything is answered. A block is drawn by as many numbers as it weighs.
  *
  * @param {CryptoKey} key
  * @param {string} digest
- * @param {number} blocks
+ * @param {number[]} weights of the blocks
  * @returns {Promise<number>}
  */
-export function drawnBlock(key, digest, blocks) {
-  return drawn(blocks, labelledWords(key, ["draw", digest]));
+export async function drawnBlock(key, digest, weights) {
+  let number = await drawn(sum(weights), labelledWords(key, ["draw", digest]));
+  return weights.findIndex((weight) => (number -= weight) < 0);
 }
 
 /**

@@ -25,7 +25,7 @@ import { blockCode } from "./study.js";
  * @returns {Promise<number[]>}
  */
 export async function blocksAsked(study, key) {
-  if (study.drawn) return [await drawnBlock(key, study.origin, study.blocks.length)];
+  if (study.drawn) return [await drawnBlock(key, study.origin, study.weights)];
   return study.blocks.map((_, index) => index);
 }
 

@@ -1,9 +1,11 @@
 // A study as published: read strictly, checked against its digest.
 
+import { product, sum } from "./arithmetic.js";
 import { canonical, sha256 } from "./canonical.js";
 import { channelOf } from "./channel.js";
 import { before, changesOf, haveForm, isFair } from "./corrections.js";
 import { Refusal } from "./refusal.js";
+import { broken, drawWeights } from "./weights.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./corrections.js").Correction} Correction */
@@ -46,6 +48,7 @@ import { Refusal } from "./refusal.js";
  * @property {Attribute[]} attributes
  * @property {Block[]} blocks
  * @property {boolean} drawn whether a respondent reports one block, drawn at random, or all
+ * @property {number[]} weights of the blocks in the draw; none if all are reported
  * @property {number[]} widths how many codes each number of a report can take
  * @property {number} epsilon what one respondent spends in all, rounded up
  */
@@ -90,7 +93,6 @@ export async function parseStudy(text) {
   if ("corrections" in document && !haveForm(document.corrections)) {
     throw broken("the corrections are none");
   }
-  if ("draw" in document && document.draw !== 1) throw broken("the study draws not one block");
 
   const attributes = listed(document.attributes, 1).map(attributeOf);
   const byName = new Map(attributes.map((attribute) => [attribute.name, attribute]));
@@ -127,6 +129,7 @@ export async function parseStudy(text) {
     attributes,
     blocks,
     drawn,
+    weights: drawn ? drawWeights(document.draw, blocks.length) : [],
     widths: drawn ? [sum(outputs)] : outputs,
     epsilon: drawn ? Math.max(...losses) : sum(losses),
   });
@@ -218,8 +221,10 @@ function blocksOf(entries, byName, drawn) {
       return attribute.values.length;
     });
     const channel = channelOf(entry.channel);
-    const combinations = sizes.reduce((product, size) => product * size, 1);
-    if (channel.inputs !== combinations) throw broken("a channel does not fit its attributes");
+    const fits = String(channel.coarse?.sizes ?? sizes) === String(sizes);
+    if (channel.inputs !== product(sizes) || !fits) {
+      throw broken("a channel does not fit its attributes");
+    }
     const block = { attributes: names, sizes, channel, offset };
     offset += channel.outputs;
     return block;
@@ -227,6 +232,9 @@ function blocksOf(entries, byName, drawn) {
   const held = blocks.flatMap((block) => block.attributes);
   if (new Set(held).size < byName.size || (!drawn && held.length > byName.size)) {
     throw broken("the blocks do not hold each attribute once");
+  }
+  if (!drawn && blocks.length > 1 && blocks.some(({ channel }) => channel.coarse)) {
+    throw broken("a block that asks coarsely is reported beside others");
   }
   return blocks;
 }
@@ -324,14 +332,4 @@ function everyText(value) {
   return value !== null && typeof value === "object"
     ? Object.values(value).map(everyText).join("\n")
     : "";
-}
-
-/** @param {number[]} numbers */
-function sum(numbers) {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-/** @param {string} problem */
-function broken(problem) {
-  return new Refusal("study", problem, "do not answer; tell whoever runs the study");
 }

@@ -1,5 +1,6 @@
 // What every channel checks of its weights, and works out from them.
 
+import { commonFactor, product, ratio } from "./arithmetic.js";
 import { Refusal } from "./refusal.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
@@ -46,6 +47,25 @@ export function totalOf(sum) {
 }
 
 /**
+ * How often each block is drawn, beside the others: once, or as whole numbers say that have no common
+ * factor and are not all alike.
+ *
+ * @param {any} draw
+ * @param {number} blocks
+ * @returns {number[]}
+ */
+export function drawWeights(draw, blocks) {
+  if (draw === 1) return new Array(blocks).fill(1);
+  if (!Array.isArray(draw) || draw.length !== blocks) throw broken("the study draws not one block");
+  draw.forEach((weight) => whole(weight, 1));
+  totalOf(draw.reduce((sum, weight) => sum + BigInt(weight), 0n));
+  if (draw.every((weight) => weight === draw[0]) || draw.reduce(commonFactor) > 1) {
+    throw broken("the weights of a draw are not the smallest");
+  }
+  return draw;
+}
+
+/**
  * @param {number} most
  * @param {number} least
  */
@@ -55,19 +75,6 @@ export function epsilonOf(most, least) {
   const loss = Math.log(most / least) * (1 + 2 ** -50) + 2 ** -50;
   if (loss > MAX_EPSILON) throw broken("a channel would report the answer as it is");
   return loss;
-}
-
-/**
- * The number nearest to a fraction of whole numbers, between 0 and 1.
- *
- * @param {bigint} part
- * @param {bigint} all
- * @returns {number}
- */
-export function ratio(part, all) {
-  const scaled = part << 256n;
-  const rest = scaled % all === 0n ? 0n : 1n; // so that no rounding takes it for a tie
-  return Number((scaled / all) | rest) / 2 ** 256;
 }
 
 /**
@@ -81,22 +88,36 @@ export function ratio(part, all) {
  * @returns {Guess}
  */
 export function guessByWeights({ inputs, outputs, total, weight }, sizes, at) {
-  const stride = sizes.slice(at + 1).reduce((product, size) => product * size, 1);
+  const stride = product(sizes.slice(at + 1));
   const values = at < 0 ? inputs : sizes[at];
-  let best = 0n;
-  let worst = 0;
-  for (let report = 0; report < outputs; report += 1) {
+  return guessBySums(outputs, BigInt(total) * BigInt(inputs), (report) => {
     const sums = new Array(values).fill(0n);
     for (let answer = 0; answer < inputs; answer += 1) {
       const value = at < 0 ? answer : Math.floor(answer / stride) % values;
       sums[value] += BigInt(weight(answer, report));
     }
+    return [sums, sums.reduce((a, b) => a + b)];
+  });
+}
+
+/**
+ * The best guess, from what each value weighs under each report.
+ *
+ * @param {number} outputs
+ * @param {bigint} total the weights of all answers and reports
+ * @param {(report: number) => [bigint[], bigint]} sumsOf those of one report, and of all its answers
+ * @returns {Guess}
+ */
+export function guessBySums(outputs, total, sumsOf) {
+  let best = 0n;
+  let worst = 0;
+  for (let report = 0; report < outputs; report += 1) {
+    const [sums, all] = sumsOf(report);
     const most = sums.reduce((a, b) => (a > b ? a : b));
-    const all = sums.reduce((a, b) => a + b);
     best += most;
     worst = Math.max(worst, ratio(most, all));
   }
-  return { right: ratio(best, BigInt(total) * BigInt(inputs)), worst };
+  return { right: ratio(best, total), worst };
 }
 
 /**

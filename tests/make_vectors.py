@@ -48,13 +48,32 @@ def cyclic(size: int, outputs: int, chosen: list[int], same: int, other: int) ->
     }
 
 
+def partition(sizes: list[int], leaves: list[list[list[int]]], channel: Any) -> Json:
+    return {"kind": "partition", "sizes": sizes, "leaves": leaves, "channel": channel}
+
+
+def leaf_of(channel: Json, answer: int) -> int:
+    """The leaf that holds an answer: each of its codes is in the leaf's list for its attribute."""
+    codes = list(product(*(range(size) for size in channel["sizes"])))[answer]
+    (found,) = (
+        leaf
+        for leaf, box in enumerate(channel["leaves"])
+        if all(code in inside for code, inside in zip(codes, box, strict=True))
+    )
+    return found
+
+
 def shape(channel: Json) -> tuple[int, int]:
+    if channel["kind"] == "partition":
+        return math.prod(channel["sizes"]), shape(channel["channel"])[1]
     if channel["kind"] == "matrix":
         return len(channel["weights"]), len(channel["weights"][0])
     return channel["size"], channel["outputs" if channel["kind"] == "cyclic" else "size"]
 
 
 def weight(channel: Json, answer: int, report: int) -> int:
+    if channel["kind"] == "partition":
+        return weight(channel["channel"], leaf_of(channel, answer), report)
     if channel["kind"] == "matrix":
         return int(channel["weights"][answer][report])
     if channel["kind"] == "kary":
@@ -72,6 +91,8 @@ def total_of(channel: Json) -> int:
 def respond(channel: Json, answer: int, number: int) -> int:
     """The report that owns a number: which of its `weight` numbers each report owns is the rule."""
     outputs = shape(channel)[1]
+    if channel["kind"] == "partition":
+        return respond(channel["channel"], leaf_of(channel, answer), number)
     if channel["kind"] == "matrix":
         for report in range(outputs):
             number -= weight(channel, answer, report)
@@ -87,6 +108,8 @@ def respond(channel: Json, answer: int, number: int) -> int:
 
 
 def loss(channel: Json) -> float:
+    if channel["kind"] == "partition":  # every leaf has answers
+        return loss(channel["channel"])
     if channel["kind"] != "matrix":
         return math.log(channel["same"] / channel["other"])
     return max(
@@ -117,11 +140,34 @@ CHANNELS = {
     "a circle that is all values": cyclic(7, 7, [1, 2, 4], 3, 1),
     "quotients just below whole numbers": cyclic(8, 13, [0, 1, 3, 9], 2**50 + 3, 2**8),
     "a wide circle, epsilon 1": cyclic(21, 21, [3, 6, 7, 12, 14], 2918732888, 2**30),
+    "leaves: boxes of two attributes": partition(
+        [2, 3], [[[0], [0]], [[0], [1, 2]], [[1], [0, 1, 2]]], kary(3, 9, 2)
+    ),
+    "leaves: values merged": partition([5], [[[0, 3]], [[1]], [[2, 4]]], kary(3, 2**52, 2**20)),
+    "leaves: every answer its own": partition(
+        [2, 2], [[[1], [1]], [[0], [0]], [[0], [1]], [[1], [0]]], kary(4, 41, 16)
+    ),
+    "leaves on a circle": partition(
+        [3, 2, 2],
+        [
+            [[0, 2], [0], [0, 1]],
+            [[1], [0], [0, 1]],
+            [[0, 1, 2], [1], [0]],
+            [[0], [1], [1]],
+            [[1, 2], [1], [1]],
+        ],
+        cyclic(5, 7, [0, 1, 3], 11, 4),
+    ),
+    "leaves through an asymmetric matrix": partition(
+        [3, 2], [[[0], [0, 1]], [[1, 2], [0, 1]]], matrix([7, 2, 1], [1, 2, 7])
+    ),
 }
 
 
 def edge_words(channel: Json) -> list[int]:
     """Words at the ends of everything: the range, the multiple, and each report's own numbers."""
+    if channel["kind"] == "partition":
+        return edge_words(channel["channel"])
     total = total_of(channel)
     last = WORDS - WORDS % total - 1
     words = {0, 1, total - 1, total, last - 1, last, WORDS // 2, 0x0123456789ABCDEF % last}
@@ -188,6 +234,7 @@ BROKEN_CHANNELS: dict[str, Any] = {
     "a negative weight": kary(2, 3, -1),
     "not a power of two": kary(2, 7, 3),
     "a total above 2^53": kary(2, 2**53 - 2**20 + 1, 2**20),
+    "k-ary response that reports the answer as it is": kary(2, 2**50, 1),
     "a weight as text": {**kary(2, 3, 1), "same": "3"},
     "a weight that is true": {**kary(2, 3, 1), "other": True},
     "a broken number": {**kary(2, 3, 1), "same": 3.5},
@@ -210,8 +257,68 @@ BROKEN_CHANNELS: dict[str, Any] = {
     "near weighs no more": cyclic(5, 5, [0], 2, 2),
     "far is not a power of two": cyclic(5, 5, [0], 7, 3),
     "far weighs nothing": cyclic(5, 5, [0], 7, 0),
+    "a circle that reports the answer as it is": cyclic(7, 7, [1, 2, 4], 2**50, 1),
     "a circle's total above 2^53": cyclic(5, 5, [0, 1, 2, 3], 2**51 + 2**12, 2**10),
 }
+
+
+def broken_partitions() -> Json:
+    """A good partition with something wrong in it."""
+    boxes = [[[0], [0]], [[0], [1, 2]], [[1], [0, 1, 2]]]
+    good = partition([2, 3], boxes, kary(3, 9, 2))
+
+    def leaf(*box: Any) -> Json:
+        """The last leaf in another form."""
+        return {**good, "leaves": [*boxes[:2], list(box)]}
+
+    whole = {**good, "channel": kary(2, 9, 2)}
+    return {
+        "a partition without sizes": partition([], [[], [], []], kary(3, 9, 2)),
+        "sizes that are a number": {**good, "sizes": 6},
+        "sizes that are text": {**good, "sizes": "23"},
+        "an attribute of one value": partition([1, 2], [[[0], [0]], [[0], [1]]], kary(2, 3, 1)),
+        "a size with a point": {**good, "sizes": [2.5, 3]},
+        "more answers than a device writes down": partition(
+            [2, 2**20], [[[0], [0]], [[0], [1]]], kary(2, 3, 1)
+        ),
+        "very many attributes": {**good, "sizes": [2] * 20_000},
+        "leaves that are a number": {**good, "leaves": 3},
+        "no leaves": {**good, "leaves": []},
+        "leaves that are no boxes": {**good, "leaves": [0, 1, 2]},
+        "leaves that are null": {**good, "leaves": None},
+        "boxes of codes without lists": leaf(1, 2),
+        "a box of one attribute too few": leaf([1]),
+        "a box of one attribute too many": leaf([1], [0, 1, 2], [0]),
+        "an empty box": leaf([], [0, 1, 2]),
+        "codes that are text": leaf(["1"], [0, 1, 2]),
+        "codes that are true": leaf([True], [0, 1, 2]),
+        "codes with a point": leaf([0.5], [0, 1, 2]),
+        "a negative code": leaf([-1], [0, 1, 2]),
+        "a code beyond the values": leaf([1], [0, 1, 2, 3]),
+        "codes out of order": leaf([1], [0, 2, 1]),
+        "a code twice": leaf([1], [0, 0, 1, 2]),
+        "leaves that overlap": leaf([0, 1], [0, 1, 2]),
+        "leaves that overlap and are as many answers": leaf([0], [0, 1, 2]),
+        "leaves that leave an answer out": leaf([1], [0, 1]),
+        "two leaves for a channel of three": {**good, "leaves": boxes[:2]},
+        "three leaves for a channel of two": whole,
+        "a partition with an entry of its own": {**good, "note": 1},
+        "a partition without a channel": {k: v for k, v in good.items() if k != "channel"},
+        "leaves through nothing": {**good, "channel": None},
+        "leaves through a list": {**good, "channel": []},
+        "leaves through a channel of no kind": {**good, "channel": {"size": 3}},
+        "leaves through a kind in a list": {**good, "channel": {**kary(3, 9, 2), "kind": ["kary"]}},
+        "leaves through an unknown kind": {**good, "channel": {"kind": "laplace", "size": 3}},
+        "leaves through leaves": {
+            **good,
+            "channel": partition([3], [[[0]], [[1]], [[2]]], kary(3, 9, 2)),
+        },
+        "leaves without noise": {**good, "channel": kary(3, 9, 0)},
+        "leaves reported as they are": {**good, "channel": kary(3, 2**50, 1)},
+    }
+
+
+BROKEN_CHANNELS |= broken_partitions()
 
 
 # -- studies ---------------------------------------------------------------------------------------
@@ -352,6 +459,67 @@ STUDIES = {
         ],
         draw=1,
     ),
+    "drawn, three to one": study(
+        "unequal",
+        [YES, SMOKES],
+        [block(kary(2, 3, 1), "yes"), block(kary(3, 5, 2), "smokes")],
+        draw=[3, 1],
+    ),
+    "drawn, with weights near 2^53": study(
+        "rare",
+        [YES, SMOKES],
+        [block(kary(6, 9, 1), "yes", "smokes"), block(kary(3, 5, 2), "smokes")],
+        draw=[2**53 - 7, 7],
+    ),
+    "asked coarsely": study(
+        "coarse",
+        [SMOKES, HEALTH],
+        [
+            block(
+                partition(
+                    [3, 4],
+                    [[[2], [0, 1]], [[0, 1], [0, 1]], [[0, 1, 2], [2]], [[0, 1, 2], [3]]],
+                    kary(4, 41, 16),
+                ),
+                "smokes",
+                "health",
+            )
+        ],
+    ),
+    "drawn, fine and coarse": study(
+        "boxes",
+        [YES, SMOKES, HEALTH],
+        [
+            block(
+                partition([4], [[[0, 1]], [[2, 3]]], matrix([90, 7, 3], [1, 9, 90])),
+                "health",
+            ),
+            block(
+                partition(
+                    [2, 4, 3],
+                    [
+                        [[0], [0, 3], [0, 1, 2]],
+                        [[0], [1, 2], [0]],
+                        [[0], [1, 2], [1, 2]],
+                        [[1], [0, 1, 2, 3], [0, 2]],
+                        [[1], [0], [1]],
+                        [[1], [1, 2, 3], [1]],
+                    ],
+                    cyclic(6, 13, [0, 1, 3, 9], 30, 4),
+                ),
+                "yes",
+                "health",
+                "smokes",
+            ),
+            block(
+                partition([3, 2], [[[0, 1], [0, 1]], [[2], [0]], [[2], [1]]], kary(3, 90, 8)),
+                "smokes",
+                "yes",
+            ),
+            block(kary(3, 90, 8), "smokes"),
+        ],
+        draw=[4, 20, 15, 1],
+    ),
 }
 
 
@@ -443,20 +611,30 @@ def worst_guess(content: Json, one: Json, name: str) -> Fraction:
     )
 
 
+def draw_weights(content: Json) -> list[int]:
+    """How often each block is drawn, beside the others."""
+    draw = content.get("draw", 1)
+    return draw if isinstance(draw, list) else [1] * len(content["blocks"])
+
+
 def risk_of(content: Json, entry: Json) -> Json:
     """The risk of one attribute: of whoever is asked, and over the draw."""
     name, blocks = entry["name"], content["blocks"]
     held = [one for one in blocks if name in one["attributes"]]
     each = [best_guess(content, one, name) for one in held]
     chance = Fraction(1, len(entry["values"]))
-    draws = len(blocks) if "draw" in content else 1
+    often = draw_weights(content)
+    times = [often[blocks.index(one)] for one in held]
+    draws = sum(often) if "draw" in content else 1
+    asked = sum(times) if "draw" in content else 1
+    known = sum((t * guess for t, guess in zip(times, each, strict=True)), Fraction(0))
     return {
         "name": name,
         "by_chance": float(chance),
         "best_guess_if_drawn": float(max(each)),
         "least_guess_if_drawn": float(min(each)),
-        "best_guess_over_draw": float((sum(each) + (draws - len(each)) * chance) / draws),
-        "chance_drawn": len(each) / draws,
+        "best_guess_over_draw": float((known + (draws - asked) * chance) / draws),
+        "chance_drawn": asked / draws,
         "worst_guess": float(max(worst_guess(content, one, name) for one in held)),
     }
 
@@ -468,7 +646,10 @@ def statement_of(content: Json) -> Json:
     inputs = [shape(one["channel"])[0] for one in blocks]
     most = whole.index(max(whole))
     every = math.prod(whole, start=Fraction(1))
-    over = sum(x * size / cells for x, size in zip(whole, inputs, strict=True)) / len(blocks)
+    often = draw_weights(content)
+    over = sum(
+        times * x * size / cells for times, x, size in zip(often, whole, inputs, strict=True)
+    ) / sum(often)
     return {
         "attributes": [risk_of(content, entry) for entry in content["attributes"]],
         "telling_block": blocks[most]["attributes"]
@@ -490,7 +671,8 @@ def statement_vectors() -> list[Json]:
 
 def broken_studies() -> list[Json]:
     good = STUDIES["texts in three languages"]
-    drawn = STUDIES["drawn, with overlaps"]
+    drawn, coarse = STUDIES["drawn, with overlaps"], STUDIES["asked coarsely"]
+    one = STUDIES["one question"]
 
     def changed(change: Callable[[Json], object], base: Json = good) -> str:
         """A study with something wrong in it and a digest that fits nevertheless."""
@@ -585,6 +767,39 @@ def broken_studies() -> list[Json]:
         "draws two blocks": put("draw", value=2, base=drawn),
         "draws true": put("draw", value=True, base=drawn),
         "draws nothing": put("draw", value=0, base=drawn),
+        "draws null": put("draw", value=None, base=drawn),
+        "draws text": put("draw", value="123", base=drawn),
+        "draws an object": put("draw", value={"0": 1}, base=drawn),
+        "draws without weights": put("draw", value=[], base=drawn),
+        "a weight too few": put("draw", value=[2, 1], base=drawn),
+        "a weight too many": put("draw", value=[2, 1, 1, 1], base=drawn),
+        "equal weights, as a list": put("draw", value=[1, 1, 1], base=drawn),
+        "weights with a common factor": put("draw", value=[4, 2, 2], base=drawn),
+        "a weight of nothing": put("draw", value=[1, 0, 2], base=drawn),
+        "a negative weight": put("draw", value=[1, -1, 2], base=drawn),
+        "a weight with a half": put("draw", value=[1, 1.5, 2], base=drawn),
+        "a weight that is true": put("draw", value=[2, 1, True], base=drawn),
+        "a weight that is text": put("draw", value=[2, 1, "1"], base=drawn),
+        "a weight that is a list": put("draw", value=[2, 1, [1]], base=drawn),
+        "weights above 2^53": put("draw", value=[2**52, 2**52, 1], base=drawn),
+        "a weight for one block": put("draw", value=[1], base=one),
+        "weights of a draw that is none": put("draw", value=[2, 1], base=one),
+        "a partition of other sizes": put(
+            "blocks", 0, "channel", "sizes", value=[4, 3], base=coarse
+        ),
+        "a partition of the other order": put(
+            "blocks", 0, "attributes", value=["health", "smokes"], base=coarse
+        ),
+        "a coarse block beside others": changed(
+            lambda s: [
+                s["attributes"].append(YES),
+                s["blocks"].append(block(kary(2, 3, 1), "yes")),
+            ],
+            coarse,
+        ),
+        "a coarse block that leaves answers out": changed(
+            lambda s: s["blocks"][0]["channel"]["leaves"][3][0].pop(), coarse
+        ),
         "drawn, an attribute in no block": changed(
             lambda s: s.update(blocks=s["blocks"][:1]), drawn
         ),
@@ -697,6 +912,13 @@ def labelled_words(key: bytes, *label: Any) -> Iterator[int]:
         round_ += 1
 
 
+def drawn_block(content: Json, words: Iterator[int]) -> int:
+    """The block that owns a number: each owns as many as it weighs, the first the smallest."""
+    weights = draw_weights(content)
+    number = number_from(sum(weights), words)
+    return next(i for i in range(len(weights)) if number < sum(weights[: i + 1]))
+
+
 def device_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
     # The digest before any correction: corrected words draw nothing anew.
     digest = content["corrections"][0]["of"] if "corrections" in content else digest_of(content)
@@ -704,7 +926,7 @@ def device_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
     values = {a["name"]: a["values"] for a in content["attributes"]}
     asked = list(range(len(blocks)))
     if "draw" in content:
-        asked = [number_from(len(blocks), labelled_words(key, "draw", digest))]
+        asked = [drawn_block(content, labelled_words(key, "draw", digest))]
     packed, codes = [], []
     for index in asked:
         answer = 0

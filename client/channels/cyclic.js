@@ -1,7 +1,8 @@
 // Reports on a circle of `outputs`: those whose distance from the answer is in `set` weigh `same`,
 // the rest `other`, a power of two.
 
-import { broken, entries, epsilonOf, powerOfTwo, ratio, totalOf, whole } from "../weights.js";
+import { product, ratio, sum } from "../arithmetic.js";
+import { broken, entries, epsilonOf, powerOfTwo, totalOf, whole } from "../weights.js";
 
 /**
  * @typedef {{size: number, outputs: number, set: number[], same: number, other: number}} Circle
@@ -59,9 +60,7 @@ export function read(document) {
  * @param {number} at
  */
 function guess({ size, outputs, set, same, other }, total, sizes, at) {
-  const strides = sizes.map((_, i) =>
-    sizes.slice(i + 1).reduce((product, each) => product * each, 1),
-  );
+  const strides = sizes.map((_, i) => product(sizes.slice(i + 1)));
   let spoken = new Array(outputs).fill(0);
   for (const distance of set) spoken[distance] = 1;
   sizes.forEach((each, i) => {
@@ -71,7 +70,7 @@ function guess({ size, outputs, set, same, other }, total, sizes, at) {
   const { sums, most } = at < 0 ? one : turned(spoken, sizes[at], strides[at]);
   const merged = BigInt(at < 0 ? 1 : size / sizes[at]);
   const [low, gap, all] = [BigInt(other), BigInt(same) - BigInt(other), BigInt(size)];
-  const best = most.reduce((sum, held) => sum + held, 0);
+  const best = sum(most);
   const kinds = new Map(
     most.map((held, report) => [`${held} ${sums[report]}`, [held, sums[report]]]),
   );

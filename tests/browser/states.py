@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from castell import Study
 from castell.collector.page_words import built_in
-from tests.browser.studies import SURVEY
+from tests.browser.studies import COARSE, SURVEY
 from tests.browser.taking_part import ANSWERS, answer, proceed, review, send, with_given, with_text
 from tests.study.test_page_warnings import OWNED
 
@@ -87,6 +87,16 @@ def already(page: Page, url: str) -> None:
     sent(page, url)
     page.reload()
     page.locator("summary").click()
+
+
+def coarse(page: Page, url: str) -> None:
+    """A group of answers was sent."""
+    with_text(page, Study.from_toml(COARSE).to_json())
+    page.route("**/reports", lambda route: route.fulfill(status=201, json={"status": "stored"}))
+    came(page, url)
+    answer(page, {"age": 1, "smokes": 0, "exercise": 2})
+    proceed(page)
+    send(page)
 
 
 def before(page: Page, url: str) -> None:
@@ -186,6 +196,7 @@ STATES: dict[str, Callable[[Page, str], None]] = {
     "review": before,
     "sent": sent,
     "already": already,
+    "coarse": coarse,
     "changed": changed,
     "failed": failed,
     "waiting": waiting,

@@ -62,3 +62,39 @@ name = "colour"
 question = "Which colour?"
 values = ["red", "green", "blue", "white", "black"]
 """
+
+# Reports are groups of answers: of three questions at once, some values together.
+COARSE = """
+name = "coarse"
+title = "How are you, really?"
+language = "en"
+clusters = [["age", "smokes", "exercise"]]
+
+[[attribute]]
+name = "age"
+question = "How old are you?"
+values = ["18-29", "30-44", "45-59", "60+"]
+
+[[attribute]]
+name = "smokes"
+question = "Do you smoke?"
+values = ["never", "before", "now"]
+
+[[attribute]]
+name = "exercise"
+question = "How often do you exercise?"
+values = ["rarely", "weekly", "daily"]
+
+[[channel]]
+attributes = ["age", "smokes", "exercise"]
+kind = "partition"
+sizes = [4, 3, 3]
+leaves = [
+  [[0, 1], [0, 1], [0]],
+  [[0, 1], [0, 1], [1, 2]],
+  [[2, 3], [0, 1], [0, 1, 2]],
+  [[0, 1, 2, 3], [2], [0, 2]],
+  [[0, 1, 2, 3], [2], [1]],
+]
+channel = { kind = "kary", size = 5, same = 20, other = 4 }
+"""

@@ -83,7 +83,7 @@ def test_a_file_for_each_kind_and_each_in_the_table() -> None:
     assert {entry.split(":")[0].strip() for entry in listed.split(",")} == browser_kinds()
     # All of them come with the page's one script: a kind is never fetched when it is needed.
     script = one_script("survey/survey.js", {"client": CLIENT, "survey": SURVEY})
-    assert set(re.findall(r"^// client/channels/(\w+).js$", script, re.M)) == browser_kinds()
+    assert set(re.findall(r"^const \$client_channels_(\w+) = \(", script, re.M)) == browser_kinds()
     # Bloom filters are for comparisons; no collector takes them.
     assert browser_kinds() == set(BUILT_IN) - {"bloom"}
 

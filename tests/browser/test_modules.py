@@ -130,11 +130,18 @@ CHANNELS: dict[str, dict[str, Any]] = {
     "kary": {"kind": "kary", "size": 5, "same": 2918732888, "other": 2**30},
     "matrix": {"kind": "matrix", "weights": [[90, 7, 3], [5, 80, 15], [11, 19, 70]]},
     "cyclic": {"kind": "cyclic", "size": 5, "outputs": 7, "set": [0, 1, 3], "same": 11, "other": 4},
+    "partition": {
+        "kind": "partition",
+        "sizes": [2, 3],
+        "leaves": [[[0], [0]], [[0], [1, 2]], [[1], [0, 1, 2]]],
+        "channel": {"kind": "kary", "size": 3, "same": 9, "other": 2},
+    },
 }
 EXPECTED = {
     "kary": [2**30, 2**30, 2918732888, 2**30, 2**30],
     "matrix": [11, 19, 70],
     "cyclic": [4, 4, 11, 11, 4, 11, 4],  # answer 2: distances 0, 1 and 3
+    "partition": [2, 9, 2],  # answer 2 is (0, 2), in the second leaf
 }
 
 
@@ -193,22 +200,26 @@ def test_reports_under_a_key_have_the_published_chances(page: Page) -> None:
     assert fits(counts, weights)
 
 
-def test_the_drawn_block_is_uniform_over_devices(page: Page) -> None:
+@pytest.mark.parametrize("weights", [[1, 1, 1], [20, 3, 7], [1, 2**53 - 2, 1]])
+def test_blocks_are_drawn_as_often_as_they_weigh(page: Page, weights: list[int]) -> None:
     counts = page.evaluate(
-        """async (digest) => {
+        """async ([digest, weights]) => {
           const { drawnBlock, newKey } = await import("/static/client/memo.js");
           const counts = [0, 0, 0];
           for (let i = 0; i < 3000; i += 1) {
             const key = await newKey();
-            const block = await drawnBlock(key, digest, 3);
-            if (block !== await drawnBlock(key, digest, 3)) throw new Error("not the same");
+            const block = await drawnBlock(key, digest, weights);
+            if (block !== await drawnBlock(key, digest, weights)) throw new Error("not the same");
             counts[block] += 1;
           }
           return counts;
         }""",
-        "ab" * 32,
+        ["ab" * 32, weights],
     )
-    assert stats.chisquare(counts).pvalue > 1e-6
+    if max(weights) > 2**50:  # the others come once in 10^15 devices
+        assert counts == [0, 3000, 0]
+    else:
+        assert fits(counts, weights)
 
 
 # -- one report for one device ---------------------------------------------------------------------

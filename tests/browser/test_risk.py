@@ -12,6 +12,7 @@ from castell import Attribute, Schema, Study
 from castell.study.design import lens_on
 from castell.study.odds_text import factor, often, out_of, share, spread
 from tests.browser.test_access import with_study
+from tests.coarse_studies import coarse_studies
 from tests.populations import drawn_studies, rectangular, schema, studies
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ STUDIES: dict[str, Study] = {
     "rectangular": rectangular(),
     "twelve": Study(questions((2,) * 12), 6.0, "singles"),
     "wide circles": Study(schema((16, 7, 14, 6, 5, 2, 41)), 1.0, "cover"),
+    **{f"coarse: {n}": study for n, study in coarse_studies(questions((2, 3, 4))).items()},
     **{f"independent {e}": Study(questions((2, 3, 16)), e) for e in EPSILONS},
     **{f"cover {e}": Study(questions((2, 3, 16, 4, 5)), e, "cover") for e in EPSILONS},
     **{f"pairs {e}": Study(questions((2, 3, 16, 4)), e, "pairs") for e in EPSILONS},
@@ -116,6 +118,7 @@ def often_here(chance: float) -> str:
 
 PAGES = [
     "twelve",
+    *(f"coarse: {name}" for name in ("boxes", "three to one", "all kinds")),
     *(f"{design} {e}" for design in ("independent", "cover", "pairs") for e in EPSILONS),
 ]
 
@@ -176,7 +179,7 @@ def test_the_page_says_what_check_says(browser: Browser, surveyed: Collector, na
                 hundred(ends),
                 hundred(share(e.best_guess_over_draw)),
                 hundred(share(e.chance)),
-                out_of(len(e.guesses), e.draws),
+                out_of(e.asked, e.draws),
             ]
         every = f"All {len(everybody)} answers of this survey, asked or not, are"
     else:
@@ -203,7 +206,10 @@ def test_people_are_whole_and_never_none_or_all_unless_they_are(module_page: Pag
     assert found == [{"some": str(some), "all": str(every)} for _, some, every in WHOLE]
 
 
-@pytest.mark.parametrize("name", ["rectangular", "wide circles", "cover 4.0", "independent 1.0"])
+MEANT = ["rectangular", "wide circles", "cover 4.0", "independent 1.0", "coarse: all kinds"]
+
+
+@pytest.mark.parametrize("name", [*MEANT, "coarse: boxes"])
 def test_who_sends_a_code_and_means_otherwise(module_page: Page, name: str) -> None:
     """Of a uniform population, from the whole matrix: Python and the browser agree."""
     study = STUDIES[name]
@@ -220,9 +226,10 @@ def test_who_sends_a_code_and_means_otherwise(module_page: Page, name: str) -> N
         found = module_page.evaluate(
             """async ([text, place, code]) => {
               const { parseStudy } = await import("/static/client/study.js");
-              const { meantOtherwise } = await import("/static/survey/leaving.js");
+              const { meantOtherwise, pieces } = await import("/static/survey/leaving.js");
               const block = (await parseStudy(text)).blocks[place];
-              return block.sizes.map((_, at) => meantOtherwise(block, at, code));
+              const all = pieces(block, code);
+              return block.sizes.map((_, at) => meantOtherwise(all, at));
             }""",
             [study.to_json(), place, code],
         )

@@ -11,6 +11,7 @@ from castell import KaryResponse, MatrixResponse, Study
 from castell.channels import Channel, CyclicResponse
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, lens_on
+from tests.coarse_studies import LEAVES, MERGED, ON_A_CIRCLE
 from tests.guessing import best_guess, chances, worst_guess
 from tests.populations import schema
 
@@ -26,6 +27,9 @@ CHANNELS: dict[str, Channel] = {
     "sparse circle": CyclicResponse(12, 40, singer(3, 4), 11, 4),
     "few answers": CyclicResponse(2, 13, singer(3, 3), 5, 1),
     "every answer": CyclicResponse(15, 15, singer(2, 4), 3, 1),
+    "leaves": LEAVES,
+    "leaves on a circle": ON_A_CIRCLE,
+    "merged": MERGED,
     "sharp circle": CyclicResponse(12, 31, singer(5, 3), 2**40 + 1, 2),
 }
 

@@ -26,15 +26,15 @@ def test_modules_are_joined_in_the_order_they_need_each_other(tmp_path: Path) ->
     (tmp_path / "sub" / "b.js").write_text(
         'import { d } from "../d.js";\n\n/**\n * What.\n */\nexport function b() {}\n'
     )
-    (tmp_path / "d.js").write_text("export const d = 1;\nexport class E {}\n")
+    (tmp_path / "d.js").write_text("export const d = 1;\nexport class E {\n  f() {}\n}\n")
     joined = one_script("x/a.js", {"x": tmp_path})
     assert joined == (
-        "// x/d.js\nconst module_x_d = (() => {\n"
-        "const d = 1;\nclass E {}\nreturn { d, E };\n})();\n"
-        "\n// x/sub/b.js\nconst module_x_sub_b = (() => {\nconst { d } = module_x_d;\n"
+        "const $x_d = (() => {\n"
+        "const d = 1;\nclass E {\nf() {}\n}\nreturn { d, E };\n})();\n"
+        "\nconst $x_sub_b = (() => {\nconst { d } = $x_d;\n"
         "function b() {}\nreturn { b };\n})();\n"
-        "\n// x/a.js\nconst module_x_a = (() => {\nconst { b: c } = module_x_sub_b;\n"
-        "const d = module_x_d;\nstart(c, d); // stays\n"
+        "\nconst $x_a = (() => {\nconst { b: c } = $x_sub_b;\n"
+        "const d = $x_d;\nstart(c, d); // stays\n"
         'const text = "// stays";\nconst e = (c());\nreturn {  };\n})();\n'
     )
 
@@ -46,16 +46,23 @@ def test_what_cannot_be_joined_is_refused(tmp_path: Path, line: str) -> None:
         one_script("x/a.js", {"x": tmp_path})
 
 
+def test_a_text_of_several_lines_is_refused(tmp_path: Path) -> None:
+    """The spaces that its lines begin with would be lost."""
+    (tmp_path / "a.js").write_text("const x = `one\n  two`;\n")
+    with pytest.raises(ValueError, match=r"x/a\.js has a text of several lines"):
+        one_script("x/a.js", {"x": tmp_path})
+
+
 def test_every_line_of_every_module_that_is_no_comment_is_served() -> None:
     served = one_script("survey/survey.js", FOLDERS).splitlines()
     scripts = [*CLIENT.rglob("*.js"), *(PAGES / "survey").rglob("*.js")]
     for path in scripts:
         for line in path.read_text(encoding="utf-8").splitlines():
-            code = line.strip() and not line.lstrip().startswith(("//", "/*", "*"))
-            if code and not line.startswith(("import", "export", "}")):
-                plain = re.sub(r"/\*\* @type .*?\*/ ", "", line)
-                assert plain in served, (path.name, line)
-    assert sum(line.startswith("const module_") for line in served) >= len(scripts)
+            code = re.sub(r"/\*\* @type .*?\*/ ?", "", line).strip()
+            comment = code.startswith(("//", "/*", "*"))
+            if code and not comment and not line.startswith(("import", "export", "}")):
+                assert code in served, (path.name, line)
+    assert sum(line.startswith("const $") for line in served) >= len(scripts)
 
 
 def test_it_is_compressed_for_who_takes_that_and_asked_about_each_time(tmp_path: Path) -> None:
@@ -75,5 +82,5 @@ def test_it_is_compressed_for_who_takes_that_and_asked_about_each_time(tmp_path:
 
 
 def test_styles_are_joined_without_their_comments() -> None:
-    made = one_style(["/* Why. */\na { b: c; } /* and\nwhy */\n", "d { e: f; }\n"])
-    assert made == "a { b: c; } \nd { e: f; }\n"
+    made = one_style(["/* Why. */\na { b: c; } /* and\nwhy */\n", "d {\n  e: f;\n}\n"])
+    assert made == "a { b: c; } \nd {\ne: f;\n}\n"

@@ -10,6 +10,7 @@ from castell import MatrixResponse, Study
 from castell.channels import CyclicResponse
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, Design
+from tests.coarse_studies import coarse_studies
 from tests.populations import drawn_studies, rectangular, schema, studies
 
 ASKED = schema((2, 3, 4))
@@ -61,5 +62,6 @@ STUDIES: dict[str, Study] = {
     **{f"drawn {name}": study for name, study in drawn_studies().items()},
     "sample": Study(ASKED, 2.0, sample=2),
     **_own_matrices(),
+    "drawn unequal": coarse_studies(ASKED)["fine, unequal"],
     "bloom": Study(ASKED, 6.0, "bloom"),
 }

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.stats import chi2, chisquare
 
 import castell
 import castell.device.encode
@@ -23,9 +23,11 @@ from castell.device.random_words import Source, numbers_below, seeded_words
 from castell.device.respond import block_codes, draw_blocks, report_columns, respond
 from castell.errors import ReportError
 from castell.study.design import Block, Design
+from tests.coarse_studies import coarse_studies
 from tests.populations import drawn_matrix, drawn_studies, population, schema, tiny_drawn
 
 TINY = tiny_drawn()
+COARSE = coarse_studies(schema((2, 3, 4)))
 STUDIES = drawn_studies()
 each_study = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 
@@ -54,17 +56,18 @@ def enumerated(study: Study, answers: NDArray[np.intp]) -> list[list[Fraction]]:
     design, table = study.design, []
     for row in answers:
         chances = [Fraction(0)] * design.widths[0]
-        for i, block in enumerate(design.blocks):
-            total = block.channel.total
+        owners = [i for i, weight in enumerate(design.weights) for _ in range(weight)]
+        for place, i in enumerate(owners):
+            total = design.blocks[i].channel.total
 
             def tape(words: list[NDArray[np.uint64]]) -> Source:
                 return lambda count: words.pop(0)[:count]
 
             # The first words draw the block, the next ones the number that makes the report.
-            words = [np.full(total, i, dtype=np.uint64), np.arange(total, dtype=np.uint64)]
+            words = [np.full(total, place, dtype=np.uint64), np.arange(total, dtype=np.uint64)]
             reports = drawn_reports(design, codes_of(study, np.tile(row, (total, 1))), tape(words))
             for code, times in zip(*np.unique(reports, return_counts=True), strict=True):
-                chances[int(code)] += Fraction(int(times), total * len(design.blocks))
+                chances[int(code)] += Fraction(int(times), total * len(owners))
         table.append(chances)
     return table
 
@@ -79,6 +82,29 @@ def test_every_number_gives_every_code_its_chance_and_no_more_is_told_than_state
     assert TINY.design.exact_epsilon == max(b.channel.exact_epsilon for b in TINY.design.blocks)
     assert abs(TINY.design.exact_epsilon - Decimal(4).ln()) < Decimal("1e-25")
     assert np.log(4) <= TINY.epsilon <= np.nextafter(np.log(4), 2)
+
+
+@pytest.mark.parametrize("name", ["three to one", "all kinds", "twice the same questions"])
+def test_no_report_of_a_coarse_and_unequal_design_tells_more_than_stated(name: str) -> None:
+    """Every pair of answers, every report, by castell's own device for every number: exactly."""
+    study = COARSE[name]
+    table = enumerated(study, every_answer(study))
+    assert all(sum(row) == 1 for row in table)
+    ratios = [max(column) / min(column) for column in zip(*table, strict=True)]
+    bound = study.design.exact_epsilon
+    for ratio in ratios:
+        loss = (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()
+        assert loss <= bound + Decimal("1e-25")
+    # It is attained, so nothing smaller could be stated.
+    worst = max(ratios)
+    true = (Decimal(worst.numerator) / Decimal(worst.denominator)).ln()
+    assert abs(true - bound) < Decimal("1e-25")
+    # What is asked is known, and says nothing of the answers: each block has its weight.
+    starts = [*study.design.starts, study.design.widths[0]]
+    for row in table:
+        drawn = [sum(row[a:b]) for a, b in pairwise(starts)]
+        total = sum(study.design.weights)
+        assert drawn == [Fraction(weight, total) for weight in study.design.weights]
 
 
 @each_study
@@ -112,6 +138,33 @@ def test_a_million_drawn_reports_have_the_chances(name: str) -> None:
     even = seen.sum(axis=1, keepdims=True) / len(study.design.blocks)
     alone = ((drawn - even) ** 2 / even).sum(axis=1)
     assert chi2.sf(alone, len(study.design.blocks) - 1).min() > 1e-6
+
+
+WEIGHTS = [(3, 1), (1, 3), (20, 15, 4, 1), (1, 1000), (2**52 + 1, 2**51, 2**50 + 2)]
+
+
+@pytest.mark.parametrize("weights", WEIGHTS, ids=str)
+def test_blocks_are_drawn_as_often_as_they_weigh(weights: tuple[int, ...]) -> None:
+    block, n = TINY.design.blocks[0], 1_000_000
+    design = Design((block,) * len(weights), draw=True, weights=weights)
+    drawn = draw_blocks(design, n, seeded_words(23))
+    assert drawn is not None
+    seen = np.bincount(drawn, minlength=len(weights))
+    expected = n * (np.array(weights) / sum(weights))
+    assert chisquare(seen, expected).pvalue > 1e-7
+    assert chisquare(seen, np.roll(expected, 1)).pvalue < 1e-7  # others would be seen
+
+
+@pytest.mark.parametrize("weights", WEIGHTS, ids=str)
+def test_a_block_owns_as_many_numbers_as_it_weighs(weights: tuple[int, ...]) -> None:
+    """The numbers at both ends of each."""
+    design = Design((TINY.design.blocks[0],) * len(weights), draw=True, weights=weights)
+    ends = [0, *accumulate(weights)]
+    for block, (first, beyond) in enumerate(pairwise(ends)):
+        numbers = np.array([first, beyond - 1], dtype=np.uint64)
+        found = draw_blocks(design, 2, lambda count, words=numbers: words[:count])  # type: ignore[misc]
+        assert found is not None
+        assert found.tolist() == [block, block]
 
 
 class Counting:

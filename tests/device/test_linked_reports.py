@@ -19,7 +19,7 @@ import pytest
 
 import castell.device.report
 from castell import Attribute, KaryResponse, Schema, Study
-from castell.channels import Channel, CyclicResponse
+from castell.channels import Channel, CyclicResponse, PartitionResponse
 from castell.device.device_file import Keep
 from castell.device.random_words import Source
 from castell.device.respondent import Respondent
@@ -53,23 +53,29 @@ def kary(*names: str) -> tuple[tuple[str, ...], Channel]:
     return names, KaryResponse(size, 4, 1)
 
 
-def design(*blocks: tuple[tuple[str, ...], Channel], draw: bool = False) -> Study:
+def design(
+    *blocks: tuple[tuple[str, ...], Channel], draw: bool = False, weights: tuple[int, ...] = ()
+) -> Study:
     made = [Block(names, tuple(SIZES[n] for n in names), channel) for names, channel in blocks]
-    return Study(SCHEMA, design=Design(tuple(made), draw))
+    return Study(SCHEMA, design=Design(tuple(made), draw, weights))
 
 
 # What the designs of these names look like, with weights small enough to enumerate.
 CIRCLE = CyclicResponse(6, 7, (0, 1, 3), 3, 1)
+BOXES = PartitionResponse(
+    (2, 3), (((0,), (0, 1)), ((1,), (0, 2)), ((0,), (2,)), ((1,), (1,))), KaryResponse(4, 5, 1)
+)
 STUDIES = {
     "independent": design(kary("a"), kary("b"), kary("c")),
     "joint": design(kary("a", "b", "c")),
     "clusters": design(kary("a", "b"), kary("c")),
     "pairs": design(kary("a", "b"), kary("a", "c"), kary("b", "c"), draw=True),
     "cover": design((("a", "b"), CIRCLE), kary("a", "c"), kary("b", "c"), draw=True),
+    "coarse, unequal": design((("a", "b"), BOXES), kary("a", "c"), draw=True, weights=(3, 2)),
     "singles": design(kary("a"), kary("b"), kary("c"), draw=True),
 }
 # Where the unchanging answer shares a block with the changing one.
-SHARING = ["joint", "clusters", "pairs", "cover"]
+SHARING = ["joint", "clusters", "pairs", "cover", "coarse, unequal"]
 
 each_design = pytest.mark.parametrize("name", STUDIES)
 
@@ -85,9 +91,10 @@ def choices(study: Study) -> Iterator[dict[tuple[object, ...], int]]:
     """Every number that each label of words can give, all alike; a draw fixes what else matters."""
     blocks = study.design.blocks
     if study.design.draw:
-        for index, block in enumerate(blocks):
-            for number in range(block.channel.total):
-                yield {("draw",): index, ("report", index): number}
+        owners = [i for i, weight in enumerate(study.design.weights) for _ in range(weight)]
+        for place, index in enumerate(owners):
+            for number in range(blocks[index].channel.total):
+                yield {("draw",): place, ("report", index): number}
         return
     for numbers in product(*(range(block.channel.total) for block in blocks)):
         yield {("report", index): number for index, number in enumerate(numbers)}
@@ -95,7 +102,7 @@ def choices(study: Study) -> Iterator[dict[tuple[object, ...], int]]:
 
 def chance_of(study: Study, choice: dict[tuple[object, ...], int]) -> Fraction:
     blocks = study.design.blocks
-    total = len(blocks) if study.design.draw else 1
+    total = sum(study.design.weights)
     for label in choice:
         if label[0] == "report":
             total *= blocks[int(str(label[1]))].channel.total
@@ -133,13 +140,13 @@ def memoised_answers(study: Study, a: str, path: list[str]) -> Chances:
     """A device that draws once for each answer of a block and repeats that for the same answer."""
     blocks, chances = study.design.blocks, defaultdict[Transcript, Fraction](Fraction)
     drawn = [[i] for i in range(len(blocks))] if study.design.draw else [list(range(len(blocks)))]
-    for reported in drawn:
+    for reported, weight in zip(drawn, study.design.weights, strict=True):
         asked = [(i, _answer(study, blocks[i], answers(a, b))) for b in path for i in reported]
         known = list(dict.fromkeys(asked))
         rows = {x: _chances(blocks[x[0]].channel, x[1]) for x in known}
         for drawn_codes in product(*(range(len(rows[x])) for x in known)):
             found = dict(zip(known, drawn_codes, strict=True))
-            chance = Fraction(1, len(drawn))
+            chance = Fraction(weight, sum(study.design.weights))
             for x, code in found.items():
                 chance *= rows[x][code]
             transcript = tuple(

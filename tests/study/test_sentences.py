@@ -10,6 +10,7 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from castell.study.design import Block
+from tests.coarse_studies import coarse_studies
 from tests.guessing import best_guess, worst_guess
 from tests.populations import ASYMMETRIC, schema
 
@@ -29,6 +30,7 @@ DESIGNS: dict[str, Callable[[float], Study]] = {
         ASKED, shares={"a": e / 3, "c": e / 3, "d": e / 3}, channels={"b": ASYMMETRIC}
     ),
 }
+COARSE = coarse_studies(schema((2, 3, 4)))
 EPSILONS = [0.1, 1.0, 3.9, 4.0, 8.0, 20.0]
 
 
@@ -52,6 +54,7 @@ class Truth:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.drawn = study.design.draw and len(study.design.blocks) > 1
+        self.weights = study.design.weights
         self.held = {
             name: [block for block in study.design.blocks if name in block.names]
             for name in study.names
@@ -67,16 +70,27 @@ class Truth:
         blocks = self.study.design.blocks if self.drawn else self.held[name]
         chance = 1 / self.study.schema[name].size
         each = [best_guess(b, name) if name in b.names else chance for b in blocks]
-        return sum(each) / len(each)
+        return self.mean(each)
+
+    def mean(self, each: list[float]) -> float:
+        """Over the draw."""
+        total = sum(weight * x for weight, x in zip(self.weights, each, strict=True))
+        return total / sum(self.weights)
+
+    def chance_asked(self, name: str) -> float:
+        return self.mean([float(name in block.names) for block in self.study.design.blocks])
 
     def everything(self) -> float:
         blocks, sizes = self.study.design.blocks, self.study.schema.sizes
         if not self.drawn:
             return prod(best_guess(block) for block in blocks)
-        return sum(best_guess(b) * prod(b.sizes) / prod(sizes) for b in blocks) / len(blocks)
+        return self.mean([best_guess(b) * prod(b.sizes) / prod(sizes) for b in blocks])
 
-    def block(self, names: set[str]) -> Block:
-        return next(block for block in self.study.design.blocks if set(block.names) == names)
+    def blocks(self, names: set[str]) -> list[Block]:
+        return [block for block in self.study.design.blocks if set(block.names) == names]
+
+    def is_coarse(self, name: str) -> bool:
+        return any(block.is_coarse for block in self.held[name])
 
 
 def easiest(true: Truth, found: re.Match[str]) -> None:
@@ -89,6 +103,7 @@ def easiest(true: Truth, found: re.Match[str]) -> None:
     low, high = min(true.asked(name)), max(true.asked(name))
     assert bool(found["low"]) == (f"{low:.3f}" != f"{high:.3f}")
     if found["low"]:
+        assert bool(found["coarse"]) == true.is_coarse(name)
         assert fits(found["low"], low)
         assert fits(found["high"], high)
 
@@ -96,9 +111,10 @@ def easiest(true: Truth, found: re.Match[str]) -> None:
 def drawn(true: Truth, found: re.Match[str]) -> None:
     guesses = {name: max(true.asked(name)) for name in true.study.names}
     name = max(guesses, key=lambda each: guesses[each])
-    share = len(true.held[name]) / len(true.study.design.blocks)
+    share = true.chance_asked(name)
     if found["everybody"]:
         assert share == 1.0
+        assert bool(found["coarse"]) == true.is_coarse(name)
     else:
         assert share == pytest.approx(int(found["some"]) / int(found["of"]))
     assert fits(found["over"], true.over_draw(name))
@@ -111,7 +127,9 @@ def at_worst(true: Truth, found: re.Match[str]) -> None:
 
 
 def one_block(true: Truth, found: re.Match[str]) -> None:
-    block = true.block(set(re.findall("'(.*?)'", found["names"])))
+    ways = true.blocks(set(re.findall("'(.*?)'", found["names"])))
+    assert bool(found["most"]) == (len(ways) > 1)
+    block = max(ways, key=best_guess)
     assert best_guess(block) == pytest.approx(max(map(best_guess, true.study.design.blocks)))
     assert found["count"] == ("both" if len(block.names) == 2 else f"all {len(block.names)}")
     assert fits(found["right"], best_guess(block))
@@ -123,6 +141,19 @@ def everything(true: Truth, found: re.Match[str]) -> None:
     assert bool(found["asked"]) == true.drawn
     assert fits(found["right"], true.everything())
     assert fits(found["chance"], 1 / prod(true.study.schema.sizes))
+
+
+def groups(true: Truth, found: re.Match[str]) -> None:
+    """As many groups as there are different rows of weights."""
+    blocks = true.study.design.blocks
+    coarse = [block for block in blocks if block.is_coarse]
+    rows = [len(set(map(tuple, block.channel.weights()))) for block in coarse]
+    assert all(few < block.channel.inputs for few, block in zip(rows, coarse, strict=True))
+    if found["some"]:
+        assert (int(found["some"]), int(found["of"])) == (len(coarse), len(blocks))
+    else:
+        assert len(coarse) == len(blocks)
+    assert [int(found["least"]), int(found["most"] or found["least"])] == [min(rows), max(rows)]
 
 
 def odds(true: Truth, found: re.Match[str]) -> None:
@@ -141,6 +172,7 @@ def weak(true: Truth, found: re.Match[str]) -> None:
 
 def forged(true: Truth, found: re.Match[str]) -> None:
     stated = {e.name: e.influence for e in true.study.statement().exposures}
+    assert bool(found["groups"]) == all(b.is_coarse for b in true.held[found["name"]])
     assert float(found["count"]) == pytest.approx(max(stated.values()), abs=0.0501)
     assert stated[found["name"]] == max(stated.values())
 
@@ -157,17 +189,23 @@ WRITTEN = {
         (?P<asked>[Ii]f a respondent is asked about it, )?
         [Ww]hoever sees the report guesses (?:it|'(?P<only>.+?)') right (?P<right>SHARE)\x20
         of the time, instead of (?P<chance>SHARE) without the report\.
-        (?: Depending on what is asked with it, it is (?P<low>SHARE) to (?P<high>SHARE)\.)?""",
-    drawn: r"""It is asked of (?:(?P<everybody>everybody)\. On average over what is asked with it,
+        (?: Depending on what is asked with it(?P<coarse> and how coarsely)?,\x20
+        it is (?P<low>SHARE) to (?P<high>SHARE)\.)?""",
+    drawn: r"""It is asked of (?:(?P<everybody>everybody)\. On average over what is asked with it
+        (?P<coarse> and how coarsely)?,
         |(?P<some>\d+) in (?P<of>\d+) respondents\. Over all of them, asked or not,)\x20
         it is guessed right (?P<over>SHARE) of the time\.""",
     at_worst: r"""At worst, after the report that gives most away, '(?P<name>.+?)'\x20
         is guessed right (?P<right>SHARE) of the time\.""",
     one_block: r"""If (?P<names>.+) are asked, (?P<count>both|all \d+) answers at once\x20
-        are guessed right (?P<right>OFTEN), INSTEAD\x20
+        are guessed right (?P<most>up to )?(?P<right>OFTEN), INSTEAD\x20
         No other set of questions that may be drawn is guessed right more often\.""",
     everything: r"""(?P<count>All \d+) answers at once(?P<asked>, asked or not,)?\x20
         are guessed right (?P<right>OFTEN), INSTEAD""",
+    groups: r"""(?:The questions are|(?P<some>\d+) of (?P<of>\d+) sets of questions (?:is|are))\x20
+        asked coarsely: the report says, through chance, which of (?P<least>\d+)\x20
+        (?:to (?P<most>\d+) )?groups of answers a respondent's are in\.\x20
+        It does not tell the answers of one group apart\.""",
     prior: r"""Guesses are counted as if all answers were equally likely beforehand\.\x20
         Whoever knows more beforehand can guess better\.""",
     odds: r"""One respondent spends epsilon = (?P<epsilon>[\d.]+) in all: whatever is sent,\x20
@@ -178,7 +216,7 @@ WRITTEN = {
     weak: r"""This is weak protection: at worst the guess at '(?P<name>.+?)' is wrong\x20
         less than once in (?P<times>[\d,]+) times\.""",
     forged: r"""One forged report can count like (?P<count>[\d.]+) honest ones\x20
-        in the table of '(?P<name>.+?)'(?:; .*)?\.""",
+        in the table of (?P<groups>the groups that )?'(?P<name>.+?)'(?: is asked in)?(?:; .*)?\.""",
 }
 
 
@@ -194,7 +232,18 @@ PATTERNS = {pattern(written): check for check, written in WRITTEN.items()}
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_sentence_is_true(design: str, epsilon: float) -> None:
-    study = DESIGNS[design](epsilon)
+    told = check_sentences(DESIGNS[design](epsilon))
+    assert "groups" not in told
+
+
+@pytest.mark.parametrize("name", COARSE)
+def test_every_sentence_is_true_of_coarse_blocks_and_unequal_draws(name: str) -> None:
+    told = check_sentences(COARSE[name])
+    assert ("groups" in told) == any(block.is_coarse for block in COARSE[name].design.blocks)
+
+
+def check_sentences(study: Study) -> set[str]:
+    """Hold every sentence to counted numbers; which kinds there were."""
     true, said = Truth(study), study.statement().words()
     told = set()
     for sentence in said:
@@ -210,6 +259,7 @@ def test_every_sentence_is_true(design: str, epsilon: float) -> None:
     most = max(max(true.asked(name)) for name in study.names)
     assert ("at_worst" in told) >= (max(worst.values()) > most + 0.001)
     assert {"easiest", "prior", "odds", "forged"} <= told
+    return told
 
 
 def test_the_likeliest_guess_comes_first_not_the_largest_gain() -> None:

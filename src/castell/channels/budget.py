@@ -39,12 +39,17 @@ def as_decimal(epsilon: object, what: str = "epsilon") -> Decimal:
     return value
 
 
-def check_range(epsilon: Decimal, what: str) -> None:
+def check_hides(epsilon: Decimal, what: str = "the epsilon of the channel") -> None:
+    """Whether reports hide anything: of what somebody published, no more can be hoped for."""
     if epsilon > MAX_EPSILON:
         raise ChannelError(
             f"{what} is {epsilon:.6g}, above {MAX_EPSILON}",
             "that would report the answer as it is; 0.5 to 4 is usual, 8 is already weak",
         )
+
+
+def check_range(epsilon: Decimal, what: str) -> None:
+    check_hides(epsilon, what)
     if epsilon < MIN_EPSILON:
         raise ChannelError(
             f"{what} is {epsilon:.3g}, below 2^-20",

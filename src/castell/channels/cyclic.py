@@ -19,7 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels.block_margins import answers_behind, no_forward
-from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
+from castell.channels.budget import (
+    EXACT,
+    as_decimal,
+    check_hides,
+    check_range,
+    log_ratio,
+    rounded_up,
+)
 from castell.channels.difference_sets import MOST_POINTS, overlap
 from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
@@ -84,6 +91,7 @@ class CyclicResponse:
                 "the set of reports is not a cyclic difference set",
                 "some answers would be harder to tell apart than others; take one that is",
             )
+        check_hides(self.exact_epsilon)
 
     @classmethod
     def with_epsilon(

@@ -13,7 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
+from castell.channels.budget import (
+    EXACT,
+    as_decimal,
+    check_hides,
+    check_range,
+    log_ratio,
+    rounded_up,
+)
 from castell.channels.document_entries import entries
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
 from castell.errors import ChannelError
@@ -67,6 +74,7 @@ class KaryResponse:
                 f"a block of {self.size:,} combinations is too large for exact weights",
                 "split it into smaller clusters",
             )
+        check_hides(self.exact_epsilon)
 
     @classmethod
     def with_epsilon(cls, size: int, epsilon: object, what: str = "epsilon") -> KaryResponse:

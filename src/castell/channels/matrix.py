@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from castell.channels.budget import MAX_EPSILON, check_range
+from castell.channels.budget import check_hides
 from castell.channels.document_entries import entries
 from castell.channels.protocol import MAX_TOTAL
 from castell.channels.weighted import WeightedChannel
@@ -80,8 +80,7 @@ class MatrixResponse(WeightedChannel):
             )
         # Above the range the matrix reports answers as they are; there is no lower limit to
         # check, a matrix that says too little is singular.
-        if self.exact_epsilon > MAX_EPSILON:
-            check_range(self.exact_epsilon, "the epsilon of the matrix")
+        check_hides(self.exact_epsilon)
 
     def weights(self) -> list[list[int]]:
         return [list(row) for row in self.rows]

@@ -42,9 +42,8 @@ _INNER = {c.kind: c for c in (KaryResponse, CyclicResponse, MatrixResponse)}
 class PartitionResponse:
     """The leaf of an answer, through a channel on leaves.
 
-    >>> inner = KaryResponse(2, 3, 1)
-    >>> channel = PartitionResponse((2, 3), (((0,), (0,)), ((0,), (1, 2)), ((1,), (0, 1, 2))),
-    ...     KaryResponse(3, 4, 1))
+    >>> leaves = (((0,), (0,)), ((0,), (1, 2)), ((1,), (0, 1, 2)))
+    >>> channel = PartitionResponse((2, 3), leaves, KaryResponse(3, 4, 1))
     >>> channel.leaf_of.tolist()
     [0, 1, 1, 2, 2, 2]
     """
@@ -65,7 +64,7 @@ class PartitionResponse:
         object.__setattr__(self, "leaves", _boxes(self.leaves))
         if not self.sizes or prod(self.sizes) > MOST_ANSWERS:
             raise ChannelError(
-                f"a partition of {prod(self.sizes)} answers",
+                f"a partition of {len(self.sizes)} attributes has no or too many combinations",
                 f"keep the combinations of a block's values below {MOST_ANSWERS + 1}",
             )
         if type(self.inner) not in _INNER.values() or self.inner.inputs != len(self.leaves):
@@ -83,9 +82,9 @@ class PartitionResponse:
                     f"the leaf {box} is no box of values",
                     "list for each attribute the codes inside it, ascending and each once",
                 )
-        if np.bincount(np.concatenate(self._inside)).max(initial=0) > 1 or (
-            sum(map(len, self._inside)) != self.inputs
-        ):
+        # Counted before they are listed: a published study must not fill a device's memory.
+        held = sum(prod(map(len, box)) for box in self.leaves)
+        if held != self.inputs or np.bincount(np.concatenate(self._inside)).max() > 1:
             raise ChannelError(
                 "the leaves of a partition overlap or leave answers out",
                 "make them hold every combination of values once",
@@ -209,7 +208,7 @@ class PartitionResponse:
     def from_document(cls, document: dict[str, Any]) -> PartitionResponse:
         sizes, leaves, inner = entries(document, "sizes", "leaves", "channel")
         kind = inner.get("kind") if isinstance(inner, dict) else None
-        if kind not in _INNER:
+        if not isinstance(kind, str) or kind not in _INNER:
             raise ChannelError(
                 f"the leaves of a partition go through a channel of kind {kind!r}",
                 f"use one of {', '.join(_INNER)}",

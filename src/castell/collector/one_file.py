@@ -1,9 +1,10 @@
 """The survey page's scripts and styles as one file each: on a slow line every file costs a wait.
 
-Nothing is rewritten but the lines that import and export; comments, and what only tells a type, are
-left out. Each module becomes a function that gives what it exports, in the order they need each
-other; the modules themselves are served as well. So what runs can still be read, and compared with
-what is published: the same modules always make the same file.
+Nothing is rewritten but the lines that import and export; comments, what only tells a type, and the
+space that lines begin with are left out. Each module becomes a function that gives what it exports,
+in the order they need each other; the modules themselves are served as well. So what runs can still
+be read, and compared with what is published, line by line: the same modules always make the same
+file.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _IMPORT = re.compile(r'^import (?:\* as (\w+)|\{([^}]*)\}) from "(\.[^"]+)";\n',
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 # Whole lines only: what stands behind code, or in a text, is left as it is.
 _COMMENT = re.compile(r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\n|^\n", re.MULTILINE)
+_INDENT = re.compile(r"^ +", re.MULTILINE)
 # A type told in the middle of a line, for who checks the scripts.
 _TYPE = re.compile(r"/\*\* @type (?:[^*]|\*(?!/))*\*/ ?")
 _STYLE_COMMENT = re.compile(r"/\*.*?\*/\n?", re.DOTALL)
@@ -50,9 +52,12 @@ def one_script(entry: str, folders: Mapping[str, Path]) -> str:
         body = _EXPORT.sub("", body)
         if left := _LEFT.search(body):
             raise ValueError(f"{name} has a line that cannot be joined: {left[0]}")
+        if any(line.count("`") % 2 for line in body.splitlines()):
+            raise ValueError(f"{name} has a text of several lines, whose spaces would be lost")
         gives = ", ".join(exported)
-        head = f"// {name}\nconst {_variable(name)} = (() => {{\n"
-        done[name] = f"{head}{_TYPE.sub('', _COMMENT.sub('', body))}return {{ {gives} }};\n}})();\n"
+        head = f"const {_variable(name)} = (() => {{\n"
+        body = _INDENT.sub("", _TYPE.sub("", _COMMENT.sub("", body)))
+        done[name] = f"{head}{body}return {{ {gives} }};\n}})();\n"
 
     add(entry)
     return "\n".join(done.values())
@@ -60,11 +65,12 @@ def one_script(entry: str, folders: Mapping[str, Path]) -> str:
 
 def one_style(texts: Iterable[str]) -> str:
     """Style sheets, the last of which has the last word."""
-    return _STYLE_COMMENT.sub("", "\n".join(texts))
+    return _INDENT.sub("", _STYLE_COMMENT.sub("", "\n".join(texts)))
 
 
 def _variable(name: str) -> str:
-    return "module_" + re.sub(r"\W", "_", name.removesuffix(".js"))
+    """What a module is called in the joined script; no name in a module begins like this."""
+    return "$" + re.sub(r"\W", "_", name.removesuffix(".js"))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ asked, so the risk of a respondent is that of the block drawn, not the average o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -70,8 +71,9 @@ class Exposure:
 def exposure(design: Design, attribute: Attribute) -> Exposure:
     """What a study's reports give away of one attribute.
 
-    A forger claims to have drawn the block that counts most. There are as many reports of all
-    blocks as times one is expected of each.
+    A forger claims to have drawn the block that counts most. There are as many reports of each
+    block as its weight says. A table that is taken back out rests on the blocks that do not ask
+    coarsely, if there are any; otherwise it is that of a block's groups.
     """
     blocks = [design.blocks[i] for i in design.holders(attribute.name)]
     first = blocks[0].channel
@@ -81,9 +83,6 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     held = design.holders(attribute.name)
     drawn = tuple(design.weights[i] for i in held) if design.draw else (1,)
     draws = sum(design.weights)
-    # How much each counts in the table of the attribute, and a report of it.
-    inverses = [_inverse(block, lens) for block, lens in zip(blocks, lenses, strict=True)]
-    weights = shares([predicted_variance(inverse) for inverse in inverses], drawn)
     return Exposure(
         attribute.name,
         attribute.size,
@@ -93,16 +92,25 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
         drawn,
         max(lens.worst_guess for lens in lenses),
         draws,
-        max(
-            float(draws * share) / times * lens.inverse.extreme()
-            for share, times, lens in zip(weights, drawn, inverses, strict=True)
-        ),
+        _influence(blocks, lenses, drawn, draws),
     )
 
 
-def _inverse(block: Block, lens: Lens) -> Lens:
-    """What is inverted: of a block that asks coarsely, only its leaves can be."""
-    return block.channel.inner if isinstance(block.channel, PartitionResponse) else lens
+def _influence(
+    blocks: Sequence[Block], lenses: Sequence[Lens], drawn: Sequence[int], draws: int
+) -> float:
+    """How many honest reports one forged report counts like in a table that is taken back out."""
+    coarse = [block.channel for block in blocks if isinstance(block.channel, PartitionResponse)]
+    if len(coarse) == len(blocks):
+        # Groups of two blocks are no one table: each rests on the reports of its block alone.
+        alone = zip(coarse, drawn, strict=True)
+        return max(draws / often * channel.inner.inverse.extreme() for channel, often in alone)
+    fine = [i for i, block in enumerate(blocks) if not block.is_coarse]
+    weights = shares([predicted_variance(lenses[i]) for i in fine], [drawn[i] for i in fine])
+    return max(
+        float(draws * weight) / drawn[i] * lenses[i].inverse.extreme()
+        for i, weight in zip(fine, weights, strict=True)
+    )
 
 
 def _bloom_exposure(channel: BloomResponse, attribute: Attribute) -> Exposure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from castell.channels import PartitionResponse
 from castell.study.design import Block, Design
 from castell.study.exposure import Exposure, Together
 from castell.study.odds_text import factor, less_than_once_in, of_two, often, out_of, share, spread
@@ -22,19 +23,22 @@ def given_away(exposures: Sequence[Exposure]) -> Exposure:
     return max(exposures, key=lambda e: e.worst_guess)
 
 
-def guesses(exposures: Sequence[Exposure], drawn: bool) -> list[str]:
+def guesses(exposures: Sequence[Exposure], design: Design) -> list[str]:
     """How well one answer is guessed: of the person who is asked first."""
     one, worst = likeliest(exposures), given_away(exposures)
+    drawn = len(design.samples) > 1
+    coarse = any(design.blocks[i].is_coarse for i in design.holders(one.name))
+    with_it = "what is asked with it" + " and how coarsely" * coarse
     right = share(one.best_guess)
     if not all(e.exact for e in exposures):
         head = f"Whoever sees the report guesses no answer right more than {right} of the time."
         lines = [head]
     else:
-        lines = [_best_guess(one, len(exposures) > 1, drawn)]
+        lines = [_best_guess(one, len(exposures) > 1, drawn, with_it)]
     if drawn:
         asked = f"{out_of(one.asked, one.draws)} respondents. Over all of them, asked or not,"
         if one.chance_drawn == 1.0:
-            asked = "everybody. On average over what is asked with it,"
+            asked = f"everybody. On average over {with_it},"
         right_over_all = share(one.best_guess_over_draw)
         lines.append(f"It is asked of {asked} it is guessed right {right_over_all} of the time.")
     if worst is not one or share(worst.worst_guess) != right:
@@ -45,7 +49,7 @@ def guesses(exposures: Sequence[Exposure], drawn: bool) -> list[str]:
     return lines
 
 
-def _best_guess(one: Exposure, several: bool, drawn: bool) -> str:
+def _best_guess(one: Exposure, several: bool, drawn: bool, with_it: str) -> str:
     easiest = f"The answer most easily guessed is {one.name!r}: " if several else ""
     asked = "if a respondent is asked about it, " if drawn else ""
     it = "it" if several else repr(one.name)
@@ -55,19 +59,23 @@ def _best_guess(one: Exposure, several: bool, drawn: bool) -> str:
     )
     ends = spread(one.least_guess, one.best_guess)
     if ends != share(one.best_guess):
-        text += f" Depending on what is asked with it, it is {ends}."
+        text += f" Depending on {with_it}, it is {ends}."
     return text[0].upper() + text[1:]
 
 
-def guesses_at_all(exposures: Sequence[Exposure], whole: Together, drawn: bool) -> list[str]:
+def guesses_at_all(exposures: Sequence[Exposure], whole: Together, design: Design) -> list[str]:
     """How well all answers at once are guessed."""
     lines = []
+    drawn = len(design.samples) > 1
     if drawn and len(whole.names) > 1:
+        # The same questions may be asked in several ways, of which this is the worst.
+        ways = [block for block in design.blocks if set(block.names) == set(whole.names)]
+        most = "up to " if len(ways) > 1 else ""
         listed = ", ".join(map(repr, whole.names[:-1])) + f" and {whole.names[-1]!r}"
         lines.append(
             f"If {listed} are asked, {_every(len(whole.names))} answers at once are guessed right "
-            f"{often(whole.guess)}, instead of {often(whole.chance)} without the report. No other "
-            "set of questions that may be drawn is guessed right more often."
+            f"{most}{often(whole.guess)}, instead of {often(whole.chance)} without the report. No "
+            "other set of questions that may be drawn is guessed right more often."
         )
     if len(exposures) > 1:
         asked = ", asked or not," if drawn else ""
@@ -78,6 +86,26 @@ def guesses_at_all(exposures: Sequence[Exposure], whole: Together, drawn: bool) 
             "without the report."
         )
     return lines
+
+
+def groups(design: Design) -> list[str]:
+    """What blocks that ask coarsely report."""
+    counts = [
+        len(block.channel.leaves)
+        for block in design.blocks
+        if isinstance(block.channel, PartitionResponse)
+    ]
+    if not counts:
+        return []
+    some, every = len(counts), len(design.blocks)
+    which = "The questions are"
+    if some < every:
+        which = f"{some} of {every} sets of questions {'is' if some == 1 else 'are'}"
+    many = " to ".join(dict.fromkeys([str(min(counts)), str(max(counts))]))
+    return [
+        f"{which} asked coarsely: the report says, through chance, which of {many} groups of "
+        "answers a respondent's are in. It does not tell the answers of one group apart."
+    ]
 
 
 def _every(count: int) -> str:
@@ -112,9 +140,12 @@ def forgery(exposures: Sequence[Exposure], design: Design) -> str:
     apart = len(design.blocks) > 1 and all(_alone(block) for block in design.blocks)
     if apart and len(design.samples) == 1:
         joint = "; in a joint table these numbers multiply"
+    # Of a block that asks coarsely only the groups are told apart.
+    fine = [i for i in design.holders(heavy.name) if not design.blocks[i].is_coarse]
+    table = repr(heavy.name) if fine else f"the groups that {heavy.name!r} is asked in"
     return (
         f"One forged report can count like {heavy.influence:.1f} honest ones in the table of "
-        f"{heavy.name!r}{joint}."
+        f"{table}{joint}."
     )
 
 

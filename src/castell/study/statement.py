@@ -67,12 +67,13 @@ class Statement:
 
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
-        drawn = self._drawn
+        design = self.study.design
         return [
-            *sentences.guesses(self.exposures, drawn),
-            *sentences.guesses_at_all(self.exposures, self.together, drawn),
+            *sentences.guesses(self.exposures, design),
+            *sentences.guesses_at_all(self.exposures, self.together, design),
+            *sentences.groups(design),
             *sentences.limits(self.exposures, self.study.epsilon),
-            sentences.forgery(self.exposures, self.study.design),
+            sentences.forgery(self.exposures, design),
         ]
 
     def to_dict(self) -> dict[str, Any]:

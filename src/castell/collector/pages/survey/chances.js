@@ -1,5 +1,7 @@
 // Chances as people read them, by the same rules as `castell check`, to the digit.
 
+import { commonFactor } from "../client/arithmetic.js";
+
 /** @typedef {import("./words.js").Speech} Speech */
 
 const RAREST = 1_000_000_000_000;
@@ -70,8 +72,7 @@ export function often(speech, chance) {
  * @returns {string}
  */
 export function outOf({ say }, some, all) {
-  let [common, rest] = [all, some];
-  while (rest > 0) [common, rest] = [rest, common % rest];
+  const common = commonFactor(all, some);
   return say("outOf", { some: some / common, all: all / common });
 }
 

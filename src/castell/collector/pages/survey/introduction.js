@@ -27,11 +27,12 @@ export function introduction({ person: { study, store }, asked, setting }, speec
   const worst = each.reduce((a, b) => (b.guess.worst > a.guess.worst ? b : a));
   const weak = worst.guess.worst > WEAK;
   const drawn = study.drawn && study.blocks.length > 1;
+  const groups = study.blocks[asked[0]].channel.coarse?.leaves.length; // it is reported by itself
   return make(
     "section",
     { class: "card protect" },
     make("h2", {}, say(weak ? "protectTitleWeak" : "protectTitle")),
-    make("p", {}, say("protectLead")),
+    make("p", {}, groups ? say("groupLead", { groups }) : say("protectLead")),
     headline(study, likeliest, each.length > 1, speech),
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
     drawn &&

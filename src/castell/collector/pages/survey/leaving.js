@@ -1,11 +1,13 @@
 // Exactly what leaves, in words and to the letter.
 
+import { product } from "../client/arithmetic.js";
 import { bodyOf, readCodes } from "../client/report.js";
 import { attributeNamed } from "../client/study.js";
 import { people } from "./chances.js";
 import { make, spokenQuestion, spokenValue, table } from "./parts.js";
 
 /** @typedef {import("../client/report.js").Report} Report */
+/** @typedef {import("../client/study.js").Attribute} Attribute */
 /** @typedef {import("../client/study.js").Block} Block */
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
@@ -59,15 +61,13 @@ export function reportParts(state, speech, url, left) {
  * @param {Speech} speech
  */
 function sentRows({ person: { study }, answers, report }, speech) {
-  const { say } = speech;
   return readCodes(study, report?.codes ?? []).flatMap(({ block: index, code }) => {
     const block = study.blocks[index];
     const written = study.drawn ? block.offset + code : code; // as it stands in the text below
-    // Reports of k-ary response are answers; those of other channels only speak for some.
-    const sent = block.channel.reportsAnswers ? unpack(block, code) : null;
+    const { reportsAnswers } = block.channel.coarse?.inner ?? block.channel;
+    const all = pieces(block, code);
     return block.attributes.map((name, i) => {
       const attribute = attributeNamed(study, name);
-      const values = speech.values(attribute);
       // Of a report that was sent earlier nobody knows any more what was answered.
       const known = Object.hasOwn(answers, name);
       const own = known ? attribute.values.indexOf(answers[name]) : -1;
@@ -77,13 +77,8 @@ function sentRows({ person: { study }, answers, report }, speech) {
         make(
           "span",
           {},
-          sent === null
-            ? say("sentCode", { code: written, values: spokenFor(block, i, code, values, speech) })
-            : spokenValue(speech, attribute, sent[i]),
-          sent !== null &&
-            known &&
-            make("span", { class: "small note" }, say(sent[i] === own ? "sentSame" : "sentOther")),
-          others(block, i, code, speech),
+          sentValues(fitting(all, i), reportsAnswers ? "" : written, attribute, own, speech),
+          others(all, i, speech),
         ),
       ];
     });
@@ -91,15 +86,40 @@ function sentRows({ person: { study }, answers, report }, speech) {
 }
 
 /**
- * How many people who send this mean something else than it says or fits, if there are any.
+ * What a report says of an attribute, and how that came. Reports of k-ary response are answers or,
+ * where a block asks coarsely, groups of them; those of other channels only speak for some.
  *
- * @param {Block} block
- * @param {number} at
- * @param {number} code
+ * @param {Set<number>} fits
+ * @param {number | ""} code the report, if it only speaks for some
+ * @param {Attribute} attribute
+ * @param {number} own the code of the answer; -1 if it is not known any more
  * @param {Speech} speech
  */
-function others(block, at, code, speech) {
-  const share = meantOtherwise(block, at, code);
+function sentValues(fits, code, attribute, own, speech) {
+  const { say } = speech;
+  const codes = [...fits].sort((a, b) => a - b);
+  const named = codes.map((value) => speech.values(attribute)[value]);
+  const rest = named.length > 5 ? [say("andMore", { n: named.length - 5 })] : [];
+  const values = [...named.slice(0, 5), ...rest].join(", ");
+  if (code !== "") return [say("sentCode", { code, values })];
+  if (codes.length === attribute.values.length) return [say("sentAny")];
+  const one = codes.length === 1;
+  const word = !fits.has(own) ? "sentOther" : one ? "sentSame" : "sentAmong";
+  return [
+    one ? spokenValue(speech, attribute, codes[0]) : say("sentGroup", { values }),
+    own >= 0 && make("span", { class: "small note" }, say(word)),
+  ];
+}
+
+/**
+ * How many people who send this mean something else than it says or fits, if there are any.
+ *
+ * @param {Piece[]} all
+ * @param {number} at
+ * @param {Speech} speech
+ */
+function others(all, at, speech) {
+  const share = meantOtherwise(all, at);
   return (
     share > 0 &&
     make("span", { class: "small note" }, speech.say("others", people(speech, share)))
@@ -110,71 +130,68 @@ function others(block, at, code, speech) {
  * The share of those who send a code whose answer is none that it speaks for, if all answers are
  * equally likely beforehand.
  *
- * @param {Block} block
+ * @param {Piece[]} all
  * @param {number} at
- * @param {number} code
  * @returns {number}
  */
-export function meantOtherwise(block, at, code) {
-  const { channel } = block;
-  const fits = fitting(block, at, code);
-  let [all, other] = [0, 0];
-  for (let answer = 0; answer < channel.inputs; answer += 1) {
-    const weight = channel.weight(answer, code);
-    all += weight;
-    if (!fits.has(unpack(block, answer)[at])) other += weight;
+export function meantOtherwise(all, at) {
+  const fits = fitting(all, at);
+  let [every, other] = [0, 0];
+  for (const { box, weight } of all) {
+    const each = weight * product(box.map(({ length }) => length));
+    every += each;
+    other += (each * box[at].filter((value) => !fits.has(value)).length) / box[at].length;
   }
-  return other / all;
+  return other / every;
 }
 
 /**
- * The values of an attribute that a code speaks for.
+ * The values of an attribute that a code speaks for: those under which it is most likely.
  *
- * @param {Block} block
+ * @param {Piece[]} all
  * @param {number} at
- * @param {number} code
  */
-function fitting(block, at, code) {
-  return new Set(likeliest(block, code).map((answer) => unpack(block, answer)[at]));
+function fitting(all, at) {
+  const most = all.reduce((best, { weight }) => Math.max(best, weight), 0);
+  return new Set(all.flatMap(({ box, weight }) => (weight === most ? box[at] : [])));
 }
 
 /**
- * @param {Block} block
- * @param {number} at
- * @param {number} code
- * @param {string[]} values
- * @param {Speech} speech
+ * Something that reports tell apart, an answer or a group of answers, as a box of values; and what
+ * each answer in it weighs under one report.
+ *
+ * @typedef {{box: number[][], weight: number}} Piece
  */
-function spokenFor(block, at, code, values, { say }) {
-  const named = [...fitting(block, at, code)].sort((a, b) => a - b).map((value) => values[value]);
-  const rest = named.length > 5 ? [say("andMore", { n: named.length - 5 })] : [];
-  return [...named.slice(0, 5), ...rest].join(", ");
-}
 
 /**
- * The answers of a block that a report speaks for: those under which it is most likely.
+ * All that reports of a block tell apart.
  *
  * @param {Block} block
- * @param {number} report
- * @returns {number[]}
+ * @param {number} code
+ * @returns {Piece[]}
  */
-function likeliest({ channel }, report) {
-  const weights = Array.from({ length: channel.inputs }, (_, x) => channel.weight(x, report));
-  const most = weights.reduce((a, b) => Math.max(a, b));
-  return weights.flatMap((weight, answer) => (weight === most ? [answer] : []));
+export function pieces({ sizes, channel }, code) {
+  const { coarse, inputs } = channel;
+  if (coarse) {
+    return coarse.leaves.map((box, leaf) => ({ box, weight: coarse.inner.weight(leaf, code) }));
+  }
+  return Array.from({ length: inputs }, (_, answer) => ({
+    box: unpack(sizes, answer),
+    weight: channel.weight(answer, code),
+  }));
 }
 
 /**
- * The code of each attribute of a block in one of its answers.
+ * The code of each attribute of a block in one of its answers, as a box of one.
  *
- * @param {Block} block
+ * @param {number[]} sizes
  * @param {number} answer
- * @returns {number[]}
+ * @returns {number[][]}
  */
-function unpack({ sizes }, answer) {
+function unpack(sizes, answer) {
   const codes = [];
   for (const size of [...sizes].reverse()) {
-    codes.unshift(answer % size);
+    codes.unshift([answer % size]);
     answer = Math.floor(answer / size);
   }
   return codes;
