@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import castell
-from castell import Reports, Study, scan_reports
+from castell import CastellError, Design, Reports, Study, scan_reports
+from castell.channels import PartitionResponse, best_channel
 from castell.channels.predicted_variance import predicted_variance
 from castell.counting import (
     Counts,
@@ -23,6 +24,7 @@ from castell.counting import (
 from castell.errors import MethodError, OptionError, ReportError
 from castell.inference.inversion import observe, parts_of
 from castell.inference.support import one_report_variance, sources
+from castell.study.design import Block
 from tests.populations import ASYMMETRIC, collect, kronecker, population
 
 PEOPLE = population((2, 3, 4), seed=4, sharpness=2.0)
@@ -260,3 +262,20 @@ def test_parts_of_a_study_are_one_stage_among_others() -> None:
     assert isinstance(joined, Stages)
     assert [part.n for part in joined.parts] == [400, 300]
     assert studies_of(joined) == (STUDIES["cover"], STUDIES["joint"])
+
+
+def test_coarse_blocks_alone_are_refused_with_a_remedy() -> None:
+    boxes = tuple(PartitionResponse.grid((2, 3, 4), ([[0], [1]], [[0], [1, 2]], [[0, 1], [2, 3]])))
+    channel = PartitionResponse((2, 3, 4), boxes, best_channel(8, 2.0))
+    design = Design((Block(("a", "b", "c"), (2, 3, 4), channel),))
+    reports = collect(
+        Study(PEOPLE.schema, design=design), PEOPLE.table, 500, np.random.default_rng(1)
+    )
+    for method in ("auto", "latent"):
+        model = castell.fit(reports, method)
+        with pytest.raises(CastellError, match="only blocks that ask coarsely hold a"):
+            model.estimate(["a"])
+        first = collect(STUDIES["cover"], PEOPLE.table, 500, np.random.default_rng(2))
+        assert castell.fit([first, reports], method).estimate(["a", "b"]).n == 1000
+    with pytest.raises(MethodError):
+        castell.fit(reports, "castell")

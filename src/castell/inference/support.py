@@ -106,6 +106,12 @@ def sources(counts: Counts, groups: Groups) -> list[Source]:
         holding = [
             i for i, s in enumerate(every) if set(group) <= set(s.study.names) and not is_coarse(s)
         ]
+        if not holding and any(set(group) <= set(s.study.names) for s in every):
+            raise QueryError(
+                f"only blocks that ask coarsely hold {', '.join(group)}",
+                "nothing could be checked; fit them together with the reports of a stage that asks "
+                "for every answer by itself: castell.fit([first, then])",
+            )
         if not holding:
             raise QueryError(
                 f"no respondent reported {', '.join(group)} together",
