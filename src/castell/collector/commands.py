@@ -6,14 +6,11 @@ import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from castell.errors import MissingExtraError, OptionError
-
-if TYPE_CHECKING:
-    pass
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
 StorePlace = Annotated[
