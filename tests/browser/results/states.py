@@ -61,13 +61,13 @@ def wrong_token(walk: Walk) -> Page:
     page = no_token(walk)
     page.get_by_label("Token").fill("not-the-token-at-all")
     page.keyboard.press("Enter")
-    page.get_by_role("alert").get_by_text("This needs a token that is good").wait_for()
+    page.get_by_role("alert").get_by_text("This token is not good here").wait_for()
     return page
 
 
 def expired_token(walk: Walk) -> Page:
     page = walk.look_with_form()
-    body = '{"error": "this needs a token that is good", "remedy": "sign in again"}'
+    body = '{"error": "this token is not good here", "remedy": "sign in again"}'
     page.route(
         "**/results/api/*",
         lambda route: route.fulfill(status=401, body=body, content_type="application/json"),

@@ -79,8 +79,17 @@ function showProgress(method, progress) {
 /** What went wrong, in the words of who knows. @param {string} id @param {Problem | null} problem */
 function showProblem(id, problem) {
   at(id).hidden = !problem;
-  const words = problem ? [el("strong", {}, `${sentence(problem.text)} `), sentence(problem.remedy)] : [];
+  const words = problem ? [el("strong", {}, `${sentence(problem.text)} `), ...withCommands(problem.remedy)] : [];
   at(id).replaceChildren(...words);
+}
+
+/** A sentence in which a command, between backquotes, is set as one. @param {string} text */
+const withCommands = (text) => sentence(text).split("`").map((part, i) => (i % 2 ? command(part) : part));
+
+/** Its lines break between words, not after the dashes of an option. @param {string} text */
+function command(text) {
+  const words = text.split(" ").flatMap((word) => [" ", el("span", {}, word)]);
+  return el("code", {}, ...words.slice(1));
 }
 
 /** @param {Overview | null} overview */
