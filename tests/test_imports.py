@@ -62,6 +62,7 @@ ORDER = {
         "operations",
         "survey_page",
         "routes",
+        "republishing",
         "app",
         "studies",
         "serving",

@@ -162,8 +162,8 @@ def correct(
 ) -> None:
     """Correct words of a study and keep its reports: edit the study file, then do this.
 
-    Anything else than words is refused. The words before stay in the published study. Start the
-    collector again afterwards.
+    Anything else than words is refused. The words before stay in the published study. A collector
+    that runs publishes the new ones within seconds.
     """
     with needs_extra():
         from castell.collector import correcting
@@ -180,7 +180,10 @@ def correct(
         listed = [change._asdict() for change in found]
         typer.echo(json.dumps({"digest": made.digest, "changes": listed}))
     elif found:
-        typer.echo(f"corrected, the digest is now {made.digest}: start the collector again")
+        typer.echo(f"corrected, the digest is now {made.digest}")
+        typer.echo(
+            "a collector that runs publishes it within seconds; pages that are open can send"
+        )
     else:
         typer.echo("nothing was corrected")
 

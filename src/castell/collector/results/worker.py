@@ -128,7 +128,11 @@ class ResultsWorker:
     # -- in the threads --------------------------------------------------------------------------
 
     def _read(self) -> tuple[int, DatedReports | None]:
-        return self._released() if self._state.settings.release_hours else self._latest()
+        count, dated = self._released() if self._state.settings.release_hours else self._latest()
+        study = self._state.study
+        if dated is not None and dated.study is not study:
+            self._dated = dated = dated.of(study)  # words were corrected; the release is the same
+        return count, dated
 
     def _released(self) -> tuple[int, DatedReports | None]:
         """What was filed before the last release that brought enough, as a whole."""
@@ -174,7 +178,7 @@ class ResultsWorker:
     def _overview(self, make: Callable[[int, DatedReports | None], T]) -> T:
         count, dated = self._read()
         told = round_down(count, self._state.settings.minimum) if dated is None else dated
-        seen = (told, self._before[0])
+        seen = (told, self._before[0], self._state.study.digest)
         if self._told[0] is None or self._told[0] != seen:
             start = self._clock()
             self._told = (seen, make(count, dated))
