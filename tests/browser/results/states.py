@@ -98,6 +98,32 @@ def too_few(walk: Walk) -> Page:
     return page
 
 
+def over(walk: Walk, collector: Collector) -> Page:
+    """A study that has ended, with releases each day."""
+
+    def told(route: Route) -> None:
+        document = {**route.fetch().json(), "over": True, "release_hours": 24}
+        route.fulfill(body=json.dumps(document), content_type="application/json")
+
+    page = walk.open(link(collector, PAIR, method="castell"))
+    page.route("**/results/api/overview", told)  # it looks again every few seconds
+    return page
+
+
+def over_with_results(walk: Walk) -> Page:
+    page = over(walk, walk.health)
+    page.get_by_text("left out if they are fewer than 100").wait_for()
+    page.locator("#chart svg").wait_for()
+    wait_for_answer(page)
+    return page
+
+
+def over_with_too_few(walk: Walk) -> Page:
+    page = over(walk, walk.few)
+    page.get_by_text("So few reports are not shown here").wait_for()
+    return page
+
+
 def never(route: Route) -> None:
     """No answer ever."""
     del route
@@ -228,6 +254,8 @@ STATES: dict[str, Callable[[Walk], Page]] = {
     "storage blocked": without_storage,
     "storage blocked, signed in": signed_in_without_storage,
     "too few reports": too_few,
+    "over": over_with_results,
+    "over, too few reports": over_with_too_few,
     "loading": loading,
     "progress": progress,
     "one attribute": lambda walk: walk.look(("age",), method="castell"),

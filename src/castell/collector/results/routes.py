@@ -21,7 +21,7 @@ from castell.collector.results.downloads import FORMATS, OWNERS_FORMATS, File, d
 from castell.collector.results.overview import overview
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
-from castell.collector.results.release import next_release
+from castell.collector.results.release import is_over, schedule_of
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.security.tokens import check_owner, role_of
 from castell.collector.settings import State
@@ -111,10 +111,19 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 
 def _overview(state: State, count: int, dated: DatedReports | None) -> dict[Role, bytes]:
     """For each role: what its holder may do is part of it."""
-    hours = state.settings.release_hours
-    release = hour_text(next_release(this_hour(), hours)) if hours else None
-    study = state.study if dated is None else dated.study
-    told = overview(study, state.settings.minimum, count, dated, release)
+    settings, study = state.settings, state.study if dated is None else dated.study
+    schedule = schedule_of(settings)
+    due = None if schedule is None else schedule.next(this_hour())
+    release = None if due is None else hour_text(due)
+    told = overview(
+        study,
+        settings.minimum,
+        count,
+        dated,
+        release_hours=settings.release_hours,
+        release=release,
+        over=is_over(settings),
+    )
     return {role: msgspec.json.encode({"role": role.value, **told}) for role in Role}
 
 

@@ -101,7 +101,10 @@ function showHead(overview) {
 }
 
 /** @param {Overview} overview */
-function showWaiting({ n, minimum, next_release }) {
+function showWaiting({ n, minimum, next_release, over }) {
+  at("waiting-title").textContent = over ? "Too few reports to be shown" : "Not enough reports yet";
+  at("waiting-why").hidden = over;
+  at("waiting-over").hidden = !over;
   const so = n ? `About ${whole.format(n)}` : "Few";
   const when = next_release ? ` Results can next come out on ${new Date(next_release).toLocaleString()}.` : "";
   const are = next_release ? "were in when results were last due" : "are in";
@@ -118,6 +121,9 @@ function showFacts(overview) {
   at("n").textContent = whole.format(overview.n);
   at("epsilon").textContent = short(overview.study.epsilon);
   at("insecure").hidden = overview.secure ?? true;
+  at("over").hidden = !overview.over;
+  at("left-out").hidden = !overview.release_hours;
+  at("over-minimum").textContent = whole.format(overview.minimum);
 }
 
 /** @param {Answer | null} answer */
