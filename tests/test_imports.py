@@ -63,6 +63,7 @@ ORDER = {
         "operations",
         "survey_page",
         "routes",
+        "republishing",
         "app",
         "studies",
         "serving",

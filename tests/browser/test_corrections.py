@@ -80,6 +80,34 @@ def test_a_correction_as_three_people_see_it(
         person.close()
 
 
+def test_a_page_that_is_open_while_words_are_corrected_sends_under_its_own(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """The collector runs on; who comes a moment later has the new words."""
+    context, later = (browser.new_context(locale="en-US") for _ in range(2))
+    with collecting(WRONG, tmp_path) as running:
+        page = opened(context, running.url)
+        answer(page, ANSWERS)
+        file = tmp_path / "study.toml"
+        file.write_text(FIXED, encoding="utf-8")
+        made, _ = correcting.correct(file, str(running.store), lambda _: True)
+        other = later.new_page()
+        for _ in range(100):
+            other.goto(running.url)
+            other.wait_for_selector("form#questions")
+            if "Do you smoke?" in other.locator("main").inner_text():
+                break
+            other.wait_for_timeout(300)
+        answer(other, ANSWERS)
+        proceed(other)
+        assert json.loads(send(other))["study"] == made.digest
+        assert "Do you smoek?" in page.locator("main").inner_text()
+        proceed(page)
+        assert json.loads(send(page))["study"] == made.origin
+    context.close()
+    later.close()
+
+
 def test_a_study_that_only_claims_to_be_corrected_is_not_asked(
     browser: Browser, tmp_path: Path
 ) -> None:

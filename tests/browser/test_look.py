@@ -106,6 +106,18 @@ def test_a_preview_sends_and_keeps_nothing(context: BrowserContext, previewed: s
     assert page.locator("#q0 input:checked").count() == 0
 
 
+def test_a_preview_forgets_answers_on_a_reload(context: BrowserContext, previewed: str) -> None:
+    page = opened(context, previewed)
+    # The words are those of the page as it will be.
+    assert "this tab remembers your answers" in page.locator("#questions .actions").inner_text()
+    answer(page, ANSWERS)
+    assert page.locator("#questions :checked").count() == 4
+    assert page.evaluate("sessionStorage.length + localStorage.length") == 0
+    page.reload()
+    page.wait_for_selector("#questions")
+    assert page.locator("#questions input:checked").count() == 0
+
+
 def test_a_preview_follows_its_file(context: BrowserContext, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 

@@ -8,7 +8,6 @@ report comes with one, and as many must be used as reports are held: not one for
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from castell.collector.store.invitations import new_invitation
 from castell.collector.store.store import report_key
 from castell.collector.wire import id_bytes, new_id
 from castell.study.study import Study
+from tests.collector.persistent_clients import Link, go_on
 from tests.collector.process import Collector
 
 AGENT = "KillingAgent/7.7"
@@ -53,60 +53,43 @@ class Load:
         choose = random.Random(self.seed * 1000 + number)  # noqa: S311
         widths, mine = self.study.design.widths, list[str]()
         waiting: list[str] = []  # sent, but the answer never came
-        while not self.stopped:
-            try:
-                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-            except OSError:
-                await asyncio.sleep(0.02)
-                continue
-            try:
-                while not self.stopped:
-                    if waiting and choose.random() < 0.7:
-                        batch = [waiting.pop()]
-                    elif mine and choose.random() < 0.3:
-                        batch = [choose.choice(mine)]
-                    else:
-                        most = 5 if self.codes is None else 1
-                        batch = [new_id() for _ in range(choose.choice([1, 1, 1, most]))]
-                    for id in batch:
-                        codes = [choose.randrange(width) for width in widths]
-                        self.account.sent.setdefault(id, codes)
-                        if id not in mine:
-                            mine.append(id)
-                            if self.codes is not None:
-                                self.account.invitations[id] = self.codes.pop()
-                    waiting += batch
-                    status = await self._post(reader, writer, batch)
-                    self.account.answers[status] += 1
-                    assert status in (200, 201), status
-                    for id in batch:
-                        self.account.promised[id] = self.account.sent[id]
-                        waiting.remove(id)
-            except (OSError, asyncio.IncompleteReadError):
-                self.account.cut_off += 1
-            finally:
-                writer.close()
 
-    async def _post(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, batch: list[str]
-    ) -> int:
+        async def talk(link: Link) -> None:
+            if waiting and choose.random() < 0.7:
+                batch = [waiting.pop()]
+            elif mine and choose.random() < 0.3:
+                batch = [choose.choice(mine)]
+            else:
+                most = 5 if self.codes is None else 1
+                batch = [new_id() for _ in range(choose.choice([1, 1, 1, most]))]
+            for id in batch:
+                codes = [choose.randrange(width) for width in widths]
+                self.account.sent.setdefault(id, codes)
+                if id not in mine:
+                    mine.append(id)
+                    if self.codes is not None:
+                        self.account.invitations[id] = self.codes.pop()
+            waiting.extend(batch)
+            status = await link.post(*self._request(batch), agent=AGENT)
+            self.account.answers[status] += 1
+            assert status in (200, 201), status
+            for id in batch:
+                self.account.promised[id] = self.account.sent[id]
+                waiting.remove(id)
+
+        await go_on(self.port, talk, stopped=lambda: self.stopped, cut_off=self._cut_off, rest=0.02)
+
+    def _cut_off(self) -> None:
+        self.account.cut_off += 1
+
+    def _request(self, batch: list[str]) -> tuple[str, dict[str, Any]]:
         reports = [{"id": id, "codes": self.account.sent[id]} for id in batch]
-        path, document = "/reports", {**reports[0], "study": self.study.digest}
+        if len(batch) > 1:
+            return "/reports/bulk", {"study": self.study.digest, "reports": reports}
+        document = {**reports[0], "study": self.study.digest}
         if self.codes is not None:
             document["invitation"] = self.account.invitations[batch[0]]
-        if len(batch) > 1:
-            path, document = "/reports/bulk", {"study": self.study.digest, "reports": reports}
-        body = json.dumps(document).encode()
-        head = (
-            f"POST {path} HTTP/1.1\r\nHost: x\r\nUser-Agent: {AGENT}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        )
-        writer.write(head.encode() + body)
-        await writer.drain()
-        answer = await reader.readuntil(b"\r\n\r\n")
-        length = int(answer.partition(b"content-length: ")[2].partition(b"\r")[0])
-        await reader.readexactly(length)
-        return int(answer[9:12])
+        return "/reports", document
 
 
 async def _load_and_kill(

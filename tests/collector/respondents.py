@@ -75,5 +75,5 @@ def settings(**changes: Any) -> Settings:
 def collector(store: Path | Store, **changes: Any) -> Iterator[TestClient]:
     """A client of a collector that runs in this process."""
     opened = open_store(store, STUDY) if isinstance(store, Path) else store
-    with TestClient(make_app(State(STUDY, opened, settings(**changes)))) as client:
+    with TestClient(make_app(State(opened, settings(**changes)))) as client:
         yield client

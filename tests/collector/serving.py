@@ -20,7 +20,7 @@ def serving(store: Path, *, proxies: str = "", **changes: Any) -> Iterator[int]:
     """The port of a collector that runs until the block is left."""
     started = threading.Event()
     listening = listen("127.0.0.1", 0)
-    state = State(STUDY, open_store(store, STUDY), settings(**changes))
+    state = State(open_store(store, STUDY), settings(**changes))
     server = make_server(state, proxies=proxies, on_start=started.set)
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()

@@ -64,7 +64,7 @@ def test_reports_stay_and_both_digests_are_taken(file: Path, place: str) -> None
     """In SQLite and in PostgreSQL; what came under the old digest is known under the new one."""
     code = new_invitation()
     opened = open_store(place, OLD)
-    with TestClient(make_app(State(OLD, opened, settings()))) as client:
+    with TestClient(make_app(State(opened, settings()))) as client:
         assert client.post("/reports", json=report(OLD.digest, [0])).status_code == 201
     with closing(open_store(place, OLD)) as store:
         store.invite([code])
@@ -75,7 +75,7 @@ def test_reports_stay_and_both_digests_are_taken(file: Path, place: str) -> None
         assert (store.count(), store.study.to_json()) == (1, new.to_json())
         assert counts_of(store, new).n == 1
     opened = open_store(place, new)
-    with TestClient(make_app(State(new, opened, settings()))) as client:
+    with TestClient(make_app(State(opened, settings()))) as client:
         published = client.get("/study.json").json()
         assert published["title"] == "Drinks"
         assert published["corrections"][0]["was"]["title"] == "Drnks"
@@ -136,7 +136,7 @@ def test_the_verb_shows_the_words_and_asks(file: Path) -> None:
     assert file.read_text() == FIXED
     with pytest.raises(StoreError, match="castell correct"):
         open_store(store, Study.load(file))
-    assert "start the collector again" in run("correct", file, answer="y\n")
+    assert "publishes it within seconds" in run("correct", file, answer="y\n")
     open_store(store, Study.load(file)).close()
     told = json.loads(run("correct", file, "--yes", "--json"))
     assert told["changes"] == []

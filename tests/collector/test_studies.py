@@ -57,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
 def both(tmp_path: Path) -> Iterator[TestClient]:
     """Two studies whose stores stay open as long as the client."""
     states = {
-        name: State(study_of(name), open_store(tmp_path / f"{name}.sqlite", study_of(name)), kept)
+        name: State(open_store(tmp_path / f"{name}.sqlite", study_of(name)), kept)
         for name, kept in (("a", settings(minimum=1)), ("results", settings(minimum=1)))
     }
     app = Studies({name: study_app(state) for name, state in states.items()})

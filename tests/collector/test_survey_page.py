@@ -64,7 +64,7 @@ def test_a_logo_is_served_so_that_it_cannot_run_anything(tmp_path: Path) -> None
     file = studied(tmp_path, 'logo = "logo.svg"\naccent = "#a3195b"')
     study, look = Study.load(file), load_look(file)
     store = open_store(tmp_path / "s.sqlite", study)
-    with TestClient(make_app(State(study, store, Settings(token=TOKEN), look))) as client:
+    with TestClient(make_app(State(store, Settings(token=TOKEN), look))) as client:
         logo = client.get("/logo")
         assert logo.headers["content-type"] == "image/svg+xml"
         policy = logo.headers["content-security-policy"]

@@ -144,6 +144,32 @@ def test_a_token_that_is_revoked_or_expired_opens_nothing(place: str) -> None:
         assert ask(client, OVERVIEW, late) == 401
 
 
+@pytest.mark.usefixtures("at_once")
+def test_a_refusal_says_which_token_it_takes_and_not_what_became_of_this_one(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "store.sqlite"
+    with collector(path) as client, closing(open_store(path)) as store:
+        revoked = given(store, Role.ANALYST)
+        store.revoke_token("anna")
+        expired = given(store, Role.ANALYST, "ben", int(time.time()) - 1)
+        analyst = given(store, Role.ANALYST, "cleo")
+
+        def told(path: str, token: str) -> Any:
+            return client.get(path, headers={"authorization": f"Bearer {token}"}).json()
+
+        wrong = told(OVERVIEW, "never-a-token-at-all")
+        assert wrong["needs"] == "analyst"
+        assert "an analyst's or an owner's token of this study" in wrong["remedy"]
+        assert "castell token add STORE --name NAME --role analyst" in wrong["remedy"]
+        assert told(OVERVIEW, revoked) == told(OVERVIEW, expired) == wrong
+        assert told(OVERVIEW, "") == {**wrong, "error": "no token came with this"}
+        for found in (told("/metrics", revoked), told("/metrics", analyst)):
+            assert found["needs"] == "owner"
+            assert "--role owner" in found["remedy"]
+        assert told(f"{DOWNLOAD}reports", analyst)["needs"] == "owner"
+
+
 def test_the_hash_of_a_token_is_no_token(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with collector(path) as client, closing(open_store(path)) as store:

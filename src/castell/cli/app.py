@@ -106,25 +106,32 @@ def check(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a study and say what it costs a respondent."""
+    """Check a study and say what it costs a respondent.
+
+    Opening hours and corrected words are shown too, where the study has some.
+    """
+    from castell.cli.checking import collection_document, collection_words, hours_warning
     from castell.collector.browser_channels import browser_warning
     from castell.collector.look import load_look, look_warnings
+    from castell.study.collection_table import load_collection_table
     from castell.study.declining import decline_warning
     from castell.study.page_warnings import page_warnings
     from castell.study.study import Study
 
     made = Study.load(study)
-    statement = made.statement()
+    statement, hours = made.statement(), load_collection_table(study).hours
     found = [browser_warning(made), decline_warning(made), *page_warnings(made)]
-    found += look_warnings(load_look(study))
+    found += [*look_warnings(load_look(study)), hours_warning(hours)]
     if publish is not None:
         made.save(publish, overwrite=True)
     for warning in filter(None, found):
         _note(f"warning: {warning}")
     if as_json:
-        _print_json(statement.to_dict())
+        _print_json({**statement.to_dict(), **collection_document(made, hours)})
         return
     typer.echo(statement)
+    if lines := collection_words(made, hours):
+        typer.echo("\n".join(["", *lines]))
     if publish is not None:
         typer.echo(f"\nwrote {publish}")
 

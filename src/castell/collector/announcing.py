@@ -8,7 +8,7 @@ from typing import Any
 from castell.collector.opening import Opening, Phase
 from castell.collector.places import without_password
 from castell.collector.planning import Plan
-from castell.collector.results.release import next_release
+from castell.collector.results.release import Schedule, schedule_of
 from castell.collector.settings import State
 from castell.collector.store.store import hour_text, this_hour
 from castell.study.collection_table import OpeningHours
@@ -39,7 +39,7 @@ def announcement(
     for name, one in plan.studies.items():
         place = f"{address}/{name}" if name else address
         lines += ["", f"study    {one.study.name}"] if name else []
-        released = _when_released(states[name].settings.release_hours)
+        released = _when_released(schedule_of(states[name].settings))
         lines += [f"survey   {place}/", f"results  {place}/results{released}"]
         lines += [shown] if plan.is_one else []
         store = states[name].store
@@ -61,7 +61,10 @@ def _hours(phase: Phase, hours: OpeningHours) -> list[str]:
     return words[phase]
 
 
-def _when_released(hours: int) -> str:
-    if not hours:
+def _when_released(schedule: Schedule | None) -> str:
+    if schedule is None:
         return ""
-    return f", every {hours} hours: next {hour_text(next_release(this_hour(), hours))}"
+    due = schedule.next(this_hour())
+    if due is None:
+        return ", which change no more"
+    return f", every {schedule.hours} hours: next {hour_text(due)}"

@@ -23,6 +23,7 @@ from castell.collector.intake import Intake
 from castell.collector.metrics import Tally
 from castell.collector.opening import Opening
 from castell.collector.operations import Operations
+from castell.collector.republishing import keep_published
 from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
 from castell.collector.results.overview import step_of
@@ -34,7 +35,7 @@ from castell.collector.security.headers import SecurityHeaders
 from castell.collector.security.limits import RateLimit
 from castell.collector.security.tokens import GUESS_BURST, GUESS_RATE, TokenBook, TokenGuard
 from castell.collector.settings import Settings, State
-from castell.collector.wire import wire_of
+from castell.collector.wire import Wire, wire_of
 from castell.collector.writer import Writer
 
 # Some systems map these to something else, and nosniff would then keep the page from loading.
@@ -86,9 +87,13 @@ def study_app(
         del app
         # A collector that was killed may have left files that tell the order of writing.
         await asyncio.to_thread(state.store.rest)
-        releases = asyncio.create_task(results.keep_releasing())
+        beside = [
+            asyncio.create_task(results.keep_releasing()),
+            asyncio.create_task(keep_published(state.store, intake, routed)),
+        ]
         yield
-        releases.cancel()
+        for task in beside:
+            task.cancel()
         results.close()
         await writer.close()
         health.close()
@@ -96,17 +101,20 @@ def study_app(
 
     operations = Operations(state.store, writer, results, health, tally)
     intake = Intake(None, wire, writer, limit, tally, opening)
-    starlette = Starlette(
-        routes=[
-            *core_routes(state, wire, intake, operations),
-            *results_routes(state, results),
-        ],
-        exception_handlers={HTTPException: _problem},
-        lifespan=running,
-    )
-    # A redirect would name whatever host the request claims to be for.
-    starlette.router.redirect_slashes = False
-    intake.app = starlette
+    of_results = results_routes(state, results)
+
+    def routed(wire: Wire) -> Starlette:
+        """All that is not a report, for the study as it is worded now."""
+        starlette = Starlette(
+            routes=[*core_routes(state, wire, intake, operations), *of_results],
+            exception_handlers={HTTPException: _problem},
+            lifespan=running,
+        )
+        # A redirect would name whatever host the request claims to be for.
+        starlette.router.redirect_slashes = False
+        return starlette
+
+    intake.app = routed(wire)
     book = TokenBook(settings.token, state.store.tokens)
     guarded = TokenGuard(intake, book, guesses or guess_limit(settings), tally)
     return StudyApp(SecurityHeaders(Cors(guarded, settings.origins)), running, health)

@@ -6,14 +6,11 @@ import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from castell.errors import MissingExtraError, OptionError
-
-if TYPE_CHECKING:
-    pass
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
 StorePlace = Annotated[
@@ -165,8 +162,8 @@ def correct(
 ) -> None:
     """Correct words of a study and keep its reports: edit the study file, then do this.
 
-    Anything else than words is refused. The words before stay in the published study. Start the
-    collector again afterwards.
+    Anything else than words is refused. The words before stay in the published study. A collector
+    that runs publishes the new ones within seconds.
     """
     with needs_extra():
         from castell.collector import correcting
@@ -183,7 +180,10 @@ def correct(
         listed = [change._asdict() for change in found]
         typer.echo(json.dumps({"digest": made.digest, "changes": listed}))
     elif found:
-        typer.echo(f"corrected, the digest is now {made.digest}: start the collector again")
+        typer.echo(f"corrected, the digest is now {made.digest}")
+        typer.echo(
+            "a collector that runs publishes it within seconds; pages that are open can send"
+        )
     else:
         typer.echo("nothing was corrected")
 

@@ -10,6 +10,7 @@ from castell import __version__
 from castell.collector.opening import Phase
 from castell.collector.results.downloads import FORMATS
 from castell.collector.results.question import CHARTS
+from castell.collector.store.tokens import Role
 from castell.collector.wire import INVITATION_PATTERN, structs_of
 from castell.estimators import methods_for
 from castell.inference.postprocess import STEPS
@@ -33,7 +34,7 @@ _REFUSALS = {
 }
 _RESULTS_REFUSALS = {
     "400": "A question that the study has no answer to",
-    "401": "Without a token that is good",
+    "401": "Without a token that is good; `needs` says whose is",
     "403": "For an owner of the study only",
     "409": "Too few reports",
     "429": "Wrong tokens too often",
@@ -63,6 +64,8 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
     components["Problem"] = _object(error={"type": "string"}, remedy={"type": "string"})
     # Where no report is taken now, why.
     components["Problem"]["properties"]["state"] = {"enum": [p.value for p in _NOT_OPEN]}
+    # Where a token is missing or does not do, whose would.
+    components["Problem"]["properties"]["needs"] = {"enum": [role.value for role in Role]}
     number = {"type": "integer", "minimum": 0}
     stored = _object(status={"const": "stored"})
     stored_bulk = _object(stored=number, repeated=number)

@@ -55,7 +55,7 @@ class Plan:
                 if invited:
                     store.invite(())
                 own = replace(settings, hours=one.hours)
-                states[name] = State(one.study, store, own, one.look)
+                states[name] = State(store, own, one.look)
             undo.pop_all()
         return states
 

@@ -27,4 +27,6 @@ def refusal(error: RefusedError, headers: Mapping[str, str] | None = None) -> Re
     document = {"error": error.problem, "remedy": error.remedy}
     if error.state is not None:
         document["state"] = error.state
+    if error.needs is not None:
+        document["needs"] = error.needs
     return json_answer(document, error.status, more)

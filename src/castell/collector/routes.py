@@ -26,12 +26,12 @@ from castell.collector.wire import Wire
 def core_routes(
     state: State, wire: Wire, intake: Intake, operations: Operations
 ) -> list[BaseRoute]:
-    published = state.study.to_json().encode()
-    tag = f'"{state.study.digest}"'
+    published = wire.study.to_json().encode()
+    tag = f'"{wire.study.digest}"'
     described = {
-        invited: openapi(state.study, invited=invited, most=wire.most) for invited in (False, True)
+        invited: openapi(wire.study, invited=invited, most=wire.most) for invited in (False, True)
     }
-    asks = {"study": state.study.digest, "bulk": wire.most}
+    asks = {"study": wire.study.digest, "bulk": wire.most}
     opening = intake.opening
 
     def told(rules: Rules) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def core_routes(
         Route("/openapi.json", by_rules(lambda rules: described[rules.invited])),
     ]
     folders = {"client": CLIENT, "survey": PAGES / "survey", "results": PAGES / "results"}
-    routes += survey_routes(state.study, state.look, told_now)
+    routes += survey_routes(wire.study, state.look, told_now)
     for name, folder in folders.items():
         if folder.is_dir():
             routes.append(Mount(f"/static/{name}", _Files(directory=folder)))

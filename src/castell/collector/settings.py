@@ -111,9 +111,13 @@ def _is_origin(text: str) -> bool:
 
 @dataclass(frozen=True)
 class State:
-    """A running collector: the study, its store, the settings and how the survey page looks."""
+    """A running collector: its store, the settings and how the survey page looks."""
 
-    study: Study
     store: Store
     settings: Settings
     look: Look = field(default_factory=Look)
+
+    @property
+    def study(self) -> Study:
+        """The study as the store has it: its words may be corrected while the collector runs."""
+        return self.store.study

@@ -48,11 +48,13 @@ _REASONS = {
 class RefusedError(CastellError):
     """A request that is answered with a 4xx, or a 503, and never stored.
 
-    `seconds` say when to come back, and `state` why no report is taken now, where that is known.
+    `seconds` say when to come back, `state` why no report is taken now, and `needs` whose token
+    would do, where that is known.
     """
 
     seconds: int | None = None
     state: str | None = None
+    needs: str | None = None
 
     def __init__(self, status: int, problem: str, remedy: str, reason: str = "") -> None:
         super().__init__(problem, remedy)

@@ -61,13 +61,13 @@ def wrong_token(walk: Walk) -> Page:
     page = no_token(walk)
     page.get_by_label("Token").fill("not-the-token-at-all")
     page.keyboard.press("Enter")
-    page.get_by_role("alert").get_by_text("This needs a token that is good").wait_for()
+    page.get_by_role("alert").get_by_text("This token is not good here").wait_for()
     return page
 
 
 def expired_token(walk: Walk) -> Page:
     page = walk.look_with_form()
-    body = '{"error": "this needs a token that is good", "remedy": "sign in again"}'
+    body = '{"error": "this token is not good here", "remedy": "sign in again"}'
     page.route(
         "**/results/api/*",
         lambda route: route.fulfill(status=401, body=body, content_type="application/json"),
@@ -95,6 +95,32 @@ def signed_in_without_storage(walk: Walk) -> Page:
 def too_few(walk: Walk) -> Page:
     page = walk.open(link(walk.few))
     page.get_by_text("of the 100 reports needed are in").wait_for()
+    return page
+
+
+def over(walk: Walk, collector: Collector) -> Page:
+    """A study that has ended, with releases each day."""
+
+    def told(route: Route) -> None:
+        document = {**route.fetch().json(), "over": True, "release_hours": 24}
+        route.fulfill(body=json.dumps(document), content_type="application/json")
+
+    page = walk.open(link(collector, PAIR, method="castell"))
+    page.route("**/results/api/overview", told)  # it looks again every few seconds
+    return page
+
+
+def over_with_results(walk: Walk) -> Page:
+    page = over(walk, walk.health)
+    page.get_by_text("left out if they are fewer than 100").wait_for()
+    page.locator("#chart svg").wait_for()
+    wait_for_answer(page)
+    return page
+
+
+def over_with_too_few(walk: Walk) -> Page:
+    page = over(walk, walk.few)
+    page.get_by_text("So few reports are not shown here").wait_for()
     return page
 
 
@@ -228,6 +254,8 @@ STATES: dict[str, Callable[[Walk], Page]] = {
     "storage blocked": without_storage,
     "storage blocked, signed in": signed_in_without_storage,
     "too few reports": too_few,
+    "over": over_with_results,
+    "over, too few reports": over_with_too_few,
     "loading": loading,
     "progress": progress,
     "one attribute": lambda walk: walk.look(("age",), method="castell"),

@@ -45,7 +45,7 @@ def test_signing_in_with_a_wrong_and_the_right_token(analyst: Analyst, health: C
     analyst.expected.append("401")
     page.get_by_label("Token").fill("not-the-token-at-all")
     page.get_by_role("button", name="Show results").click()
-    page.get_by_role("alert").get_by_text("This needs a token that is good").wait_for()
+    page.get_by_role("alert").get_by_text("This token is not good here").wait_for()
     page.get_by_label("Token").fill(TOKEN)
     page.keyboard.press("Enter")
     page.locator("#chart svg").wait_for()

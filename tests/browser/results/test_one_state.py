@@ -108,13 +108,13 @@ def test_an_expired_token_leaves_no_table_and_the_question_is_asked_after_signin
     analyst.expected.append("401")
 
     def refuse(route: Route) -> None:
-        body = '{"error": "this needs a token that is good", "remedy": "sign in again"}'
+        body = '{"error": "this token is not good here", "remedy": "sign in again"}'
         route.fulfill(status=401, body=body, content_type="application/json")
 
     page.route(ESTIMATE, refuse)
     attribute(page, "age").check()
     page.get_by_label("Token").wait_for()
-    assert page.get_by_role("alert").inner_text().startswith("This needs a token that is good.")
+    assert page.get_by_role("alert").inner_text().startswith("This token is not good here.")
     assert numbers(page) == []
     assert page.locator("#chart svg").count() == 0
     assert page.locator("#signals > li").count() == 0

@@ -160,7 +160,8 @@ def test_an_analyst_sees_results_but_takes_no_reports(analyst: Analyst, served: 
         store.revoke_token("anna")
     page.get_by_label("Token").wait_for()
     assert page.get_by_role("alert").inner_text() == (
-        "This needs a token that is good. Give the token."
+        "This token is not good here. Take an analyst's or an owner's token of this study; whoever "
+        "runs the collector makes one: castell token add STORE --name NAME --role analyst."
     )
     assert page.locator("#results").is_hidden()
     assert page.locator("#table").inner_text() == ""

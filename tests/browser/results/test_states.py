@@ -25,7 +25,7 @@ SHEETS = {(1280, "light"), (390, "dark")}
 # States without a table, and so without a chart.
 SHOWS_NOTHING = {
     "no token", "wrong token", "expired token", "storage blocked", "too few reports", "loading",
-    "progress", "refused", "failed", "unreachable",
+    "progress", "refused", "failed", "unreachable", "over, too few reports",
 }  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def fill_store(path: Path, reports: Reports, hours: NDArray[np.int64]) -> Store:
 
 
 def state_of(store: Store, minimum: int = 100) -> State:
-    return State(store.study, store, Settings(token=TOKEN, minimum=minimum))
+    return State(store, Settings(token=TOKEN, minimum=minimum))
 
 
 def ask(state: State, *paths: str, headers: dict[str, str] | None = None) -> list[httpx.Response]:

@@ -52,7 +52,7 @@ def _signals(answer: Any) -> dict[str, Any]:
 def test_nothing_is_told_without_the_token(state: State, path: str, given: dict[str, str]) -> None:
     (answer,) = ask(state, path, headers={"accept": "*/*", **given})
     assert answer.status_code == 401
-    assert set(answer.json()) == {"error", "remedy"}
+    assert set(answer.json()) == {"error", "remedy", "needs"}
 
 
 def test_the_page_itself_is_open_and_holds_nothing(state: State) -> None:

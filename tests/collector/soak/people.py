@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from castell.collector.store.invitations import new_invitation
 from castell.collector.store.store import StoreError
 from castell.collector.wire import new_id
 from castell.study.study import Study
+from tests.collector.persistent_clients import Link, go_on
 
 PATIENCE = 20.0  # seconds for an answer
 # Few at a time: among few codes it shows best which one was used when.
@@ -60,30 +61,25 @@ class People:
         choose = random.Random(self._seed * 1000 + number)  # noqa: S311
         waiting: list[str] = []  # sent, and not acknowledged
         settled: list[str] = []
-        while not self.stopped:
-            try:
-                reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-            except OSError:
-                await asyncio.sleep(0.05)
-                continue
-            try:
-                while not self.stopped:
-                    await asyncio.sleep(choose.uniform(0, 2 * self.pause))
-                    if waiting and choose.random() < 0.7:
-                        id = choose.choice(waiting)
-                    elif settled and choose.random() < 0.1:
-                        id = choose.choice(settled[-50:])
-                    elif self._codes and len(waiting) < MOST_WAITING:
-                        id = self._new(choose)
-                        waiting.append(id)
-                    else:
-                        continue
-                    status = await asyncio.wait_for(self._post(reader, writer, id), PATIENCE)
-                    self._note(id, status, waiting, settled)
-            except (OSError, EOFError, TimeoutError):
-                self.account.cut_off += 1
-            finally:
-                writer.close()
+
+        async def talk(link: Link) -> None:
+            await asyncio.sleep(choose.uniform(0, 2 * self.pause))
+            if waiting and choose.random() < 0.7:
+                id = choose.choice(waiting)
+            elif settled and choose.random() < 0.1:
+                id = choose.choice(settled[-50:])
+            elif self._codes and len(waiting) < MOST_WAITING:
+                id = self._new(choose)
+                waiting.append(id)
+            else:
+                return
+            status = await asyncio.wait_for(link.post("/reports", self._document(id)), PATIENCE)
+            self._note(id, status, waiting, settled)
+
+        await go_on(self.port, talk, stopped=lambda: self.stopped, cut_off=self._cut_off, rest=0.05)
+
+    def _cut_off(self) -> None:
+        self.account.cut_off += 1
 
     def _new(self, choose: random.Random) -> str:
         id = new_id()
@@ -102,19 +98,6 @@ class People:
         elif status == 201:
             self.account.kept_again += 1
 
-    async def _post(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, id: str
-    ) -> int:
-        account = self.account
-        document = {"id": id, "study": self.study.digest, "codes": account.sent[id]}
-        body = json.dumps({**document, "invitation": account.invitations[id]}).encode()
-        head = (
-            "POST /reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        writer.write(head.encode() + body)
-        await writer.drain()
-        answer = await reader.readuntil(b"\r\n\r\n")
-        length = int(answer.partition(b"content-length: ")[2].partition(b"\r")[0])
-        await reader.readexactly(length)
-        return int(answer[9:12])
+    def _document(self, id: str) -> dict[str, Any]:
+        sent = {"id": id, "study": self.study.digest, "codes": self.account.sent[id]}
+        return {**sent, "invitation": self.account.invitations[id]}

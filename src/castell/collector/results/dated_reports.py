@@ -52,6 +52,11 @@ class DatedReports:
         # As in the file one can take away, so that the same analysis of it gives the same numbers.
         return MemoryCounts(self.reports.sorted())
 
+    def of(self, study: Study) -> DatedReports:
+        """The same reports under corrected words."""
+        columns = self.reports.columns
+        return DatedReports(Reports(study, columns, secure=self.reports.secure), self.hours)
+
     def model(self, method: str) -> Model:
         """Fitted once: who looks at one table looks at the next."""
         if method not in self._models:

@@ -54,18 +54,24 @@ def overview(
     minimum: int,
     count: int,
     dated: DatedReports | None = None,
+    *,
+    release_hours: int = 0,
     release: str | None = None,
+    over: bool = False,
 ) -> dict[str, Any]:
     """Without dated reports there are too few: then only their rounded number is told.
 
-    `release` is when the next ones may come out, where that goes by the clock.
+    Results come out every `release_hours`, `release` is when they next may; where they come as
+    reports do there is neither. Once the study is `over` none do.
     """
     told: dict[str, Any] = {
         "ready": dated is not None,
         "n": round_down(count, minimum) if dated is None else dated.n,
         "minimum": minimum,
         "step": step_of(minimum),
+        "release_hours": release_hours,
         "next_release": release,
+        "over": over,
         "study": describe_study(study),
         "methods": [{"name": name, "about": describe(name)} for name in methods_for(study)],
         "method": DEFAULT_METHOD,

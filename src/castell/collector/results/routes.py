@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from starlette.requests import Request
@@ -20,27 +21,39 @@ from castell.collector.results.downloads import FORMATS, OWNERS_FORMATS, File, d
 from castell.collector.results.overview import overview
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
-from castell.collector.results.release import next_release
+from castell.collector.results.release import is_over, schedule_of
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.security.tokens import check_owner, role_of
-from castell.collector.settings import Settings, State
+from castell.collector.settings import State
 from castell.collector.store.store import StoreError, hour_text, this_hour
 from castell.collector.store.tokens import Role
 from castell.collector.wire import RefusedError
 from castell.errors import CastellError, MissingExtraError, OptionError
 from castell.study.schema import suggest
-from castell.study.study import Study
 
 PAGE = Path(__file__).parent.parent / "pages" / "results" / "index.html"
 
 _LOG = logging.getLogger("castell")
 
 Handler = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
 
 
 def routes(state: State, worker: ResultsWorker) -> list[Route]:
     """The page, its one large script, and what it asks for."""
-    bundle, study, progress = Bundle(), state.study, Progress()
+    bundle, progress = Bundle(), Progress()
+
+    async def answered(
+        request: Request, asked: dict[str, list[str]], make: Callable[[Answer], T]
+    ) -> T:
+        study = state.study
+        question = parse(study, asked)
+        with progress.of(question):
+            made = await worker.answer(question, make, request.is_disconnected)
+        if state.study is not study:
+            # Values may have had other names when it was asked than when it was answered.
+            raise RefusedError(409, "words of the study were corrected just now", "ask again")
+        return made
 
     async def page(request: Request) -> Response:
         del request
@@ -58,17 +71,15 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 
     async def describe(request: Request) -> Response:
         _no_parameters(request)
-        told = await worker.overview(partial(_overview, study, state.settings))
+        told = await worker.overview(partial(_overview, state))
         return Response(told[role_of(request.scope)], media_type="application/json")
 
     async def estimate(request: Request) -> Response:
-        question = parse(study, _parameters(request))
-        with progress.of(question):
-            told = await worker.answer(question, _document, request.is_disconnected)
+        told = await answered(request, _parameters(request), _document)
         return Response(told, media_type="application/json")
 
     async def tell(request: Request) -> Response:
-        return json_answer(progress.told(parse(study, _parameters(request))))
+        return json_answer(progress.told(parse(state.study, _parameters(request))))
 
     async def file(request: Request) -> Response:
         asked = _parameters(request)
@@ -79,11 +90,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
             )
         if formats[0] in OWNERS_FORMATS:
             check_owner(role_of(request.scope))
-        question = parse(study, asked)
-        with progress.of(question):
-            made: File = await worker.answer(
-                question, partial(download, kind=formats[0]), request.is_disconnected
-            )
+        made: File = await answered(request, asked, partial(download, kind=formats[0]))
         headers = {"content-disposition": f'attachment; filename="{made.name}"'}
         return Response(made.body, headers=headers, media_type=made.media_type)
 
@@ -102,13 +109,21 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
 # solver finds them by their names.
 
 
-def _overview(
-    study: Study, settings: Settings, count: int, dated: DatedReports | None
-) -> dict[Role, bytes]:
+def _overview(state: State, count: int, dated: DatedReports | None) -> dict[Role, bytes]:
     """For each role: what its holder may do is part of it."""
-    hours = settings.release_hours
-    release = hour_text(next_release(this_hour(), hours)) if hours else None
-    told = overview(study, settings.minimum, count, dated, release)
+    settings, study = state.settings, state.study if dated is None else dated.study
+    schedule = schedule_of(settings)
+    due = None if schedule is None else schedule.next(this_hour())
+    release = None if due is None else hour_text(due)
+    told = overview(
+        study,
+        settings.minimum,
+        count,
+        dated,
+        release_hours=settings.release_hours,
+        release=release,
+        over=is_over(settings),
+    )
     return {role: msgspec.json.encode({"role": role.value, **told}) for role in Role}
 
 

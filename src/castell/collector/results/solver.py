@@ -56,8 +56,8 @@ class LocalSolver:
         """Nothing to do."""
 
     def answer(self, dated: DatedReports, question: Question, make: Callable[[Answer], T]) -> T:
-        # Reports are never taken away, so as many reports are the same reports.
-        key = (dated.n, question.attributes, question.method, question.post)
+        # Reports are never taken away, so as many reports are the same reports; words may change.
+        key = (dated.study.digest, dated.n, question.attributes, question.method, question.post)
         joint = self._joints.pop(key, None) or solve(dated, question)
         self._joints[key] = joint
         if len(self._joints) > KEPT:

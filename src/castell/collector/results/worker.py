@@ -14,7 +14,7 @@ from castell.collector.results.answer import Answer
 from castell.collector.results.dated_reports import DatedReports, read_store
 from castell.collector.results.overview import round_down, step_of
 from castell.collector.results.question import Question
-from castell.collector.results.release import first, next_release, release_time, released
+from castell.collector.results.release import Schedule, first, is_over, schedule_of
 from castell.collector.results.solver import LocalSolver, Solver, load_charts
 from castell.collector.settings import State
 from castell.collector.store.store import StoreError, hour_text, this_hour
@@ -72,13 +72,12 @@ class ResultsWorker:
         found = await self.read(lambda _, held: held)
         minimum = self._state.settings.minimum
         if found is None:
-            hours = self._state.settings.release_hours
-            when = f"look again at {hour_text(next_release(this_hour(), hours))}" if hours else ""
-            raise RefusedError(
-                409,
-                f"there are fewer than {minimum:,} reports",
-                f"nothing is shown before that many are in; {when or 'wait for more'}",
-            )
+            due = None if self._schedule is None else self._schedule.next(this_hour())
+            when = "wait for more" if due is None else f"look again at {hour_text(due)}"
+            remedy = f"nothing is shown before that many are in; {when}"
+            if is_over(self._state.settings):
+                remedy = "the study is over; whoever runs it can read them: `castell estimate`"
+            raise RefusedError(409, f"there are fewer than {minimum:,} reports", remedy)
         return found
 
     async def keep_releasing(self) -> None:
@@ -86,10 +85,11 @@ class ResultsWorker:
 
         One that is made later leaves out the reports that wait in the spool by then.
         """
-        while hours := self._state.settings.release_hours:
+        while (schedule := self._schedule) is not None:
             with suppress(StoreError):
                 await self.read(lambda *_: None)
-            await asyncio.sleep(min(60.0, next_release(int(time.time()), hours) - time.time()))
+            due = schedule.next(int(time.time()))
+            await asyncio.sleep(60.0 if due is None else min(60.0, due - time.time()))
 
     async def answer(
         self, question: Question, make: Callable[[Answer], T], gone: Gone | None = None
@@ -112,6 +112,10 @@ class ResultsWorker:
             self._waiting -= 1
 
     @property
+    def _schedule(self) -> Schedule | None:
+        return schedule_of(self._state.settings)
+
+    @property
     def waiting(self) -> int:
         """Questions that were asked and are not answered."""
         return self._waiting
@@ -128,18 +132,22 @@ class ResultsWorker:
     # -- in the threads --------------------------------------------------------------------------
 
     def _read(self) -> tuple[int, DatedReports | None]:
-        return self._released() if self._state.settings.release_hours else self._latest()
+        schedule = self._schedule
+        count, dated = self._latest() if schedule is None else self._released(schedule)
+        study = self._state.study
+        if dated is not None and dated.study is not study:
+            self._dated = dated = dated.of(study)  # words were corrected; the release is the same
+        return count, dated
 
-    def _released(self) -> tuple[int, DatedReports | None]:
+    def _released(self, schedule: Schedule) -> tuple[int, DatedReports | None]:
         """What was filed before the last release that brought enough, as a whole."""
-        minimum, hours = self._state.settings.minimum, self._state.settings.release_hours
-        due = release_time(this_hour(), hours)
+        minimum, due = self._state.settings.minimum, schedule.last(this_hour())
         if due > self._before[0]:
             dated, held = read_store(self._state.store), self._dated
-            number = released(dated.hours, minimum, hours, due)
+            number = schedule.released(dated.hours, minimum, due)
             if number >= minimum + (0 if held is None else held.n):
                 self._dated = first(dated, number)
-            self._before = (due, int((dated.hours < due).sum()))
+            self._before = (due, schedule.count(dated.hours, due))
         return self._before[1], self._dated
 
     def _latest(self) -> tuple[int, DatedReports | None]:
@@ -150,7 +158,9 @@ class ResultsWorker:
         if count < minimum:
             self._dated = None
             return count, None
-        if held is not None and held.n <= count < held.n + step_of(minimum):
+        # The last reports fill no step, and nothing is promised of results that move as they come.
+        step = 1 if is_over(self._state.settings) else step_of(minimum)
+        if held is not None and held.n <= count < held.n + step:
             return count, held
         start = self._clock()
         self._dated = read_store(self._state.store)
@@ -174,7 +184,8 @@ class ResultsWorker:
     def _overview(self, make: Callable[[int, DatedReports | None], T]) -> T:
         count, dated = self._read()
         told = round_down(count, self._state.settings.minimum) if dated is None else dated
-        seen = (told, self._before[0])
+        over = is_over(self._state.settings)
+        seen = (told, self._before[0], self._state.study.digest, over)
         if self._told[0] is None or self._told[0] != seen:
             start = self._clock()
             self._told = (seen, make(count, dated))

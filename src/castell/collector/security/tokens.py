@@ -91,18 +91,38 @@ class TokenGuard:
             await self.app({**scope, _ROLE: role}, receive, send)
 
     async def _role(self, scope: Scope) -> Role:
+        given = _bearer(scope)
         try:
-            role = await self.book.role(_bearer(scope))
+            role = await self.book.role(given)
         except StoreError:
             error = RefusedError(503, "the store cannot be read", "try again later")
             error.seconds = 5
             raise error from None
+        needed = Role.OWNER if scope["path"].startswith(OWNERS) else Role.ANALYST
         if role is None:
             self.limit.charge(scope)
-            raise RefusedError(401, "this needs a token that is good", "give the token")
-        if scope["path"].startswith(OWNERS):
+            problem = "this token is not good here" if given else "no token came with this"
+            raise NoTokenError(401, problem, needed)
+        if needed is Role.OWNER:
             check_owner(role)
         return role
+
+
+class NoTokenError(RefusedError):
+    """A token that does not open what was asked for: which one would, and how to get it.
+
+    One that was mistyped, has expired, was revoked or is of another study is refused in the same
+    words: nobody learns that a token was good once.
+    """
+
+    def __init__(self, status: int, problem: str, needed: Role, reason: str = "") -> None:
+        whose = "an owner's" if needed is Role.OWNER else "an analyst's or an owner's"
+        remedy = (
+            f"take {whose} token of this study; whoever runs the collector makes one: "
+            f"`castell token add STORE --name NAME --role {needed.value}`"
+        )
+        super().__init__(status, problem, remedy, reason)
+        self.needs = needed.value
 
 
 def role_of(scope: Scope) -> Role:
@@ -113,9 +133,7 @@ def role_of(scope: Scope) -> Role:
 
 def check_owner(role: Role) -> None:
     if role is not Role.OWNER:
-        raise RefusedError(
-            403, "this is for an owner of the study", "ask with an owner's token", "role"
-        )
+        raise NoTokenError(403, "this is for an owner of the study", Role.OWNER, "role")
 
 
 def _bearer(scope: Scope) -> bytes:

@@ -250,6 +250,11 @@ class PostgresqlStore(SpooledStore[Connection]):
         with self._transaction() as link:
             return link.execute(update(about).where(there).values(value=new)).rowcount == 1
 
+    def _study_text(self) -> str:
+        with self._transaction() as link:
+            query = select(about.c.value).where(about.c.name == "study")
+            return str(link.execute(query).scalar_one())
+
     # -- reading -------------------------------------------------------------------------------
 
     @contextlib.contextmanager

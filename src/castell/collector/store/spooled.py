@@ -183,6 +183,19 @@ class SpooledStore(Administered[Link], Generic[Link]):
             raise StoreError("the study was corrected by somebody else", "look at it again")
         self.study = study
 
+    def look_for_correction(self) -> Study:
+        text, held = self._study_text(), self.study
+        if text == held.to_json():
+            return held
+        found = Study.from_json(text)
+        if found.digests[: len(held.digests)] != held.digests:
+            raise StoreError(
+                f"{self.place} holds another study than before", "start the collector again"
+            )
+        if found != held:  # the same study may be written in another way
+            self.study = found
+        return self.study
+
     def rest(self) -> None:
         """Put things in order, after a start or when nothing has come for a moment."""
         with contextlib.suppress(StoreError):
@@ -274,6 +287,10 @@ class SpooledStore(Administered[Link], Generic[Link]):
         self, link: Link, reports: Mapping[bytes, bytes], spent: Collection[bytes], hour: int
     ) -> bool:
         """Write reports and delete invitations, each sorted; false if a report was there."""
+
+    @abc.abstractmethod
+    def _study_text(self) -> str:
+        """The published study that stands in the database now."""
 
     @abc.abstractmethod
     def _replace_study(self, old: str, new: str) -> bool:

@@ -181,6 +181,15 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         with self._writing() as writer:
             return writer.execute(replace, (new, old)).rowcount == 1
 
+    def _study_text(self) -> str:
+        # Over the writer, in its turn: another reader might keep the files from being put in order.
+        with self._lock:
+            try:
+                query = "SELECT value FROM about WHERE name = 'study'"
+                return str(self._writer.execute(query).fetchone()[0])
+            except sqlite3.Error as error:
+                raise StoreError(f"{self.path} cannot be read ({error})", "try again") from None
+
     # -- reading -------------------------------------------------------------------------------
 
     @contextlib.contextmanager

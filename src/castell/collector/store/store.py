@@ -145,6 +145,10 @@ class Store(Protocol):
         """From now on the store holds reports of this study: the same with corrected words."""
         ...
 
+    def look_for_correction(self) -> Study:
+        """The study as it is worded now: another process may have corrected it."""
+        ...
+
     def rest(self) -> None:
         """Called after a start, and when nothing has come for a moment: put the files in order."""
         ...

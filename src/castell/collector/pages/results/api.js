@@ -33,7 +33,9 @@ import { token } from "./token.js";
  * @property {number} n
  * @property {number} minimum
  * @property {"owner" | "analyst"} role what whoever asks may do
+ * @property {number} release_hours hours between two releases; 0 where results come as reports do
  * @property {string | null} next_release when results can next change, where that goes by the clock
+ * @property {boolean} over whether the study has ended, and results change no more
  * @property {Study} study
  * @property {{name: string, about: string}[]} methods
  * @property {string} method

@@ -79,8 +79,17 @@ function showProgress(method, progress) {
 /** What went wrong, in the words of who knows. @param {string} id @param {Problem | null} problem */
 function showProblem(id, problem) {
   at(id).hidden = !problem;
-  const words = problem ? [el("strong", {}, `${sentence(problem.text)} `), sentence(problem.remedy)] : [];
+  const words = problem ? [el("strong", {}, `${sentence(problem.text)} `), ...withCommands(problem.remedy)] : [];
   at(id).replaceChildren(...words);
+}
+
+/** A sentence in which a command, between backquotes, is set as one. @param {string} text */
+const withCommands = (text) => sentence(text).split("`").map((part, i) => (i % 2 ? command(part) : part));
+
+/** Its lines break between words, not after the dashes of an option. @param {string} text */
+function command(text) {
+  const words = text.split(" ").flatMap((word) => [" ", el("span", {}, word)]);
+  return el("code", {}, ...words.slice(1));
 }
 
 /** @param {Overview | null} overview */
@@ -92,7 +101,10 @@ function showHead(overview) {
 }
 
 /** @param {Overview} overview */
-function showWaiting({ n, minimum, next_release }) {
+function showWaiting({ n, minimum, next_release, over }) {
+  at("waiting-title").textContent = over ? "Too few reports to be shown" : "Not enough reports yet";
+  at("waiting-why").hidden = over;
+  at("waiting-over").hidden = !over;
   const so = n ? `About ${whole.format(n)}` : "Few";
   const when = next_release ? ` Results can next come out on ${new Date(next_release).toLocaleString()}.` : "";
   const are = next_release ? "were in when results were last due" : "are in";
@@ -109,6 +121,9 @@ function showFacts(overview) {
   at("n").textContent = whole.format(overview.n);
   at("epsilon").textContent = short(overview.study.epsilon);
   at("insecure").hidden = overview.secure ?? true;
+  at("over").hidden = !overview.over;
+  at("left-out").hidden = !overview.release_hours;
+  at("over-minimum").textContent = whole.format(overview.minimum);
 }
 
 /** @param {Answer | null} answer */

@@ -101,7 +101,7 @@ async function newcomer(collecting) {
     uninvited: false,
     agreed: false,
     language: bestLanguage(languagesOf(study), navigator.languages),
-    answers: setting.kiosk || entry ? {} : keptAnswers(study),
+    answers: setting.kiosk || setting.preview || entry ? {} : keptAnswers(study),
     screen,
     report: standing(entry),
     sending: false,
@@ -263,7 +263,9 @@ function back(state) {
  * @returns {(() => void) | null}
  */
 function remember({ person: { study } }) {
-  return setting.kiosk ? null : () => keepAnswers(study, ticked(study));
+  if (setting.kiosk) return null;
+  // A preview has the words of a page that keeps answers, and keeps none.
+  return setting.preview ? () => {} : () => keepAnswers(study, ticked(study));
 }
 
 /**
