@@ -16,6 +16,7 @@ from castell.display.one_line import one_line
 from castell.study import sentences
 from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
+from castell.study.rule_text import rules_told
 from castell.study.schema import Schema
 
 
@@ -73,6 +74,7 @@ class Statement:
             *sentences.guesses_at_all(self.exposures, self.together, drawn),
             *sentences.limits(self.exposures, self.study.epsilon),
             sentences.forgery(self.exposures, self.study.design),
+            *rules_told(self.study.schema),
         ]
 
     def to_dict(self) -> dict[str, Any]:

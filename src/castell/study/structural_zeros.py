@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -126,6 +127,30 @@ class StructuralZeros:
         found = ~self.possible(ruled) if ruled else np.zeros((), dtype=np.bool_)
         sizes = [size if name in ruled else 1 for name, size in zip(names, shape, strict=True)]
         return np.broadcast_to(found.reshape(sizes), tuple(shape))
+
+    def empty_cells_in(self, names: Iterable[str]) -> bool:
+        """Whether nobody can be in some cell of the table of some attributes.
+
+        In tables too large to look through, what follows by way of attributes outside is not seen.
+        """
+        asked = set(names)
+        if any(set(rule.names) <= asked for rule in self.rules):
+            return True
+        ruled = sorted(asked & set(self.size_of))
+        if not ruled or prod(self.size_of[name] for name in ruled) > MOST_CELLS:
+            return False
+        return not bool(self.possible(ruled).all())
+
+    def are_possible(self, rows: Codes) -> Mask:
+        """Which of some people, a column of codes for each attribute, break no rule they show."""
+        (people,) = {len(column) for column in rows.values()}
+        able = np.ones(people, dtype=np.bool_)
+        for rule in self.rules:
+            if set(rule.names) <= set(rows):
+                able &= ~np.logical_and.reduce(
+                    [np.isin(rows[name], codes) for name, codes in rule.codes]
+                )
+        return able
 
     def is_impossible(self, query: Codes) -> bool:
         """Whether nobody can have these values."""

@@ -32,6 +32,7 @@ from castell.inference.latent.mixture import (
     shrink_to_margins,
 )
 from castell.inference.latent.report_rows import ReportRows, report_rows
+from castell.inference.latent.restricted import Answers, restrict
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import CountedTable, sufficient_statistics
 from castell.inference.margins import Margins
@@ -77,33 +78,39 @@ class Latent:
         """Whether any association was found."""
         return self.hyperparameters.steps > 0
 
-    @property
-    def fold_models(self) -> tuple[Mixture, ...]:
+    @cached_property
+    def answers(self) -> Answers:
+        """What the mixture says of combinations that can occur."""
+        return restrict(self.mixture, self.counts.study.schema)
+
+    @cached_property
+    def fold_models(self) -> tuple[Answers, ...]:
         """What the hyper-parameters give without each fold."""
-        return self.hyperparameters.fold_models
+        schema = self.counts.study.schema
+        return tuple(restrict(model, schema) for model in self.hyperparameters.fold_models)
 
     @cached_property
     def intervals(self) -> ModelIntervals:
         """How far its answers may be off."""
-        error = mixture_error(self.counts, self.mixture, self.hyperparameters)
+        error = mixture_error(self.counts, self.mixture, self.hyperparameters, self.fold_models)
         return ModelIntervals(ModelError(Margins(self.counts), error))
 
     def table(self, names: Sequence[str]) -> Floats:
-        return self.mixture.table(self.places(names))
+        return self.answers.table(self.places(names))
 
     def places(self, names: Sequence[str]) -> list[int]:
         return [self.counts.study.names.index(name) for name in names]
 
     def share(self, query: Query) -> float:
         """The share of a product query."""
-        return self.mixture.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
+        return self.answers.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
 
     def sample(
         self, names: Sequence[str], people: int, generator: np.random.Generator
     ) -> list[NDArray[np.intp]]:
         """Synthetic people: the codes of some attributes."""
         self.intervals.require_reports(names)
-        columns = self.mixture.sample(people, generator)
+        columns = self.answers.sample(people, generator)
         return [columns[place] for place in self.places(names)]
 
     def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
