@@ -91,7 +91,8 @@ def _observed(
 ) -> dict[Key, Observed]:
     """The reports of every pair, in the tables they were counted in."""
     found: dict[Key, Observed] = {}
-    for i, (home, table) in enumerate(zip(homes, tables, strict=True)):
+    # What is known by rule comes last, and is no report of any study.
+    for i, (home, table) in enumerate(zip(homes, tables, strict=False)):
         if isinstance(table, PairTables):
             found |= {(i, *pair): view for pair, view in _across(home, table)}
         elif isinstance(table, BlockTable) and table.counts.sum():

@@ -23,6 +23,7 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
+from castell.inference.latent.possible_table import of_reports, of_rules, statistics_and_rules
 from castell.inference.latent.report_rows import ReportRows, distinct, readable, report_rows
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
@@ -30,7 +31,6 @@ from castell.inference.latent.sufficient_statistics import (
     CountedTable,
     Statistics,
     composite_log_likelihood,
-    sufficient_statistics,
 )
 from castell.linear.operators import Floats
 
@@ -48,9 +48,9 @@ class TabledFold:
 
     @classmethod
     def of(cls, every: Sequence[CountedTable], reports: Fold) -> TabledFold:
-        unseen = sufficient_statistics(reports.held_out)
+        unseen = statistics_and_rules(reports.held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
-        margins = fit_margins(seen, uniform(reports.held_out.study.schema.sizes))
+        margins = fit_margins(of_reports(seen), uniform(reports.held_out.study.schema.sizes))
         return cls(reports, seen, unseen, margins)
 
     @cached_property
@@ -122,7 +122,10 @@ def cross_validate(
     report_steps, weight, models = _choose_report_steps(counts, tabled, many, models)
     # By all that the models were fitted to: pairs would not miss what only three together tell.
     judges: list[Sequence[Statistics]]
-    judges = [[f.held_out_rows] if report_steps else f.held_out_tables for f in tabled]
+    judges = [
+        [f.held_out_rows, *of_rules(f.held_out_tables)] if report_steps else f.held_out_tables
+        for f in tabled
+    ]
     shrinkage = choose_shrinkage(judges, models)
     models = tuple(shrink_to_margins(model, shrinkage) for model in models)
     margins, models = _choose_margin_shrinkage(tabled, models)
@@ -181,7 +184,10 @@ def _choose_report_steps(
     most = affordable_report_steps(counts, classes, FOLDS)
     if not most or any(min(f.reports.training.n, f.reports.held_out.n) == 0 for f in folds):
         return 0, 0.0, models
-    fits = [OverRelaxedEM(m, [f.training_rows]) for m, f in zip(models, folds, strict=True)]
+    fits = [
+        OverRelaxedEM(m, [f.training_rows, *of_rules(f.training_tables)])
+        for m, f in zip(models, folds, strict=True)
+    ]
     chosen, best, refined = 0, _row_log_likelihood(models, folds), models
     every = SETTINGS.check_every
     for step in range(every, most + 1, every):

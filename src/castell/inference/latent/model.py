@@ -31,10 +31,11 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
+from castell.inference.latent.possible_table import of_reports, of_rules, statistics_and_rules
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.restricted import Answers, restrict
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.sufficient_statistics import CountedTable, sufficient_statistics
+from castell.inference.latent.sufficient_statistics import CountedTable
 from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
@@ -155,14 +156,14 @@ class Latent:
 @one_thread()
 def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
     """Cross-validate what was left open, then fit to all reports."""
-    statistics = sufficient_statistics(counts)
+    statistics = statistics_and_rules(counts)
     if classes is None or steps is None:
         hyperparameters = cross_validate(counts, statistics, classes, steps)
     else:
         hyperparameters = Hyperparameters(
             classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, (), ()
         )
-    margins = fit_margins(statistics, uniform(counts.study.schema.sizes))
+    margins = fit_margins(of_reports(statistics), uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not hyperparameters.steps:
         plain = random_start(margins, 1, 0.0, generator)
@@ -185,7 +186,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
 
 def fit_once(
     hyperparameters: Hyperparameters,
-    tables: Sequence[CountedTable],
+    tables: list[CountedTable],
     rows: ReportRows | None,
     margins: Sequence[Floats],
     generator: np.random.Generator,
@@ -194,7 +195,8 @@ def fit_once(
     mixture = random_start(margins, hyperparameters.classes, SETTINGS.start_scale, generator)
     mixture = OverRelaxedEM(mixture, tables).run(hyperparameters.steps)
     if rows is not None:
-        further = OverRelaxedEM(mixture, [rows]).run(hyperparameters.report_steps)
+        every = [rows, *of_rules(tables)]
+        further = OverRelaxedEM(mixture, every).run(hyperparameters.report_steps)
         mixture = average(
             [mixture, further], [1.0 - hyperparameters.report_weight, hyperparameters.report_weight]
         )

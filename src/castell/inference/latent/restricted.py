@@ -5,12 +5,18 @@ m(x) = 1 for what is possible and else 0, its answers come from
 
     P(x) = q(x) m(x) prod_a u_a(x_a) / Z,
 
-q being the mixture and u_a as large as it takes for P to have q's margins of single attributes. Of
-all distributions with these margins and zeros, P is the one nearest to q (the I-projection: least
-Kullback-Leibler divergence from q). For a mixture of one class it is quasi-independence. The
-margins are kept because they are what reports tell best: cutting the impossible off and scaling
-what is left up would move them by what the mixture had put there. u is found by raking (iterative
-proportional fitting), and goes into the classes: q(x) prod_a u_a(x_a) is a mixture too.
+q being the mixture and u_a such that P has about q's margins of single attributes, t_a. It is the
+distribution on what is possible that minimises
+
+    KL(P | q) + lambda sum_a KL(P_a | t_a).
+
+The margins are kept because they are what reports tell best: cutting the impossible off and scaling
+what is left up would move them by what the mixture had put there. Not exactly, because estimated
+margins may contradict the rules by noise: with a rule "no husband is female" there are no more
+husbands than men, and an estimate may say so all the same. For a mixture of one class and a large
+lambda that is quasi-independence. u is found by raking, u_a <- (t_a / K_a)^(lambda / (1 + lambda))
+with K_a the margin without u_a, in cycles (Chizat et al. 2018), and goes into the classes: q(x)
+prod_a u_a(x_a) is a mixture too.
 
 Within a class attributes are independent, so the chance of being possible is a product over the
 components of attributes that rules tie together, each summed attribute by attribute.
@@ -39,10 +45,11 @@ from castell.linear.operators import Floats
 from castell.study.schema import Schema
 from castell.study.structural_zeros import StructuralZeros
 
-# Margins that are as near as this are kept; where those of the reports contradict the rules by
-# noise, no distribution has them and raking stops here.
+# lambda / (1 + lambda): how far a margin is moved back to what it was.
+PULL = 0.95
+# Raking stops once no margin moves by more.
 CLOSE = 1e-7
-MOST_SWEEPS = 200
+MOST_SWEEPS = 100
 # Numbers held at once for the classes of a table.
 MOST_NUMBERS = 1 << 22
 
@@ -225,17 +232,18 @@ def _draw(rows: Floats, generator: np.random.Generator) -> NDArray[np.intp]:
 
 
 def _rake(mixture: Mixture, names: tuple[str, ...], zeros: StructuralZeros) -> Mixture:
-    """The mixture tilted until it has its own margins again, conditional on what is possible.
-
-    One attribute after the other, in cycles: each comes nearer (Csiszar 1975).
-    """
+    """The mixture tilted until it has about its own margins, conditional on what is possible."""
     wanted = [np.maximum(mixture.weights @ part, LEAST) for part in mixture.parts]
+    tilts = [np.ones(size) for size in mixture.sizes]
     for _ in range(MOST_SWEEPS):
         furthest = 0.0
         for a in range(len(names)):
-            have = RestrictedMixture(mixture, names, zeros).table([a])
-            furthest = max(furthest, float(np.abs(have - wanted[a]).max()))
-            mixture = _tilt(mixture, a, wanted[a] / np.maximum(have, LEAST))
+            have = np.maximum(RestrictedMixture(mixture, names, zeros).table([a]), LEAST)
+            tilt = (wanted[a] * tilts[a] / have) ** PULL
+            by = tilt / tilts[a]
+            moved = have * by / (have @ by)
+            furthest = max(furthest, float(np.abs(moved - have).max()))
+            mixture, tilts[a] = _tilt(mixture, a, by), tilt
         if furthest < CLOSE:
             break
     return mixture
