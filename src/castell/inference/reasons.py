@@ -177,7 +177,7 @@ def _contradicted(told: Reason) -> str:
     return (
         f"CONTRADICTED: the study declares that nobody has {told.text}, and the reports say "
         f"{told.numbers['share']:.2%} do (std. err. {told.numbers['error']:.2%}, p "
-        f"{p_text(told.numbers['p'])}); estimates of these attributes are wrong if the rule is"
+        f"{p_text(told.numbers['p'])}); methods that use the rule are wrong if it is"
     )
 
 

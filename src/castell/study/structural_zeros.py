@@ -85,7 +85,7 @@ class StructuralZeros:
         for rule in self.rules:
             names = tuple(sorted(rule.names))
             mask = masks.setdefault(names, np.ones([1, *(self.size_of[name] for name in names)]))
-            mask[np.ix_([0], *(rule.query[name] for name in names))] = 0.0
+            mask[0][np.ix_(*(rule.query[name] for name in names))] = 0.0
         return tuple(Factor(names, mask) for names, mask in masks.items())
 
     @cached_property

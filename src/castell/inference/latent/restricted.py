@@ -228,7 +228,7 @@ def _draw(rows: Floats, generator: np.random.Generator) -> NDArray[np.intp]:
     # Below the last end even if rounded, so that a code without a chance at the end is not taken.
     most = np.nextafter(ends[:, -1], 0.0)
     drawn = np.minimum(generator.random(len(rows)) * ends[:, -1], most)
-    return (drawn[:, None] >= ends[:, :-1]).sum(axis=1).astype(np.intp)
+    return np.asarray((drawn[:, None] >= ends[:, :-1]).sum(axis=1), dtype=np.intp)
 
 
 def _rake(mixture: Mixture, names: tuple[str, ...], zeros: StructuralZeros) -> Mixture:

@@ -21,7 +21,7 @@ def declared_rules(counts: Counts) -> Signal:
         )
     wrong = [one for one in tests if one.contradicted]
     worst = min(tests, key=lambda one: (one.p, -(one.share or 0.0)))
-    text = f"The reports do not contradict {_many(len(tests))}."
+    text = "The reports contradict none of the declared rules."
     if wrong:
         said = "; ".join(_told(counts, one) for one in sorted(wrong, key=lambda one: one.p))
         text = (
@@ -50,7 +50,7 @@ def declared_rules(counts: Counts) -> Signal:
 
 
 def _many(rules: int) -> str:
-    return f"{rules:,} of the declared rules" if rules != 1 else "one of the declared rules"
+    return f"{rules:,} of the declared rules" if rules > 1 else "one of the declared rules"
 
 
 def _told(counts: Counts, one: RuleTest) -> str:
