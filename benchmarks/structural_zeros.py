@@ -50,7 +50,7 @@ def run(quick: bool) -> dict[str, Any]:
                 n: METRICS["avd"](t, model.estimate(n).probabilities) for n, t in truth.items()
             }
             found[label].append([float(np.mean([errors[n] for n in s])) for s in sets.values()])
-    return {"widths": list(sets), "n": reports.n, "avd": found}
+    return {"widths": list(sets), "n": len(reports), "avd": found}
 
 
 def _rule_of_quick() -> list[dict[str, object]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -64,8 +66,7 @@ def test_each_step_is_a_conditional_distribution() -> None:
 
 def test_a_chain_is_never_a_large_table() -> None:
     names = [f"x{i}" for i in range(40)]
-    pairs = list(zip(names, names[1:], strict=False))
-    order, cells = elimination_order(pairs, dict.fromkeys(names, 5))
+    order, cells = elimination_order(pairwise(names), dict.fromkeys(names, 5))
     assert len(order) == 40
     assert cells <= 25
     # All together they are one.

@@ -194,7 +194,9 @@ def test_what_is_possible_is_what_some_combination_allows(seed: int) -> None:
     generator = np.random.default_rng(seed)
     for _ in range(20):
         query = {
-            NAMES[k]: np.sort(generator.choice(SIZES[k], generator.integers(1, SIZES[k] + 1), False))
+            NAMES[k]: np.sort(
+                generator.choice(SIZES[k], generator.integers(1, SIZES[k] + 1), False)
+            )
             for k in generator.choice(4, generator.integers(1, 5), replace=False)
         }
         inside = np.ix_(*(query.get(n, np.arange(s)) for n, s in zip(NAMES, SIZES, strict=True)))

@@ -91,8 +91,7 @@ def _observed(
 ) -> dict[Key, Observed]:
     """The reports of every pair, in the tables they were counted in."""
     found: dict[Key, Observed] = {}
-    # What is known by rule comes last, and is no report of any study.
-    for i, (home, table) in enumerate(zip(homes, tables, strict=False)):
+    for i, (home, table) in enumerate(zip(homes, tables, strict=True)):
         if isinstance(table, PairTables):
             found |= {(i, *pair): view for pair, view in _across(home, table)}
         elif isinstance(table, BlockTable) and table.counts.sum():

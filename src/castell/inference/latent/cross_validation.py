@@ -23,7 +23,6 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
-from castell.inference.latent.possible_table import of_reports, of_rules, statistics_and_rules
 from castell.inference.latent.report_rows import ReportRows, distinct, readable, report_rows
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
@@ -31,6 +30,7 @@ from castell.inference.latent.sufficient_statistics import (
     CountedTable,
     Statistics,
     composite_log_likelihood,
+    sufficient_statistics,
 )
 from castell.linear.operators import Floats
 
@@ -39,19 +39,27 @@ Models = tuple[Mixture, ...]
 
 @dataclass(frozen=True, eq=False)
 class TabledFold:
-    """Reports to fit to, reports held out, their tables, and the margins of the former."""
+    """Reports to fit to, reports held out, their tables, and the margins of the former.
+
+    `rules` is what is known of those to fit to without a report. Reports alone are the judge.
+    """
 
     reports: Fold
     training_tables: list[CountedTable]
     held_out_tables: list[CountedTable]
     margins: tuple[Floats, ...]
+    rules: tuple[CountedTable, ...] = ()
 
     @classmethod
-    def of(cls, every: Sequence[CountedTable], reports: Fold) -> TabledFold:
-        unseen = statistics_and_rules(reports.held_out)
+    def of(
+        cls, every: Sequence[CountedTable], reports: Fold, known: Sequence[CountedTable] = ()
+    ) -> TabledFold:
+        unseen = sufficient_statistics(reports.held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
-        margins = fit_margins(of_reports(seen), uniform(reports.held_out.study.schema.sizes))
-        return cls(reports, seen, unseen, margins)
+        margins = fit_margins(seen, uniform(reports.held_out.study.schema.sizes))
+        training = reports.training.n / max(reports.training.n + reports.held_out.n, 1)
+        rules = tuple(table.with_counts(table.counts * training) for table in known)
+        return cls(reports, seen, unseen, margins, rules)
 
     @cached_property
     def training_rows(self) -> ReportRows:
@@ -110,10 +118,17 @@ def affordable_report_steps(counts: Counts, classes: int, fits: int) -> int:
 
 
 def cross_validate(
-    counts: Counts, every: Sequence[CountedTable], classes: int | None, steps: int | None
+    counts: Counts,
+    every: Sequence[CountedTable],
+    classes: int | None,
+    steps: int | None,
+    known: Sequence[CountedTable] = (),
 ) -> Hyperparameters:
-    """The hyper-parameters of the best cross-validated log-likelihood, as far as left open."""
-    tabled = [TabledFold.of(every, fold) for fold in folds_of(counts)]
+    """The hyper-parameters of the best cross-validated log-likelihood, as far as left open.
+
+    `known` is what is known of everybody without a report (`possible_table`).
+    """
+    tabled = [TabledFold.of(every, fold, known) for fold in folds_of(counts)]
     held_out = tuple(fold.held_out_tables for fold in tabled)
     (many, far), models = _choose_classes_and_steps(every, tabled, classes, steps)
     if not far:
@@ -122,10 +137,7 @@ def cross_validate(
     report_steps, weight, models = _choose_report_steps(counts, tabled, many, models)
     # By all that the models were fitted to: pairs would not miss what only three together tell.
     judges: list[Sequence[Statistics]]
-    judges = [
-        [f.held_out_rows, *of_rules(f.held_out_tables)] if report_steps else f.held_out_tables
-        for f in tabled
-    ]
+    judges = [[f.held_out_rows] if report_steps else f.held_out_tables for f in tabled]
     shrinkage = choose_shrinkage(judges, models)
     models = tuple(shrink_to_margins(model, shrinkage) for model in models)
     margins, models = _choose_margin_shrinkage(tabled, models)
@@ -150,7 +162,8 @@ def _choose_classes_and_steps(
     for many in SETTINGS.classes if classes is None else (classes,):
         fits = [
             OverRelaxedEM(
-                random_start(f.margins, many, SETTINGS.start_scale, generator), f.training_tables
+                random_start(f.margins, many, SETTINGS.start_scale, generator),
+                [*f.training_tables, *f.rules],
             )
             for f in folds
         ]
@@ -185,8 +198,7 @@ def _choose_report_steps(
     if not most or any(min(f.reports.training.n, f.reports.held_out.n) == 0 for f in folds):
         return 0, 0.0, models
     fits = [
-        OverRelaxedEM(m, [f.training_rows, *of_rules(f.training_tables)])
-        for m, f in zip(models, folds, strict=True)
+        OverRelaxedEM(m, [f.training_rows, *f.rules]) for m, f in zip(models, folds, strict=True)
     ]
     chosen, best, refined = 0, _row_log_likelihood(models, folds), models
     every = SETTINGS.check_every

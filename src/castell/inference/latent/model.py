@@ -31,11 +31,16 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
-from castell.inference.latent.possible_table import of_reports, of_rules, statistics_and_rules
+from castell.inference.latent.possible_table import possible_tables
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.restricted import Answers, restrict
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.sufficient_statistics import CountedTable
+from castell.inference.latent.sufficient_statistics import (
+    CountedTable,
+    Statistics,
+    composite_log_likelihood,
+    sufficient_statistics,
+)
 from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
@@ -156,14 +161,19 @@ class Latent:
 @one_thread()
 def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
     """Cross-validate what was left open, then fit to all reports."""
-    statistics = statistics_and_rules(counts)
+    statistics = sufficient_statistics(counts)
+    rules: list[CountedTable] = []
     if classes is None or steps is None:
-        hyperparameters = cross_validate(counts, statistics, classes, steps)
+        weights = SETTINGS.rule_weights if counts.study.schema.impossible else (0.0,)
+        tried = [possible_tables(counts, weight) for weight in weights]
+        every = [cross_validate(counts, statistics, classes, steps, each) for each in tried]
+        best = max(range(len(every)), key=lambda k: _cross_validated(every[k]))
+        hyperparameters, rules = every[best], tried[best]
     else:
         hyperparameters = Hyperparameters(
             classes, steps, 0, 0.0, (1.0,) * len(counts.study.names), 0.0, (), ()
         )
-    margins = fit_margins(of_reports(statistics), uniform(counts.study.schema.sizes))
+    margins = fit_margins(statistics, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not hyperparameters.steps:
         plain = random_start(margins, 1, 0.0, generator)
@@ -180,22 +190,32 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
         )
         rows = report_rows(counts)
     rounds = min(starts, max(SETTINGS.fewest_starts, room))
-    fits = [fit_once(hyperparameters, statistics, rows, margins, generator) for _ in range(rounds)]
+    fits = [
+        fit_once(hyperparameters, statistics, rows, margins, generator, rules)
+        for _ in range(rounds)
+    ]
     return Latent(counts, statistics, average(fits), margins, hyperparameters, rounds)
+
+
+def _cross_validated(hyperparameters: Hyperparameters) -> float:
+    """The log-likelihood of held-out reports under the models fitted without them."""
+    pairs = zip(hyperparameters.fold_models, hyperparameters.held_out, strict=True)
+    return sum(composite_log_likelihood(model, tables) for model, tables in pairs)
 
 
 def fit_once(
     hyperparameters: Hyperparameters,
-    tables: list[CountedTable],
+    tables: Sequence[CountedTable],
     rows: ReportRows | None,
     margins: Sequence[Floats],
     generator: np.random.Generator,
+    rules: Sequence[CountedTable] = (),
 ) -> Mixture:
     """One fit: through tables, then through the reports one by one, then shrunk."""
     mixture = random_start(margins, hyperparameters.classes, SETTINGS.start_scale, generator)
-    mixture = OverRelaxedEM(mixture, tables).run(hyperparameters.steps)
+    mixture = OverRelaxedEM(mixture, [*tables, *rules]).run(hyperparameters.steps)
     if rows is not None:
-        every = [rows, *of_rules(tables)]
+        every: list[Statistics] = [rows, *rules]
         further = OverRelaxedEM(mixture, every).run(hyperparameters.report_steps)
         mixture = average(
             [mixture, further], [1.0 - hyperparameters.report_weight, hyperparameters.report_weight]

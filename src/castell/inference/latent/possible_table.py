@@ -2,9 +2,10 @@
 
 A rule of the schema is as good as one more report of everybody, through a channel without noise:
 "my answers are possible". Its likelihood draws a mixture away from combinations that cannot occur,
-while the reports say where else people are. It counts for as many respondents as the reports of the
-rule's attributes are worth without noise. With more, EM would rather empty a value that rules are
-about than learn from noisy reports who has it. So the mixture does not quite get there;
+while the reports say where else people are. It counts for no more respondents than the reports of
+the rule's attributes are worth without noise, or for a part of that, or for nobody: with more, EM
+may rather empty a value that rules are about than learn from noisy reports who has it. Which, the
+likelihood of held-out reports decides, of reports alone. So the mixture does not quite get there;
 `restricted` takes what is left away.
 """
 
@@ -21,7 +22,6 @@ from castell.inference.latent.sufficient_statistics import (
     Expectation,
     by_attribute,
     logs,
-    sufficient_statistics,
 )
 from castell.inference.products import expected_variance
 from castell.linear.operators import Floats
@@ -64,14 +64,19 @@ class PossibleTable:
         return Expectation(joint.sum(axis=1), values, self.log_likelihood(chance))
 
 
-def possible_tables(counts: Counts) -> list[CountedTable]:
-    """What the schema says of everybody who reported, a table for each set of attributes."""
+def possible_tables(counts: Counts, weight: float = 1.0) -> list[CountedTable]:
+    """What the schema says of everybody who reported, a table for each set of attributes.
+
+    Each counts for a part of what the reports of its attributes are worth.
+    """
     study = counts.study
+    if not weight:
+        return []
     return [
         PossibleTable(
             tuple(study.names.index(name) for name in factor.names),
             factor.values.ravel(),
-            np.array([min(worth_without_noise(counts, name) for name in factor.names)]),
+            np.array([weight * min(worth_without_noise(counts, name) for name in factor.names)]),
         )
         for factor in study.schema.impossible.factors
     ]
@@ -87,18 +92,3 @@ def worth_without_noise(counts: Counts, name: str) -> float:
         return 0.0
     share = 1.0 / counts.study.schema[name].size
     return min(share * (1.0 - share) / expected_variance(counts, [name]), float(counts.n))
-
-
-def statistics_and_rules(counts: Counts) -> list[CountedTable]:
-    """All that some reports say, and then what is known of whoever sent them."""
-    return [*sufficient_statistics(counts), *possible_tables(counts)]
-
-
-def of_reports(tables: list[CountedTable]) -> list[CountedTable]:
-    """Those that count reports."""
-    return [table for table in tables if not isinstance(table, PossibleTable)]
-
-
-def of_rules(tables: list[CountedTable]) -> list[CountedTable]:
-    """Those that say what is known anyway."""
-    return [table for table in tables if isinstance(table, PossibleTable)]
