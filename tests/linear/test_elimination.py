@@ -24,7 +24,8 @@ def factors(seed: int, cases: int = 3) -> list[Factor]:
 
 
 def whole(of: list[Factor]) -> Floats:
-    return np.einsum("zab,zbc,zcda,ze,zed->zabcde", *(f.values for f in broadcast(of)))
+    values = [factor.values for factor in broadcast(of)]
+    return np.asarray(np.einsum("zab,zbc,zcda,ze,zed->zabcde", *values))
 
 
 def broadcast(of: list[Factor]) -> list[Factor]:

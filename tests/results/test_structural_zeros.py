@@ -155,8 +155,8 @@ def test_consistent_tables_keep_the_zeros() -> None:
     for table in (one, two, three):
         assert table.probabilities.sum() == pytest.approx(1.0)
     for name, left, right in (("brand", one, two), ("smokes", one, three), ("health", two, three)):
-        margins = [t.project(name).probabilities for t in (left, right)]
-        np.testing.assert_allclose(*margins, atol=1e-12)
+        mine, other = (t.project(name).probabilities for t in (left, right))
+        np.testing.assert_allclose(mine, other, atol=1e-12)
     codes = [r.code for r in one.reasons]
     assert codes.count(Code.IMPOSSIBLE) == 1
     assert Code.MADE_CONSISTENT in codes
