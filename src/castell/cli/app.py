@@ -109,13 +109,14 @@ def check(
     """Check a study and say what it costs a respondent."""
     from castell.collector.browser_channels import browser_warning
     from castell.collector.look import load_look, look_warnings
-    from castell.study.declining import decline_warning
+    from castell.study.declining import decline_warning, impossible_decline_warning
     from castell.study.page_warnings import page_warnings
     from castell.study.study import Study
 
     made = Study.load(study)
     statement = made.statement()
-    found = [browser_warning(made), decline_warning(made), *page_warnings(made)]
+    found = [browser_warning(made), decline_warning(made), impossible_decline_warning(made)]
+    found += page_warnings(made)
     found += look_warnings(load_look(study))
     if publish is not None:
         made.save(publish, overwrite=True)
