@@ -108,7 +108,7 @@ def test_a_code_without_a_chance_is_never_drawn() -> None:
         def random(self, many: int) -> Floats:
             return np.full(many, np.nextafter(1.0, 0.0))
 
-    rows = np.array([[0.3, 0.7, 0.0], [0.1, 0.2, 0.0], [0.0, 1e-300, 0.0]])
+    rows = np.array([[0.3, 0.7, 0.0], [0.1, 0.2, 0.0], [0.0, 5e-324, 0.0]])
     assert restricted._draw(rows, Last()).tolist() == [1, 1, 1]  # type: ignore[arg-type]
 
 
