@@ -104,6 +104,17 @@ def test_attributes_never_reported_together_are_zero_too() -> None:
     assert model.probability(smokes="now", brand="none").conf_int() == (0.0, 0.0)
 
 
+def test_of_several_studies_the_rules_of_the_last_hold() -> None:
+    earlier = collect(study("pairs", []), people(), 3000, np.random.default_rng(0))
+    later = reports("cover", n=3000)
+    joint = castell.fit([earlier, later], "latent", starts=2).estimate(["smokes", "brand"])
+    assert joint.impossible.any()
+    assert (joint.probabilities[joint.impossible] == 0.0).all()
+    other = castell.fit([later, earlier], "latent", starts=2).estimate(["smokes", "brand"])
+    assert not other.impossible.any()
+    assert (other.probabilities > 0.0).all()
+
+
 def test_the_unbiased_table_stays_as_it_is() -> None:
     same = castell.Reports(study(rules=[]), reports("cover").columns, secure=True)
     found = castell.fit(reports("cover"), "castell").estimate(["smokes", "brand"])
