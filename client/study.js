@@ -76,8 +76,9 @@ export async function parseStudy(text) {
   } catch {
     throw broken("this is not JSON");
   }
-  const texts = [...SAID, ...LINKS, "language", "translations", "review", "draw", "corrections"];
-  keys(document, ["attributes", "blocks", "castell", "digest", "name"], texts, "the study");
+  const texts = [...SAID, ...LINKS, "language", "translations", "review"];
+  const possible = [...texts, "draw", "impossible", "corrections"];
+  keys(document, ["attributes", "blocks", "castell", "digest", "name"], possible, "the study");
   if (document.castell !== FORMAT) {
     throw broken(`the study has format ${JSON.stringify(document.castell)}, not ${FORMAT}`);
   }
@@ -97,6 +98,9 @@ export async function parseStudy(text) {
   const attributes = listed(document.attributes, 1).map(attributeOf);
   const byName = new Map(attributes.map((attribute) => [attribute.name, attribute]));
   if (byName.size < attributes.length) throw broken("two attributes have one name");
+  if ("impossible" in document) {
+    for (const rule of listed(document.impossible, 1)) checkRule(rule, byName);
+  }
   const drawn = "draw" in document;
   const blocks = blocksOf(document.blocks, byName, drawn);
 
@@ -237,6 +241,26 @@ function blocksOf(entries, byName, drawn) {
     throw broken("a block that asks coarsely is reported beside others");
   }
   return blocks;
+}
+
+/**
+ * A combination that the study declares impossible. It is for whoever estimates: what a device
+ * reports does not depend on it, or it would tell who answered so.
+ *
+ * @param {any} rule codes of values, by attribute
+ * @param {Map<string, Attribute>} byName
+ */
+function checkRule(rule, byName) {
+  const plain = rule !== null && typeof rule === "object" && !Array.isArray(rule);
+  const named = plain ? Object.entries(rule) : [];
+  if (named.length < 2) throw broken("a rule is not about two attributes or more");
+  for (const [name, codes] of named) {
+    const size = byName.get(name)?.values.length ?? 0;
+    const fits = listed(codes, 1).every(
+      (code, i) => Number.isInteger(code) && code < size && code > (codes[i - 1] ?? -1),
+    );
+    if (!fits || codes.length >= size) throw broken("a rule names values that no attribute has");
+  }
 }
 
 // Spaces as Python strips them, which JavaScript's trim() does not quite.

@@ -557,6 +557,18 @@ STUDIES["drawn, a question corrected and a title added"] = corrected(
     attributes=with_question(_DRAWN, 0, "Yes or no?"),
     title="Drawn",
 )
+STUDIES["combinations that cannot occur"] = study(
+    "zeros",
+    [YES, SMOKES, HEALTH],
+    [block(kary(6, 9, 2), "yes", "smokes"), block(kary(4, 41, 16), "health")],
+    impossible=[{"smokes": [0], "health": [1, 2, 3]}, {"yes": [1], "smokes": [1, 2]}],
+)
+_ZEROS = STUDIES["combinations that cannot occur"]
+STUDIES["such a study, a value corrected"] = corrected(
+    _ZEROS,
+    {"attributes": {"smokes": {"values": SMOKES["values"]}}},
+    attributes=[YES, {**SMOKES, "values": ["never ever", *SMOKES["values"][1:]]}, HEALTH],
+)
 
 
 def widths_of(content: Json) -> list[int]:
@@ -807,8 +819,34 @@ def broken_studies() -> list[Json]:
             "blocks", 0, "attributes", value=["yes", "yes"], base=drawn
         ),
     }
-    broken |= broken_corrections()
+    broken |= broken_rules() | broken_corrections()
     return [{"name": name, "text": text} for name, text in broken.items()]
+
+
+def broken_rules() -> dict[str, str]:
+    """Studies whose rules of what is impossible are none."""
+    rules: dict[str, Any] = {
+        "no rules": [],
+        "rules that are no list": {"smokes": [0], "health": [1]},
+        "a rule that is a list": [[0, 1]],
+        "a rule that is null": [None],
+        "a rule about one attribute": [{"smokes": [0]}],
+        "a rule about an attribute that is not there": [{"smokes": [0], "wealth": [0]}],
+        "a rule with a value that is not there": [{"smokes": [3], "health": [0]}],
+        "a rule with a code below zero": [{"smokes": [-1], "health": [0]}],
+        "a rule with a code that is true": [{"smokes": [True], "health": [0]}],
+        "a rule with a value by its name": [{"smokes": ["never"], "health": [0]}],
+        "a rule with a value twice": [{"smokes": [0, 0], "health": [0]}],
+        "a rule with values out of order": [{"smokes": [1, 0], "health": [0]}],
+        "a rule without a value": [{"smokes": [], "health": [0]}],
+        "a rule with every value": [{"smokes": [0, 1, 2], "health": [0]}],
+        "a rule with a code that is no list": [{"smokes": 0, "health": [0]}],
+    }
+    found = {name: published({**_ZEROS, "impossible": given}) for name, given in rules.items()}
+    other = [{"smokes": [0], "health": [1]}]
+    was = {"impossible": _ZEROS["impossible"]}
+    found["a correction of a rule"] = published(corrected(_ZEROS, was, impossible=other))
+    return found
 
 
 def broken_corrections() -> dict[str, str]:

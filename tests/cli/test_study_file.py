@@ -73,3 +73,11 @@ def test_nothing_usable_is_an_error(tmp_path: Path) -> None:
         first_study(path, most_values=10)
     with pytest.raises(AnswerError, match="there is no file"):
         first_study(tmp_path / "none.csv")
+
+
+def test_rules_of_a_schema_are_written_too() -> None:
+    asked = [Attribute("smokes now", ["no", 'ye"s']), Attribute("brand", ["!none", "A", "B"])]
+    rules: list[dict[str, object]] = [{"smokes now": "no", "brand": "!!none"}]
+    schema = Schema(asked, rules)
+    study = Study.from_toml(to_toml(schema, name="rules", epsilon=2.0))
+    assert study.schema == schema

@@ -192,7 +192,11 @@ def test_beta_of_a_model_is_how_far_it_is_off(design: str) -> None:
     for seed in range(3):
         counts = MemoryCounts(collect(study, people.table, 30_000, np.random.default_rng(seed)))
         fitted = learn(counts, 3, None, 1)
-        found.append(mixture_error(counts, fitted.mixture, fitted.hyperparameters).overall)
+        found.append(
+            mixture_error(
+                counts, fitted.mixture, fitted.hyperparameters, fitted.fold_models
+            ).overall
+        )
         off = []
         generator = np.random.default_rng(9)
         for one, two in combinations(range(3), 2):

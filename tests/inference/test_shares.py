@@ -206,3 +206,20 @@ def test_intervals_of_higher_levels_hold_those_of_lower_ones() -> None:
             ends = np.array([ask(level) for level in levels])
             assert (np.diff(ends[:, 0]) <= 1e-12).all()
             assert (np.diff(ends[:, 1]) >= -1e-12).all()
+
+
+def test_a_share_that_is_zero_for_sure_does_not_err() -> None:
+    covariance = np.array([[0.04, 0.03], [0.03, 0.09]])
+    unbiased = Unbiased(np.array([-0.1, 0.3]), covariance / 2)
+    shares = Shares(
+        np.array([0.1, 0.2]), Normal(np.diag(covariance)), (covariance,), unbiased=unbiased
+    )
+    assert shares.with_zeros([False, False]) is shares
+    known = shares.with_zeros([True, False])
+    assert known.values.tolist() == [0.0, 0.2]
+    assert known.variance(np.array([1.0, 0.0])) == 0.0
+    assert known.variance(np.array([1.0, -1.0])) == pytest.approx(0.045)
+    assert known.sum_interval(np.array([1.0, 0.0]), 0.95) == (0.0, 0.0)
+    # The second share may well be 0, and any ratio would be possible.
+    assert shares.ratio_interval(0.95) == (0.0, 1.0)
+    assert known.ratio_interval(0.95) == (0.0, 0.0)

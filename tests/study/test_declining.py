@@ -10,7 +10,12 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from castell.channels import KaryResponse
-from castell.study.declining import decline_warning, offers_decline, price
+from castell.study.declining import (
+    decline_warning,
+    impossible_decline_warning,
+    offers_decline,
+    price,
+)
 from castell.study.texts import StudyText
 
 
@@ -68,3 +73,15 @@ def test_the_documents_have_these_prices() -> None:
     for size, *told in rows:
         worked_out = [100 * (price(int(size), epsilon) - 1) for epsilon in (0.5, 1.0, 2.0, 4.0)]
         assert [int(text) for text in told] == [round(number) for number in worked_out]
+
+
+def test_a_rule_that_makes_declining_impossible_is_warned_of() -> None:
+    asked = [
+        Attribute("smokes", ["never", "now", "prefer not to say"]),
+        Attribute("brand", ["none", "A", "B", "prefer not to say"]),
+    ]
+    trap = Schema(asked, [{"smokes": "never", "brand": "!none"}])
+    warning = impossible_decline_warning(Study(trap, epsilon=2.0)) or ""
+    assert warning.startswith("rules of impossible hold brand = 'prefer not to say'")
+    fair = Schema(asked, [{"smokes": "never", "brand": ["A", "B"]}])
+    assert impossible_decline_warning(Study(fair, epsilon=2.0)) is None

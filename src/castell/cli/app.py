@@ -114,14 +114,14 @@ def check(
     from castell.collector.browser_channels import browser_warning
     from castell.collector.look import load_look, look_warnings
     from castell.study.collection_table import load_collection_table
-    from castell.study.declining import decline_warning
+    from castell.study.declining import decline_warning, impossible_decline_warning
     from castell.study.page_warnings import page_warnings
     from castell.study.study import Study
 
     made = Study.load(study)
     statement, hours = made.statement(), load_collection_table(study).hours
-    found = [browser_warning(made), decline_warning(made), *page_warnings(made)]
-    found += [*look_warnings(load_look(study)), hours_warning(hours)]
+    found = [browser_warning(made), decline_warning(made), impossible_decline_warning(made)]
+    found += [*page_warnings(made), *look_warnings(load_look(study)), hours_warning(hours)]
     if publish is not None:
         made.save(publish, overwrite=True)
     for warning in filter(None, found):

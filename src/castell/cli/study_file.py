@@ -114,6 +114,7 @@ def to_toml(
         *(['review = "before"'] if text.review == "before" else []),
         f"epsilon = {float(epsilon)!r}    # what one respondent spends in all",
         f"design = {_toml_string(design)}",
+        *_toml_rules(schema),
     ]
     for language, translated in text.translations:
         lines += ["", f"[translations.{language}]"]
@@ -133,6 +134,20 @@ def to_toml(
             if translation.values:
                 lines.append(f"values = [{_toml_list(translation.values)}]")
     return "\n".join(lines) + "\n"
+
+
+def _toml_rules(schema: Schema) -> list[str]:
+    """Combinations that cannot occur, a line each."""
+    if not schema.impossible:
+        return []
+    lines = []
+    for rule in schema.impossible:
+        named = [
+            (name, [schema[name].values[code] for code in codes]) for name, codes in rule.codes
+        ]
+        inside = ", ".join(f"{_toml_string(name)} = [{_toml_list(v)}]" for name, v in named)
+        lines.append(f"  {{{inside}}},")
+    return ["impossible = [", *lines, "]"]
 
 
 def _toml_list(values: Iterable[str]) -> str:

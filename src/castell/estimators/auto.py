@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, folds_of, is_coarse, samples_of
 from castell.inference.inversion import Observed, Query, names_of, observe
-from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.model import Latent, learn
+from castell.inference.latent.restricted import Answers
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.model_averaging import (
@@ -49,12 +49,12 @@ class CrossFit:
     def latent(self) -> Latent:
         return learn(self.counts, None, None, SETTINGS.starts)
 
-    def models(self, mixture: Mixture, names: Sequence[str]) -> tuple[Floats, ...]:
+    def models(self, latent: Answers, names: Sequence[str]) -> tuple[Floats, ...]:
         """The models of a table to average: the latent class model, and independence."""
         places = self.latent.places(names)
         if len(names) == 1 or not self.latent.associated:
-            return (mixture.table(places),)
-        return mixture.table(places), mixture.independent_table(places)
+            return (latent.table(places),)
+        return latent.table(places), latent.independent_table(places)
 
     def folds(self, whole: Observed) -> list[tuple[HeldOutFold, ...]]:
         """By model and fold: reports to fit to, reports held out, the model without these."""
@@ -152,7 +152,7 @@ def _together(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     if not folds:
         return by_model(cross_fit, names, reason(Code.NOT_HELD_OUT))
     average = average_models(folds)
-    models = cross_fit.models(cross_fit.latent.mixture, names)
+    models = cross_fit.models(cross_fit.latent.answers, names)
     if average.only_model and models[0].size > FEW_CELLS:
         return Combined(
             finite_population_mean(observed, models[0]), cross_fit.latent.reasons(names)
@@ -174,13 +174,16 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
         # The unbiased table would be of some of the reports only; the model has read all of them.
         return Combined(model, latent.reasons(names))
     whole = intervals.direct.joint(names, None)
+    possible = ~intervals.impossible_cells(names)
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
-    variance = np.maximum(
-        whole.spread(names).variance, expected_variance(cross_fit.counts, names)
-    ).sum()
-    share = james_stein_weight(whole.probabilities, model, float(variance))
+    variance = np.maximum(whole.spread(names).variance, expected_variance(cross_fit.counts, names))[
+        possible
+    ].sum()
+    direct = whole.probabilities[possible]
+    share = james_stein_weight(direct, model[possible], float(variance))
     if share == 0.0:
         agrees = (reason(Code.MODEL_AGREES),) if len(names) > 1 else ()
         return Combined(model, (*agrees, *latent.reasons(names)))
-    table = share * simplex(whole.probabilities) + (1.0 - share) * model
+    table = (1.0 - share) * model
+    table[possible] += share * simplex(direct)
     return Combined(table, (reason(Code.BLOCKS_SHRUNK, unbiased=share), *intervals.reasons(names)))

@@ -32,6 +32,7 @@ from castell.inference.model_error import (
     residuals,
 )
 from castell.inference.model_intervals import ModelIntervals
+from castell.inference.raking import rake
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares, product_shares
 from castell.linear.operators import Floats
@@ -65,10 +66,18 @@ def _is_number(value: object) -> bool:
 
 
 def independent(observed: Observed) -> Floats:
-    """The product of the most likely margins, in the order asked."""
-    margins = (Table((name,), margin(observed.project([name]))) for name in observed.names)
-    # No cell starts at exactly zero, or it could never be left.
+    """The product of the most likely margins, in the order asked.
+
+    Where some cells are impossible it is quasi-independence: the product on the others, raked to
+    the same margins.
+    """
+    margins = [Table((name,), margin(observed.project([name]))) for name in observed.names]
+    # No cell starts at exactly zero, or it could never be left: nobody is in those that do.
     result = product(margins, observed.names) + 1e-9
+    zeros = observed.study.schema.impossible
+    if zeros.empty_cells_in(observed.names):
+        result = np.where(zeros.impossible_cells(observed.names, observed.shape), 0.0, result)
+        result = rake(result, [np.maximum(table.values, 1e-9) for table in margins])
     return np.asarray(result / result.sum())
 
 
@@ -142,7 +151,8 @@ def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Flo
     plain = seen.in_block_order(independent(seen))
     pi, rows = plain, []
     for strength in STRENGTHS:
-        pi = train.fit(np.maximum(pi, 1e-12), DirichletPrior(strength * train.n * plain), COARSE)
+        begin = np.where(plain > 0.0, np.maximum(pi, 1e-12), 0.0)
+        pi = train.fit(begin, DirichletPrior(strength * train.n * plain), COARSE)
         rows.append(train.logs(pi, held))
     return np.array(rows)
 

@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.errors import OptionError
 from castell.linear.operators import Floats
@@ -196,6 +197,37 @@ class AsUnbiased:
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         low, high = self.spread.interval(self.unbiased, level)
         return np.minimum(low, values), np.maximum(high, values)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownZeros:
+    """The error of shares of which some are 0 for sure: no respondent can be in them."""
+
+    of: Spread
+    impossible: NDArray[np.bool_]
+
+    @property
+    def variance(self) -> Floats:
+        return np.where(self.impossible, 0.0, self.of.variance)
+
+    @property
+    def errors(self) -> Floats:
+        return np.where(self.impossible, 0.0, self.of.errors)
+
+    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        return self._known(self.of.plain(values, level))
+
+    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        return self._known(self.of.interval(values, level))
+
+    def _known(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        low, high = (np.where(self.impossible, 0.0, end) for end in ends)
+        return low, high
+
+
+def known_zeros(spread: Spread, impossible: NDArray[np.bool_]) -> Spread:
+    """The spread itself where nothing is impossible."""
+    return KnownZeros(spread, impossible) if impossible.any() else spread
 
 
 def _width(ends: tuple[Floats, Floats]) -> Floats:

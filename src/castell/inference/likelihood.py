@@ -55,8 +55,9 @@ class GammaPrior:
     n: float
 
     def m_step(self, expected: Floats) -> Floats:
+        # Times the model above and below, so that a cell that it says is impossible stays 0.
         c = self.concentration
-        return np.asarray((expected + c) / (self.n + c / self.model))
+        return np.asarray((expected + c) * self.model / (self.n * self.model + c))
 
 
 @dataclass(frozen=True, eq=False)

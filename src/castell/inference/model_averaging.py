@@ -81,7 +81,7 @@ def _near(
     likelihood: Likelihood, model: Floats, concentration: float, start: Floats, close: float
 ) -> Floats:
     prior = GammaPrior(model, concentration, likelihood.n)
-    return likelihood.fit(np.maximum(start, 1e-12), prior, close)
+    return likelihood.fit(np.where(model > 0.0, np.maximum(start, 1e-12), 0.0), prior, close)
 
 
 def finite_population_mean(observed: Observed, table: Floats) -> Floats:
@@ -96,8 +96,12 @@ def finite_population_mean(observed: Observed, table: Floats) -> Floats:
 
 
 def _positive(observed: Observed, table: Floats) -> Floats:
-    """A table in the order of blocks, no cell of it empty."""
-    cells: Floats = np.maximum(observed.in_block_order(table), 1e-12)
+    """A table in the order of blocks, no cell of it empty that is not impossible.
+
+    A mixture has no cell of exactly 0; one that is 0 was declared so, and stays it.
+    """
+    given = observed.in_block_order(table)
+    cells: Floats = np.where(given > 0.0, np.maximum(given, 1e-12), 0.0)
     return np.asarray(cells / cells.sum())
 
 

@@ -16,14 +16,15 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.counting import samples_with
-from castell.inference.intervals import AsUnbiased, Believed, Bounds, Spread
+from castell.inference.intervals import AsUnbiased, Believed, Bounds, Spread, known_zeros
 from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted
 from castell.inference.model_error import ModelError
 from castell.inference.products import product_model
-from castell.inference.reasons import Code, Reason, reason
+from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
@@ -95,11 +96,17 @@ class ModelIntervals:
         for name in names:
             self.error.margins.views(name)
 
+    def impossible_cells(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """The cells of a table that nobody can be in, by declaration."""
+        schema = self.error.margins.counts.study.schema
+        return schema.impossible.impossible_cells(names, [schema[name].size for name in names])
+
     def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
-        """What could not be checked, and what the intervals allow for."""
+        """What is declared impossible, what could not be checked, what the intervals allow for."""
         if len(names) == 1:
             return ()
-        found, behind = [], self.support(names)
+        schema = self.error.margins.counts.study.schema
+        found, behind = impossible_reasons(schema, names), self.support(names)
         if not behind.together:
             code = Code.NOT_REPORTED_YET if behind.designed else Code.NOT_REPORTED_TOGETHER
             found.append(reason(code, *names))
@@ -115,6 +122,9 @@ class ModelIntervals:
 
     def table(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Spread:
         """The spread of a model's table over `names`, summed to the attributes `kept`."""
+        return known_zeros(self._table(names, table, kept), self.impossible_cells(kept))
+
+    def _table(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Spread:
         asked, behind = Table(names, table).project(kept), self.support(kept)
         cells = asked.values
         if behind.checked is Checked.NOTHING:
@@ -147,6 +157,11 @@ class ModelIntervals:
 
     def shares(self, queries: Sequence[Query], share: Callable[[Query], float]) -> Shares:
         """A model's answers to product queries, `share` being its answer to one."""
+        zeros = self.error.margins.counts.study.schema.impossible
+        found = self._shares(queries, share)
+        return found.with_zeros([zeros.is_impossible(query) for query in queries])
+
+    def _shares(self, queries: Sequence[Query], share: Callable[[Query], float]) -> Shares:
         names = names_of(queries)
         behind = self.support(names)
         values = np.array([share(query) for query in queries])

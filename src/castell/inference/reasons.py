@@ -11,6 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from castell.display.json_values import plain
+from castell.inference.chisquare import p_text
+from castell.study.schema import Schema
 
 
 class Code(StrEnum):
@@ -31,6 +33,9 @@ class Code(StrEnum):
     TRUNCATED = "truncated"
     SYNTHETIC_ROWS = "synthetic_rows"
     MADE_CONSISTENT = "made_consistent"
+    # What was declared, and what the reports say of it.
+    IMPOSSIBLE = "impossible"  # rules
+    DECLARATION_CONTRADICTED = "declaration_contradicted"  # share, error, p
     # What is assumed, could not be checked, or was not asked.
     INDEPENDENCE_ASSUMED = "independence_assumed"
     ASSOCIATION_NOT_FOUND = "association_not_found"  # detectable
@@ -84,6 +89,13 @@ Reasons = Callable[[Sequence[str]], tuple[Reason, ...]]
 
 def no_reasons(names: Sequence[str]) -> tuple[Reason, ...]:  # noqa: ARG001
     return ()
+
+
+def impossible_reasons(schema: Schema, names: Sequence[str]) -> list[Reason]:
+    """That some cells of a table are 0 by declaration, if any are."""
+    if not schema.impossible.empty_cells_in(names):
+        return []
+    return [reason(Code.IMPOSSIBLE, *names, rules=len(schema.impossible.touching(names)))]
 
 
 def words(told: Reason) -> str:
@@ -153,6 +165,22 @@ def _reports(told: Reason) -> str:
     return f"{together:,} of {n:,} reports hold {'all of these' if len(told.names) > 1 else 'it'}"
 
 
+def _impossible(told: Reason) -> str:
+    rules = round(told.numbers["rules"])
+    return (
+        f"combinations that the study declares impossible ({rules:,} rule{'s' * (rules != 1)}) are "
+        "0 for sure, with the interval [0, 0]"
+    )
+
+
+def _contradicted(told: Reason) -> str:
+    return (
+        f"CONTRADICTED: the study declares that nobody has {told.text}, and the reports say "
+        f"{told.numbers['share']:.2%} do (std. err. {told.numbers['error']:.2%}, p "
+        f"{p_text(told.numbers['p'])}); methods that use the rule are wrong if it is"
+    )
+
+
 _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     Code.PRIOR_AVERAGED: _prior,
     Code.BLOCKS_SHRUNK: _shrunk,
@@ -184,6 +212,8 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "moved to agree with tables of the same attributes; cells may be below zero, and the "
         "standard errors are those from before the move"
     ),
+    Code.IMPOSSIBLE: _impossible,
+    Code.DECLARATION_CONTRADICTED: _contradicted,
     Code.INDEPENDENCE_ASSUMED: lambda told: (
         f"{told.text or 'attributes'} are taken as independent; the intervals do not hold the "
         "error of that"

@@ -17,7 +17,7 @@ from math import inf, prod, sqrt
 import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
-from castell.inference.intervals import Normal, Spread, quantile
+from castell.inference.intervals import Normal, Spread, known_zeros, quantile
 from castell.inference.inversion import (
     Cells,
     Groups,
@@ -62,6 +62,27 @@ class Shares:
     unbiased: Unbiased | None = None
     # One over the number of reports, where the shares are unbiased estimates from them.
     one_over_n: float = 0.0
+    # Which of them are 0 for sure; none if nothing is said.
+    impossible: tuple[bool, ...] = ()
+
+    def with_zeros(self, impossible: Sequence[bool]) -> Shares:
+        """The same, where some shares are 0 for sure and so do not err."""
+        if not any(impossible):
+            return self
+        sure = np.array(impossible)
+        kept = np.outer(~sure, ~sure)
+        other = self.unbiased
+        if other is not None:
+            values = np.where(sure, 0.0, other.values)
+            other = replace(other, values=values, covariance=other.covariance * kept)
+        return replace(
+            self,
+            values=np.where(sure, 0.0, self.values),
+            spread=known_zeros(self.spread, sure),
+            covariances=tuple(covariance * kept for covariance in self.covariances),
+            unbiased=other,
+            impossible=tuple(impossible),
+        )
 
     @classmethod
     def from_draws(cls, values: Floats, draws: Floats, reasons: tuple[Reason, ...] = ()) -> Shares:
@@ -110,6 +131,8 @@ class Shares:
         Fieller's: all ratios t for which first - t second is not further from 0 than its error.
         Where the second share may be 0, that is no interval, and any ratio is possible.
         """
+        if self.impossible and self.impossible[0] and not self.impossible[1]:
+            return 0.0, 0.0
         if not self.covariances:
             ends = self.spread.interval(self.values, level)
             (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)

@@ -7,23 +7,31 @@ For every set of attributes that several tables share, the average of their marg
 weighted by its precision, and the tables are moved there by the least that does it: the difference
 is spread evenly over the cells that share the margin. Sets are taken from small to large, so that
 no later move undoes an earlier one. That is the weighted least squares solution.
+
+Cells that the study declares impossible become 0 and stay so: a difference is spread over the other
+cells. A move may then undo an earlier one a little, so that sets are gone through again until
+nothing moves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.errors import QueryError
-from castell.inference.reasons import Code, reason
+from castell.inference.intervals import Spread, known_zeros
+from castell.inference.reasons import Code, impossible_reasons, reason
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 from castell.results.joint import JointEstimate
 
 # Margins that differ by rounding alone are left as they are.
 ROUNDING = 1e-13
+MOST_SWEEPS = 1000
 
 
 def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
@@ -38,8 +46,27 @@ def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
         return []
     _check(family)
     tables: list[Floats] = [joint.probabilities for joint in family]
+    possible = [~joint.impossible for joint in family]
+    ruled = not all(each.all() for each in possible)
+    both = zip(tables, possible, strict=True)
+    tables = [np.where(able, table, 0.0) if table[~able].any() else table for table, able in both]
+    weights = cache(partial(_weights, family))
+    for _ in range(MOST_SWEEPS if ruled else 1):
+        if not _agree(family, tables, possible, weights):
+            break
+    return [_moved(joint, table) for joint, table in zip(family, tables, strict=True)]
+
+
+def _agree(
+    family: Sequence[JointEstimate],
+    tables: list[Floats],
+    possible: Sequence[NDArray[np.bool_]],
+    weights: Callable[[tuple[int, ...], tuple[str, ...]], Floats],
+) -> bool:
+    """Move tables to common margins, set by set; whether any had to move."""
+    moved = False
     for shared in shared_sets([joint.names for joint in family]):
-        holders = [i for i, joint in enumerate(family) if shared <= set(joint.names)]
+        holders = tuple(i for i, joint in enumerate(family) if shared <= set(joint.names))
         # In one order for all; the attributes of an estimate are in the order asked.
         order = tuple(name for name in family[0].study.names if name in shared)
         margins = [Table(family[i].names, tables[i]).project(order).values for i in holders]
@@ -48,20 +75,33 @@ def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
         if all(np.abs(margin - agreed).max() <= ROUNDING * size for margin in margins):
             continue
         if order:
-            agreed = np.average(margins, axis=0, weights=_weights(family, holders, order))
+            agreed = np.average(margins, axis=0, weights=weights(holders, order))
         for i, margin in zip(holders, margins, strict=True):
-            tables[i] = _shift_margin(tables[i], family[i].names, order, agreed - margin)
-    return [
-        joint
-        if table is joint.probabilities
-        else replace(
-            joint,
-            probabilities=table,
-            unprocessed=table,
-            reasons=(*joint.reasons, reason(Code.MADE_CONSISTENT)),
-        )
-        for joint, table in zip(family, tables, strict=True)
-    ]
+            gap = agreed - margin
+            tables[i] = _shift_margin(tables[i], family[i].names, order, gap, possible[i])
+        moved = True
+    return moved
+
+
+def _moved(joint: JointEstimate, table: Floats) -> JointEstimate:
+    if table is joint.probabilities:
+        return joint
+    told = [reason(Code.MADE_CONSISTENT)]
+    if Code.IMPOSSIBLE not in {each.code for each in joint.reasons}:
+        told = [*impossible_reasons(joint.study.schema, joint.names), *told]
+    return replace(
+        joint,
+        probabilities=table,
+        unprocessed=table,
+        spread=partial(_spread, joint),
+        reasons=(*joint.reasons, *told),
+    )
+
+
+def _spread(joint: JointEstimate, names: tuple[str, ...]) -> Spread:
+    schema = joint.study.schema
+    shape = [schema[name].size for name in names]
+    return known_zeros(joint.spread(names), schema.impossible.impossible_cells(names, shape))
 
 
 def shared_sets(sets: Sequence[Iterable[str]]) -> list[frozenset[str]]:
@@ -105,6 +145,17 @@ def _weights(
     return 1.0 / np.maximum(variances, 1e-200)
 
 
-def _shift_margin(table: Floats, names: Sequence[str], over: Sequence[str], gap: Floats) -> Floats:
-    """A table whose margin over some attributes was moved by `gap`, spread evenly."""
-    return np.asarray(table + Table(tuple(over), gap).along(names) * (gap.size / table.size))
+def _shift_margin(
+    table: Floats,
+    names: tuple[str, ...],
+    over: tuple[str, ...],
+    gap: Floats,
+    possible: NDArray[np.bool_],
+) -> Floats:
+    """A table whose margin over some attributes was moved by `gap`, spread evenly over the cells
+    that are possible."""
+    if possible.all():
+        return np.asarray(table + Table(over, gap).along(names) * (gap.size / table.size))
+    cells = Table(names, possible.astype(np.float64)).project(over).values
+    each = Table(over, gap / np.maximum(cells, 1.0)).along(names)
+    return np.asarray(table + np.where(possible, each, 0.0))

@@ -102,6 +102,11 @@ class JointEstimate:
     def shape(self) -> tuple[int, ...]:
         return tuple(attribute.size for attribute in self.attributes)
 
+    @property
+    def impossible(self) -> NDArray[np.bool_]:
+        """The cells that the study declares impossible, or that follow from what it declares."""
+        return self.study.schema.impossible.impossible_cells(self.names, self.shape)
+
     @cached_property
     def standard_errors(self) -> Floats:
         """The standard error of every cell; worked out when first asked for."""

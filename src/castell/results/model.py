@@ -17,6 +17,7 @@ from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import QueryError, ReportError
 from castell.estimators import Method, fit_counts, name_of
+from castell.inference.declared_zeros import contradictions
 from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
@@ -102,7 +103,7 @@ class Model:
             secure=self.counts.secure,
             checked=behind.checked,
             test=partial(self._test, order, solution.probabilities),
-            reasons=(*solution.reasons, _behind(behind)),
+            reasons=self._reasons(solution.reasons, behind),
             backend=self.counts.backend,
             earlier=self.earlier,
         )
@@ -133,7 +134,7 @@ class Model:
             source=self.source,
             checked=behind.checked,
             spread=found.spread,
-            reasons=(*found.reasons, _behind(behind)),
+            reasons=self._reasons(found.reasons, behind),
         )
 
     def difference(self, one: Values, other: Values) -> Difference:
@@ -142,7 +143,7 @@ class Model:
         queries = [self._query(each) for each in labels]
         found = self.fitted.shares(queries)
         behind = self.support(names_of(queries))
-        told = found.because(*found.reasons, _behind(behind))
+        told = found.because(*self._reasons(found.reasons, behind))
         return Difference.of(told, *labels, self.source, behind.checked)
 
     def conditional(self, asked: Values | str, *, given: Values) -> Conditional:
@@ -174,7 +175,7 @@ class Model:
             shares=tuple(found),
             source=self.source,
             checked=behind.checked,
-            reasons=(*found[0].reasons, _behind(behind)),
+            reasons=self._reasons(found[0].reasons, behind),
             backend=self.counts.backend,
         )
 
@@ -207,6 +208,10 @@ class Model:
             for a, column in zip(attributes, codes, strict=True)
         }
         return frame_of(columns, backend or self.counts.backend)
+
+    def _reasons(self, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
+        """Why an answer is as it is: what speaks against it first, what stands behind it last."""
+        return (*contradictions(self.counts, behind.names), *made, _behind(behind))
 
     def _labels(self, asked: Values) -> Labels:
         """The values asked for, as the schema writes them."""

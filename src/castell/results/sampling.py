@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.errors import OptionError, TableTooLargeError
+from castell.errors import MethodError, OptionError, TableTooLargeError
 from castell.inference.method import Fitted
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
@@ -15,6 +15,8 @@ Codes = list[NDArray[np.intp]]
 
 # So many people at a time: a draw holds a number for each of them and each value of an attribute.
 _STEP = 1 << 16
+# A model of which fewer than one of so many can be is none to draw from.
+_MOST_TRIES = 1000
 
 
 def sample_codes(
@@ -26,10 +28,22 @@ def sample_codes(
     generator = _generator(seed)
     if fitted.sample is None:
         return _from_table(_distribution(fitted, method, names), int(people), generator)
-    parts = [
-        fitted.sample(names, min(_STEP, int(people) - start), generator)
-        for start in range(0, int(people), _STEP)
-    ]
+    zeros = fitted.counts.study.schema.impossible
+    parts: list[Codes] = []
+    drawn = kept = 0
+    while kept < people:
+        step = min(_STEP, int(people) - kept)
+        columns = list(fitted.sample(names, step, generator))
+        drawn += step
+        # A method need not know of what is impossible: whoever cannot be is drawn again.
+        able = zeros.are_possible(dict(zip(names, columns, strict=True)))
+        parts.append([column[able] for column in columns])
+        kept += int(able.sum())
+        if kept < drawn / _MOST_TRIES:
+            raise MethodError(
+                f"{method} draws next to nobody who can be: {kept:,} of {drawn:,} people",
+                "draw from method 'auto' or 'latent', which use what the study declares impossible",
+            )
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
 
@@ -49,7 +63,11 @@ def _distribution(fitted: Fitted, method: str, names: tuple[str, ...]) -> Floats
             "name fewer attributes, model.sample(n, ['a', 'b']), or fit method 'latent', which "
             "draws any number of them",
         ) from None
-    return simplex(solution.probabilities)
+    table = np.zeros(solution.probabilities.shape)
+    schema = fitted.counts.study.schema
+    possible = ~schema.impossible.impossible_cells(names, table.shape)
+    table[possible] = simplex(solution.probabilities[possible])
+    return table
 
 
 def _from_table(table: Floats, people: int, generator: np.random.Generator) -> Codes:

@@ -75,7 +75,7 @@ def remarks(joint: LabelledTable, level: float = 0.95) -> list[str]:
     """What a careful reader wants to know besides the numbers."""
     table = joint.unprocessed
     low, high = joint.conf_int(level)
-    below = int(((low <= 0.0) & (high >= 0.0)).sum())
+    below = int(((low <= 0.0) & (high >= 0.0) & ~joint.impossible).sum())
     negative = float(-table[table < 0].sum())
     lines = list(joint.notes)
     if joint.verdict is Verdict.DOUBTFUL:

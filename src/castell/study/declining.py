@@ -36,6 +36,28 @@ def offers_decline(attribute: Attribute) -> bool:
     return any(_plain(value) in _KNOWN for value in attribute.values)
 
 
+def impossible_decline_warning(study: Study) -> str | None:
+    """What `castell check` says of a rule that declares declining impossible: anybody may decline.
+
+    "!none" is every value but "none", and so also the way not to answer.
+    """
+    schema = study.schema
+    caught = [
+        (name, schema[name].values[code])
+        for rule in schema.impossible
+        for name, codes in rule.codes
+        for code in codes
+        if _plain(schema[name].values[code]) in _KNOWN
+    ]
+    if not caught:
+        return None
+    listed = ", ".join(f"{name} = {value!r}" for name, value in dict.fromkeys(caught))
+    return (
+        f"rules of impossible hold {listed}: who declines to answer would be impossible; list the "
+        "values that are, without it"
+    )
+
+
 def price(size: int, epsilon: float) -> float:
     """How many times larger one more value makes the standard error of a rare value's share.
 

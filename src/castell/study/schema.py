@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from castell.errors import QueryError, SchemaError
+from castell.study.structural_zeros import StructuralZeros, structural_zeros
 from castell.study.texts import Translation, translations_of
 
 
@@ -145,11 +146,23 @@ def suggest(word: str, known: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Schema:
-    """The attributes of a study, in order."""
+    """The attributes of a study, in order, and combinations of their values that cannot occur.
+
+    `impossible` is a list of rules, each with values of two or more attributes that nobody has
+    together: a value, a list of values, or "!value" for all but that one.
+
+    >>> asked = [Attribute("smokes", ["never", "now"]), Attribute("brand", ["not asked", "A", "B"])]
+    >>> schema = Schema(asked, impossible=[{"smokes": "never", "brand": "!not asked"}])
+    >>> schema.impossible.document()
+    [{'brand': [1, 2], 'smokes': [0]}]
+    """
 
     attributes: tuple[Attribute, ...]
+    impossible: StructuralZeros
 
-    def __init__(self, attributes: Iterable[Attribute]) -> None:
+    def __init__(
+        self, attributes: Iterable[Attribute], impossible: Iterable[Mapping[str, object]] = ()
+    ) -> None:
         attributes = tuple(attributes)
         for attribute in attributes:
             if not isinstance(attribute, Attribute):
@@ -163,6 +176,7 @@ class Schema:
                     f"there are two attributes named {name!r}", "give each its own name"
                 )
         object.__setattr__(self, "attributes", attributes)
+        object.__setattr__(self, "impossible", structural_zeros(impossible, self.__getitem__))
 
     @property
     def names(self) -> tuple[str, ...]:

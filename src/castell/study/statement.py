@@ -16,6 +16,7 @@ from castell.display.one_line import one_line
 from castell.study import sentences
 from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
+from castell.study.rule_text import rules_told
 from castell.study.schema import Schema
 
 
@@ -74,6 +75,7 @@ class Statement:
             *sentences.groups(design),
             *sentences.limits(self.exposures, self.study.epsilon),
             sentences.forgery(self.exposures, design),
+            *rules_told(self.study.schema),
         ]
 
     def to_dict(self) -> dict[str, Any]:

@@ -149,6 +149,8 @@ class Study:
             ],
             **self.text.document(),
         }
+        if self.schema.impossible:
+            content["impossible"] = self.schema.impossible.document()
         if self.design.draw:
             # One block is drawn for each respondent, all alike or with these weights.
             weights = list(self.design.weights)
@@ -210,7 +212,7 @@ class Study:
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
         if (
             not isinstance(document, dict)
-            or set(document) - TEXTS - {"draw", "corrections"} != wanted
+            or set(document) - TEXTS - {"draw", "impossible", "corrections"} != wanted
         ):
             raise StudyError(
                 "this is not a published study", "take what castell check --publish wrote"
@@ -223,7 +225,7 @@ class Study:
         try:
             schema = _schema_of(document)
             listed = [(tuple(b["attributes"]), b["channel"]) for b in document["blocks"]]
-        except (KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, AttributeError, IndexError):
             raise StudyError("the published study is broken", "take it again") from None
         blocks = []
         for names, published in listed:
@@ -283,10 +285,17 @@ def _draw_weights(draw: Any) -> tuple[int, ...]:
 
 
 def _schema_of(document: Mapping[str, Any]) -> Schema:
-    return Schema(
+    asked = [
         Attribute(a["name"], a["values"], a["question"], a.get("translations"))
         for a in document["attributes"]
-    )
+    ]
+    values = {attribute.name: attribute.values for attribute in asked}
+    # Published by codes; a schema is told values.
+    rules = [
+        {name: [values[name][code] for code in codes] for name, codes in rule.items()}
+        for rule in document.get("impossible", [])
+    ]
+    return Schema(asked, rules)
 
 
 def _check_corrections(study: Study) -> None:

@@ -27,7 +27,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"not valid TOML ({error})", "correct the file") from None
     known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute", "channel"}
-    known |= {"correction"}
+    known |= {"impossible", "correction"}
     _only(content, known | TEXTS | {"collection", "page"}, "the study")
     # No part of the study, but a mistake in them is told all the same.
     CollectionTable.of(content)
@@ -67,7 +67,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     if clusters is None and content.get("design") == "clusters":
         raise StudyError("design is 'clusters'", 'add clusters = [["a", "b"], ["c"]]')
     return {
-        "schema": Schema(attributes),
+        "schema": Schema(attributes, content.get("impossible", [])),
         "epsilon": content.get("epsilon"),
         "design": content.get("design", "independent") if clusters is None else clusters,
         "shares": shares,

@@ -12,6 +12,7 @@ from castell.inference.inversion import Observed, Part, parts_of
 from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.leaves import leaf_residuals
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.restricted import Answers
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     CountedTable,
@@ -37,11 +38,17 @@ Key = tuple[int, int, int]  # which table of the reports, and which two attribut
 
 
 def mixture_error(
-    counts: Counts, mixture: Mixture, hyperparameters: Hyperparameters
+    counts: Counts,
+    mixture: Mixture,
+    hyperparameters: Hyperparameters,
+    fold_models: Sequence[Answers],
 ) -> AssociationError:
-    """The mean squared error of a mixture's associations, overall and of each pair."""
+    """The mean squared error of a mixture's associations, overall and of each pair.
+
+    `fold_models` are what it answers without each fold.
+    """
     found: dict[Pair, list[Residuals]] = {}
-    for pair, each in _residuals(counts, mixture, hyperparameters):
+    for pair, each in _residuals(counts, mixture, hyperparameters, fold_models):
         found.setdefault(pair, []).append(each)
     coarse = leaf_residuals(hyperparameters.held_out, hyperparameters.fold_models, mixture)
     for places, each in coarse:
@@ -51,7 +58,10 @@ def mixture_error(
 
 
 def _residuals(
-    counts: Counts, mixture: Mixture, hyperparameters: Hyperparameters
+    counts: Counts,
+    mixture: Mixture,
+    hyperparameters: Hyperparameters,
+    fold_models: Sequence[Answers],
 ) -> Iterator[tuple[Pair, Residuals]]:
     """For each pair of attributes that some table of the reports holds."""
     names = counts.study.names
@@ -70,11 +80,7 @@ def _residuals(
     step = -(-len(keys) // MOST_PAIRS)
     for key in keys[:: max(step, 1)]:
         _, one, two = key
-        held = [
-            (fold[key], m)
-            for fold, m in zip(folds, hyperparameters.fold_models, strict=True)
-            if key in fold
-        ]
+        held = [(fold[key], m) for fold, m in zip(folds, fold_models, strict=True) if key in fold]
         found = residuals(
             [view for view, _ in held],
             [m.table([one, two]) for _, m in held],

@@ -40,19 +40,27 @@ Models = tuple[Mixture, ...]
 
 @dataclass(frozen=True, eq=False)
 class TabledFold:
-    """Reports to fit to, reports held out, their tables, and the margins of the former."""
+    """Reports to fit to, reports held out, their tables, and the margins of the former.
+
+    `rules` is what is known of those to fit to without a report. Reports alone are the judge.
+    """
 
     reports: Fold
     training_tables: list[CountedTable]
     held_out_tables: list[CountedTable]
     margins: tuple[Floats, ...]
+    rules: tuple[CountedTable, ...] = ()
 
     @classmethod
-    def of(cls, every: Sequence[CountedTable], reports: Fold) -> TabledFold:
+    def of(
+        cls, every: Sequence[CountedTable], reports: Fold, known: Sequence[CountedTable] = ()
+    ) -> TabledFold:
         unseen = sufficient_statistics(reports.held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
         margins = fit_margins(seen, uniform(reports.held_out.study.schema.sizes))
-        return cls(reports, seen, unseen, margins)
+        training = reports.training.n / max(reports.training.n + reports.held_out.n, 1)
+        rules = tuple(table.with_counts(table.counts * training) for table in known)
+        return cls(reports, seen, unseen, margins, rules)
 
     @cached_property
     def training_rows(self) -> ReportRows:
@@ -112,10 +120,17 @@ def affordable_report_steps(counts: Counts, classes: int, fits: int) -> int:
 
 
 def cross_validate(
-    counts: Counts, every: Sequence[CountedTable], classes: int | None, steps: int | None
+    counts: Counts,
+    every: Sequence[CountedTable],
+    classes: int | None,
+    steps: int | None,
+    known: Sequence[CountedTable] = (),
 ) -> Hyperparameters:
-    """The hyper-parameters of the best cross-validated log-likelihood, as far as left open."""
-    tabled = [TabledFold.of(every, fold) for fold in folds_of(counts)]
+    """The hyper-parameters of the best cross-validated log-likelihood, as far as left open.
+
+    `known` is what is known of everybody without a report (`possible_table`).
+    """
+    tabled = [TabledFold.of(every, fold, known) for fold in folds_of(counts)]
     held_out = tuple(fold.held_out_tables for fold in tabled)
     (many, scale, far), models = _choose_classes_and_steps(every, tabled, classes, steps)
     if not far:
@@ -150,7 +165,9 @@ def _choose_classes_and_steps(
         return chosen, models
     for many, scale in _starts(every, classes):
         fits = [
-            OverRelaxedEM(random_start(f.margins, many, scale, generator), f.training_tables)
+            OverRelaxedEM(
+                random_start(f.margins, many, scale, generator), [*f.training_tables, *f.rules]
+            )
             for f in folds
         ]
         peak, last = -np.inf, 0
@@ -193,7 +210,9 @@ def _choose_report_steps(
     most = affordable_report_steps(counts, classes, FOLDS)
     if not most or any(min(f.reports.training.n, f.reports.held_out.n) == 0 for f in folds):
         return 0, 0.0, models
-    fits = [OverRelaxedEM(m, [f.training_rows]) for m, f in zip(models, folds, strict=True)]
+    fits = [
+        OverRelaxedEM(m, [f.training_rows, *f.rules]) for m, f in zip(models, folds, strict=True)
+    ]
     chosen, best, refined = 0, _row_log_likelihood(models, folds), models
     every = SETTINGS.check_every
     for step in range(every, most + 1, every):

@@ -33,9 +33,16 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
+from castell.inference.latent.possible_table import possible_tables
 from castell.inference.latent.report_rows import ReportRows, report_rows
+from castell.inference.latent.restricted import Answers, restrict
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.sufficient_statistics import CountedTable, sufficient_statistics
+from castell.inference.latent.sufficient_statistics import (
+    CountedTable,
+    Statistics,
+    composite_log_likelihood,
+    sufficient_statistics,
+)
 from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
@@ -79,15 +86,21 @@ class Latent:
         """Whether any association was found."""
         return self.hyperparameters.steps > 0
 
-    @property
-    def fold_models(self) -> tuple[Mixture, ...]:
+    @cached_property
+    def answers(self) -> Answers:
+        """What the mixture says of combinations that can occur."""
+        return restrict(self.mixture, self.counts.study.schema)
+
+    @cached_property
+    def fold_models(self) -> tuple[Answers, ...]:
         """What the hyper-parameters give without each fold."""
-        return self.hyperparameters.fold_models
+        schema = self.counts.study.schema
+        return tuple(restrict(model, schema) for model in self.hyperparameters.fold_models)
 
     @cached_property
     def intervals(self) -> ModelIntervals:
         """How far its answers may be off."""
-        error = mixture_error(self.counts, self.mixture, self.hyperparameters)
+        error = mixture_error(self.counts, self.mixture, self.hyperparameters, self.fold_models)
         coarse = leaf_tables(self.statistics)
         if not coarse:
             return ModelIntervals(ModelError(Margins(self.counts), error))
@@ -96,21 +109,21 @@ class Latent:
         return ModelIntervals(ModelError(margins, error))
 
     def table(self, names: Sequence[str]) -> Floats:
-        return self.mixture.table(self.places(names))
+        return self.answers.table(self.places(names))
 
     def places(self, names: Sequence[str]) -> list[int]:
         return [self.counts.study.names.index(name) for name in names]
 
     def share(self, query: Query) -> float:
         """The share of a product query."""
-        return self.mixture.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
+        return self.answers.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
 
     def sample(
         self, names: Sequence[str], people: int, generator: np.random.Generator
     ) -> list[NDArray[np.intp]]:
         """Synthetic people: the codes of some attributes."""
         self.intervals.require_reports(names)
-        columns = self.mixture.sample(people, generator)
+        columns = self.answers.sample(people, generator)
         return [columns[place] for place in self.places(names)]
 
     def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
@@ -156,8 +169,13 @@ class Latent:
 def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
     """Cross-validate what was left open, then fit to all reports."""
     statistics = sufficient_statistics(counts)
+    rules: list[CountedTable] = []
     if classes is None or steps is None:
-        hyperparameters = cross_validate(counts, statistics, classes, steps)
+        weights = SETTINGS.rule_weights if counts.study.schema.impossible else (0.0,)
+        tried = [possible_tables(counts, weight) for weight in weights]
+        every = [cross_validate(counts, statistics, classes, steps, each) for each in tried]
+        best = max(range(len(every)), key=lambda k: _cross_validated(every[k]))
+        hyperparameters, rules = every[best], tried[best]
     else:
         hyperparameters = Hyperparameters(
             classes,
@@ -187,8 +205,17 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
         )
         rows = report_rows(counts)
     rounds = min(starts, max(SETTINGS.fewest_starts, room))
-    fits = [fit_once(hyperparameters, statistics, rows, margins, generator) for _ in range(rounds)]
+    fits = [
+        fit_once(hyperparameters, statistics, rows, margins, generator, rules)
+        for _ in range(rounds)
+    ]
     return Latent(counts, statistics, average(fits), margins, hyperparameters, rounds)
+
+
+def _cross_validated(hyperparameters: Hyperparameters) -> float:
+    """The log-likelihood of held-out reports under the models fitted without them."""
+    pairs = zip(hyperparameters.fold_models, hyperparameters.held_out, strict=True)
+    return sum(composite_log_likelihood(model, tables) for model, tables in pairs)
 
 
 def fit_once(
@@ -197,12 +224,14 @@ def fit_once(
     rows: ReportRows | None,
     margins: Sequence[Floats],
     generator: np.random.Generator,
+    rules: Sequence[CountedTable] = (),
 ) -> Mixture:
     """One fit: through tables, then through the reports one by one, then shrunk."""
     mixture = random_start(margins, hyperparameters.classes, hyperparameters.start_scale, generator)
-    mixture = OverRelaxedEM(mixture, tables).run(hyperparameters.steps)
+    mixture = OverRelaxedEM(mixture, [*tables, *rules]).run(hyperparameters.steps)
     if rows is not None:
-        further = OverRelaxedEM(mixture, [rows]).run(hyperparameters.report_steps)
+        every: list[Statistics] = [rows, *rules]
+        further = OverRelaxedEM(mixture, every).run(hyperparameters.report_steps)
         mixture = average(
             [mixture, further], [1.0 - hyperparameters.report_weight, hyperparameters.report_weight]
         )

@@ -36,6 +36,8 @@ class Settings:
     # likelihoods does not hold for composite ones, so it was simulated: where independence holds,
     # it was left in 8, 0, 2 and 12 of 100 collections of four designs.
     least_gain: float = 4.0
+    # What rules of what is impossible count for, in parts of what the reports are worth.
+    rule_weights: tuple[float, ...] = (1.0, 0.1, 0.0)
     # Shrinkage coefficients and weights tried, how often to go over all attributes, and the same
     # for margins.
     weights: tuple[float, ...] = tuple(k / 20 for k in range(21))

@@ -11,6 +11,7 @@ from functools import cache
 
 from castell.counting import Counts
 from castell.results.joint import JointEstimate
+from castell.results.trust.declared_rules import declared_rules
 from castell.results.trust.drift import drift, homogeneity
 from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
 from castell.results.trust.raw_tables import Sight, sights
@@ -28,6 +29,7 @@ __all__ = [
     "Signal",
     "below_noise",
     "contributions",
+    "declared_rules",
     "drift",
     "homogeneity",
     "influence",
@@ -58,4 +60,5 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
             "negative", NEGATIVE, lambda: negative_mass(*(sight.raw for sight in find_sights()))
         ),
         where_possible("influence", INFLUENCE, lambda: influence(*find_sights())),
+        *([declared_rules(counts)] if counts.study.schema.impossible else []),
     )

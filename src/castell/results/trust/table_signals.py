@@ -46,8 +46,8 @@ def standard_errors(joint: JointEstimate, level: float = 0.95) -> Signal:
 def below_noise(joint: JointEstimate, level: float = 0.95) -> Signal:
     """Cells that cannot be told from zero."""
     low, high = joint.conf_int(level)
-    hidden = int(((low <= 0.0) & (high >= 0.0)).sum())
-    cells = joint.probabilities.size
+    possible = ~joint.impossible
+    hidden, cells = int(((low <= 0.0) & (high >= 0.0) & possible).sum()), int(possible.sum())
     many = 2 * hidden > cells
     text = f"{hidden:,} of {cells:,} cells cannot be told from zero at the {percent(level)} level."
     if many:
