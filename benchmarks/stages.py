@@ -23,7 +23,8 @@ import numpy as np
 import castell
 from benchmarks._text import grid
 from benchmarks._trials import DATA, people_of
-from castell import Model, Reports, Study, plan_next
+from benchmarks.structural_zeros import RULES
+from castell import Model, Reports, Schema, Study, plan_next
 from experiments.datasets.population import Population
 from experiments.harness import draw_sets
 
@@ -39,10 +40,12 @@ class Case:
     epsilon: float
     design: str
     ends: tuple[float, ...]
+    rules: bool = False  # with combinations declared impossible, of Adult
 
 
 CASES = (
     Case("adult", 4.0, "cover", (0.1,)),
+    Case("adult", 4.0, "cover", (0.1,), rules=True),
     Case("adult", 1.0, "pairs", (0.15, 0.5)),
     Case("nursery", 4.0, "cover", (0.1,)),
     Case("german", 4.0, "cover", (0.1,)),
@@ -59,7 +62,8 @@ def run(quick: bool) -> dict[str, Any]:
 def measure(case: Case, seeds: Sequence[int]) -> dict[str, Any]:
     """One stage and several, for each of some collections."""
     people = people_of(case.data)
-    study = Study(people.schema, epsilon=case.epsilon, design=case.design, name=case.data)
+    schema = Schema(people.schema, impossible=RULES) if case.rules else people.schema
+    study = Study(schema, epsilon=case.epsilon, design=case.design, name=case.data)
     rounds = [_round(people, study, case, seed) for seed in seeds]
     return {**asdict(case), "n": people.n, "note": people.note, "rounds": rounds}
 
@@ -123,7 +127,7 @@ def show(result: dict[str, Any]) -> str:
         )
         rows.append(
             [
-                case["data"],
+                case["data"] + " with rules" * case["rules"],
                 f"{case['design']}, {ends}",
                 f"{case['n']:,}",
                 f"{case['epsilon']:g}",
@@ -148,12 +152,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--epsilon", type=float, default=4.0, help="what a respondent spends")
     parser.add_argument("--design", default="cover", help="of the first stage")
     parser.add_argument("--ends", default="0.1", help="where stages end: 0.15,0.5")
+    parser.add_argument("--rules", action="store_true", help="with what is impossible in Adult")
     parser.add_argument("--repeats", type=int, default=8)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--json", type=Path, help="write all numbers")
     given = parser.parse_args(arguments)
     ends = tuple(float(end) for end in given.ends.split(","))
-    case = Case(given.data, given.epsilon, given.design, ends)
+    if given.rules and given.data != "adult":
+        parser.error("--rules are those of adult")
+    case = Case(given.data, given.epsilon, given.design, ends, given.rules)
     result = {"cases": [measure(case, range(given.first, given.first + given.repeats))]}
     print(show(result))
     if given.json:

@@ -210,7 +210,7 @@ def test_the_command_says_what_python_says(tmp_path: Path) -> None:
     assert told.endswith("\n".join(statement.words()) + "\n")
     as_json = subprocess.run([*program, "--json"], capture_output=True, text=True, check=True)
     # The file says nothing of when it collects, and nothing was corrected.
-    nothing = {"opens": None, "closes": None, "corrections": []}
+    nothing: dict[str, object] = {"opens": None, "closes": None, "corrections": []}
     assert json.loads(as_json.stdout) == {**statement.to_dict(), **nothing}
     for entry, exposure in zip(statement.to_dict()["attributes"], statement.exposures, strict=True):
         assert entry["best_guess"] == entry["best_guess_if_drawn"] == exposure.best_guess

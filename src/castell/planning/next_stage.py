@@ -24,7 +24,7 @@ from castell.device.respond import block_codes, draw_blocks, report_columns
 from castell.errors import OptionError
 from castell.inference.latent.cross_validation import fit_margins, uniform
 from castell.inference.latent.em import OverRelaxedEM
-from castell.inference.latent.mixture import Mixture, random_start
+from castell.inference.latent.mixture import random_start
 from castell.inference.latent.model import Latent, learn, one_thread
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import sufficient_statistics
@@ -76,10 +76,8 @@ def plan_next(
     wanted = Wanted.of(counts.study.schema, tables, shares)
     tell(0.0)
     fitted = learn(counts, None, None, SETTINGS.starts)
-    mixture = fitted.mixture
-    generator = np.random.default_rng(seed)
     tell(0.2)
-    planned, blocks, known, expected = _plan(counts, mixture, wanted, n, generator)
+    planned, blocks, known, expected = _plan(fitted, wanted, n, np.random.default_rng(seed))
     present = counts.study
     now, then = 0.0, 0.0
     repeats = min(MOST_REPEATS, -(-ENOUGH // wanted.many))
@@ -93,13 +91,13 @@ def plan_next(
 
 @one_thread()
 def _plan(
-    counts: Counts, mixture: Mixture, wanted: Wanted, n: int, generator: np.random.Generator
+    fitted: Latent, wanted: Wanted, n: int, generator: np.random.Generator
 ) -> tuple[Study, list[PlannedBlock], float, float]:
-    study = counts.study
-    people, sizes = mixture.sample(PEOPLE, generator), study.schema.sizes
+    study = fitted.counts.study
+    people, sizes = fitted.answers.sample(PEOPLE, generator), study.schema.sizes
     epsilon = _budget(study)
     open_ = uncertainty(people, sizes, wanted.indicators(people))
-    known = open_.after(_information(counts, open_))
+    known = open_.after(_information(fitted.counts, open_))
     offered = list(candidates(people, sizes, float(epsilon), generator))
     forward = {many: best_channel(many, epsilon).forward for many in {c.many for c in offered}}
     roots = [root_information(known.scores, c.codes, c.many, forward[c.many]) for c in offered]
@@ -155,7 +153,7 @@ def _simulate(fitted: Latent, study: Study, n: int, wanted: Wanted, seed: int) -
 
     Their truth is known: a fit is stopped where it is nearest to it, for every design alike.
     """
-    truth = fitted.mixture
+    truth = fitted.answers
     parts = [(part.study, part.n) for part in stages_of(fitted.counts) if part.n]
     generator, words = np.random.default_rng([seed, 1]), seeded_words(seed)
     found: list[Counts] = []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from castell.display.one_line import one_line
 from castell.errors import OptionError
-from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.restricted import Answers
 from castell.results.canvas import BLUE, load_altair
 from castell.study.design import Block
 from castell.study.schema import Schema
@@ -83,7 +83,7 @@ class Wanted:
         """How many tables and shares are wanted."""
         return len(self._listed) + len(self.shares)
 
-    def error(self, fitted: Mixture, truth: Mixture) -> float:
+    def error(self, fitted: Answers, truth: Answers) -> float:
         """The largest error of a cell, on average over what is wanted."""
         errors = [float(np.abs(fitted.table(t) - truth.table(t)).max()) for t in self._listed]
         errors += [abs(fitted.share(s) - truth.share(s)) for s in self.shares]
