@@ -108,3 +108,17 @@ def test_it_stays_until_told_to_end(told_to: signal.Signals, code: int) -> None:
         assert process.wait(30) == code
     with pytest.raises(httpx.ConnectError):
         _get(address, told["token"])
+
+
+def test_it_ends_with_its_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[livedemo.LiveDemo] = []
+
+    def filled(demo: livedemo.LiveDemo, *_: object) -> int:
+        found.append(demo)
+        demo.process.terminate()
+        return 0
+
+    monkeypatch.setattr(livedemo, "fill", filled)
+    with pytest.raises(CastellError, match="the collector has ended"):
+        run_live(1, 6.0, 0, browser=False, stay=True, as_json=True)
+    assert found[0].process.returncode is not None

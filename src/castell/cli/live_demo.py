@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -46,6 +45,7 @@ class LiveDemo:
     address: str
     token: str
     store: Path
+    process: subprocess.Popen[str]
 
     @property
     def survey(self) -> str:
@@ -82,7 +82,7 @@ def collecting(*, epsilon: float, port: int = 0) -> Iterator[LiveDemo]:
                 reason = said.read_text(encoding="utf-8").strip().removeprefix("castell: ")
                 raise StoreError("the collector did not start", reason or "try again")
             told = json.loads(line)
-            yield LiveDemo(Study.load(path), told["address"], told["token"], store)
+            yield LiveDemo(Study.load(path), told["address"], told["token"], store, process)
         finally:
             process.terminate()
             process.communicate()  # waits, and closes what it said
@@ -134,7 +134,7 @@ def run_live(
         if stay:
             if not as_json:
                 print("Ctrl-C ends the collector and forgets its reports.", flush=True)
-            _until_interrupted()
+            _stay(demo)
 
 
 @contextmanager
@@ -154,9 +154,10 @@ def _ending_in_good_order() -> Iterator[None]:
             signal.signal(one, handler)
 
 
-def _until_interrupted() -> None:
+def _stay(demo: LiveDemo) -> None:
+    """Until somebody interrupts, or the collector ends by itself."""
     try:
-        while True:
-            time.sleep(3600)
+        demo.process.wait()
     except KeyboardInterrupt:
         return
+    raise StoreError("the collector has ended", "start the demo again")
