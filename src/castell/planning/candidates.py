@@ -26,8 +26,8 @@ Codes = NDArray[np.intp]
 RARE = (0.0, 0.02, 0.05, 0.1)
 WIDEST_GRID, WIDEST_TREE = 4, 5
 MOST_CODES = 64
-# Where there are more sets of attributes, some of them are tried.
-MOST_SETS = 400
+# Where there are more sets of attributes, some of each width are tried: most of them pairs.
+MOST_SETS = {1: 400, 2: 400, 3: 100, 4: 100}
 TREES = 400
 
 
@@ -94,10 +94,10 @@ def _all(
 def _sets(attributes: int, generator: np.random.Generator) -> Iterator[tuple[int, ...]]:
     """Sets of one to four attributes: all of them, or some of each width."""
     for width in range(1, min(WIDEST_GRID, attributes) + 1):
-        if math.comb(attributes, width) <= MOST_SETS:
+        if math.comb(attributes, width) <= MOST_SETS[width]:
             yield from combinations(range(attributes), width)
         else:
-            for _ in range(MOST_SETS):
+            for _ in range(MOST_SETS[width]):
                 chosen = generator.choice(attributes, width, replace=False)
                 yield tuple(sorted(chosen.tolist()))
 

@@ -47,8 +47,9 @@ PEOPLE = 8000
 SELDOM = 25
 # Simulations of each design: so many that the errors of about this many tables are averaged.
 ENOUGH, MOST_REPEATS = 60, 10
-# Steps of a fit in a simulation: with much noise it crawls for long and gains little.
-MOST_STEPS = 200
+# Steps of a fit in a simulation: with much noise it crawls for long and gains little. Wide studies
+# have many tables and get fewer steps, never less than the last.
+MOST_STEPS, TABLE_STEPS, FEWEST_STEPS = 200, 50_000, 20
 
 
 def plan_next(
@@ -170,7 +171,8 @@ def _simulate(fitted: Latent, study: Study, n: int, wanted: Wanted, seed: int) -
         random_start(margins, chosen.classes, chosen.start_scale, generator), statistics
     )
     least, best = wanted.error(em.mixture, truth), 0
-    for step in range(0, MOST_STEPS, SETTINGS.check_every):
+    most = max(FEWEST_STEPS, min(MOST_STEPS, TABLE_STEPS // len(statistics)))
+    for step in range(0, most, SETTINGS.check_every):
         error = wanted.error(em.run(SETTINGS.check_every), truth)
         if error < least:
             least, best = error, step
