@@ -71,7 +71,7 @@ ORDER = {
         "copies",
         "correcting",
         "places",
-        "planning",
+        "served_studies",
         "announcing",
         "invitation_cards",
         "commands",
@@ -136,7 +136,7 @@ def test_methods_import_no_other_method() -> None:
         if method != "__init__":
             wrong = sorted(other for other in others if not other.startswith("_"))
             wrong += ["__init__"] * ("__init__" in others)
-            assert not wrong, f"{method} imports {', '.join(wrong)}; share it in a file _name.py"
+            assert not wrong, f"{method} imports {', '.join(wrong)}; share it in inference/"
 
 
 def test_forward_imports_are_few_and_needed() -> None:

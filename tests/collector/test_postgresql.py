@@ -13,8 +13,8 @@ from sqlalchemy import create_engine, insert
 
 from castell.collector.store import Store, StoreError, Submission, open_store, tables
 from castell.collector.store.invitations import new_invitation
-from castell.collector.store.migrating import VERSION_TABLE, migrate
 from castell.collector.store.postgresql import PostgresqlStore
+from castell.collector.store.postgresql_migrations import VERSION_TABLE, migrate
 from castell.collector.store.store import Row, report_key
 from castell.collector.store.tables import about, metadata
 from tests.collector import postgres

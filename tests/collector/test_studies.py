@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from castell import Attribute, Schema, Study
 from castell.collector.app import study_app
 from castell.collector.commands import default_store
-from castell.collector.planning import Plan, plan
+from castell.collector.served_studies import Plan, plan
 from castell.collector.settings import State
 from castell.collector.store import open_store
 from castell.collector.store.tokens import Role, Token, token_hash

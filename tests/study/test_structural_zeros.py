@@ -11,8 +11,8 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from castell.errors import SchemaError, StudyError
-from castell.study.rule_text import rule_text, rules_told
 from castell.study.structural_zeros import MOST_RULES
+from castell.study.structural_zeros_text import rule_text, rules_told
 
 SEX = Attribute("sex", ["Female", "Male"])
 ROLE = Attribute("role", ["Husband", "Wife", "Own child"])

@@ -1,4 +1,4 @@
-"""The command line: one file of verbs, and what they print.
+"""The command line: the verbs, and what they print.
 
 Imports everything; nothing imports it but `python -m castell`.
 """

@@ -110,7 +110,7 @@ def check(
 
     Opening hours and corrected words are shown too, where the study has some.
     """
-    from castell.cli.checking import collection_document, collection_words, hours_warning
+    from castell.cli.check_collection import collection_document, collection_words, hours_warning
     from castell.collector.browser_channels import browser_warning
     from castell.collector.look import load_look, look_warnings
     from castell.study.collection_table import load_collection_table

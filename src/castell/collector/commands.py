@@ -109,7 +109,7 @@ def serve(
         from castell.collector.announcing import announcement, told
         from castell.collector.browser_channels import browser_warning
         from castell.collector.look import look_warnings
-        from castell.collector.planning import plan
+        from castell.collector.served_studies import plan
         from castell.collector.serving import check_proxies, listen, run
         from castell.collector.settings import ConnectionLimits, Settings
         from castell.collector.store.tokens import new_token

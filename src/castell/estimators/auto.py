@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from castell.counting import Counts, folds_of, is_coarse, samples_of
 from castell.inference.inversion import Observed, Query, names_of, observe
 from castell.inference.latent.model import Latent, learn
-from castell.inference.latent.restricted import Answers
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.structural_zero_mixture import Answers
 from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.model_averaging import (
     HeldOutFold,

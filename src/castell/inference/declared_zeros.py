@@ -17,8 +17,8 @@ from castell.counting.counts import once
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import product_shares
 from castell.inference.support import support
-from castell.study.rule_text import rule_text
 from castell.study.structural_zeros import Rule
+from castell.study.structural_zeros_text import rule_text
 
 # A study is told that its reports contradict it by chance once in a thousand, at most.
 ALARM = 1e-3

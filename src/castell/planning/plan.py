@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from castell.display.one_line import one_line
 from castell.errors import OptionError
-from castell.inference.latent.restricted import Answers
+from castell.inference.latent.structural_zero_mixture import Answers
 from castell.results.canvas import BLUE, load_altair
 from castell.study.design import Block
 from castell.study.schema import Schema

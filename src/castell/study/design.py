@@ -27,8 +27,8 @@ from castell.channels import (
 from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
 from castell.errors import StudyError
 from castell.numbers import is_whole
+from castell.study.block_channels import Channels, own_channels
 from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
-from castell.study.own_channels import Channels, own_channels
 from castell.study.schema import Schema, suggest
 
 

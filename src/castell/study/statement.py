@@ -16,8 +16,8 @@ from castell.display.one_line import one_line
 from castell.study import sentences
 from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
-from castell.study.rule_text import rules_told
 from castell.study.schema import Schema
+from castell.study.structural_zeros_text import rules_told
 
 
 class Stated(Protocol):

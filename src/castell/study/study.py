@@ -25,6 +25,7 @@ from castell.channels import MAX_TOTAL, Kinds, PartitionResponse, channel_of, ch
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import CastellError, StudyError
+from castell.study.block_channels import Channels
 from castell.study.canonical import canonical, digest_of
 from castell.study.corrections import (
     Correction,
@@ -34,7 +35,6 @@ from castell.study.corrections import (
 )
 from castell.study.design import Block, Design, build
 from castell.study.html import attribute_table
-from castell.study.own_channels import Channels
 from castell.study.schema import Attribute, Schema
 from castell.study.study_json import save
 from castell.study.texts import StudyText

@@ -45,8 +45,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from castell.collector.store.administration import INVITATIONS, PAUSED, rules_of
 from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
-from castell.collector.store.migrating import migrate
 from castell.collector.store.packing import Packing
+from castell.collector.store.postgresql_migrations import migrate
 from castell.collector.store.spool import Spool
 from castell.collector.store.spooled import SpooledStore
 from castell.collector.store.spoolfolder import VARIABLE, folder_name, spool_folder

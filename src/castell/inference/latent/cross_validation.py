@@ -128,7 +128,7 @@ def cross_validate(
 ) -> Hyperparameters:
     """The hyper-parameters of the best cross-validated log-likelihood, as far as left open.
 
-    `known` is what is known of everybody without a report (`possible_table`).
+    `known` is what is known of everybody without a report (`structural_zero_likelihood`).
     """
     tabled = [TabledFold.of(every, fold, known) for fold in folds_of(counts)]
     held_out = tuple(fold.held_out_tables for fold in tabled)

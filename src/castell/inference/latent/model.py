@@ -33,10 +33,10 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
-from castell.inference.latent.possible_table import possible_tables
 from castell.inference.latent.report_rows import ReportRows, report_rows
-from castell.inference.latent.restricted import Answers, restrict
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.structural_zero_likelihood import possible_tables
+from castell.inference.latent.structural_zero_mixture import Answers, restrict
 from castell.inference.latent.sufficient_statistics import (
     CountedTable,
     Statistics,

@@ -11,11 +11,11 @@ from functools import cache
 
 from castell.counting import Counts
 from castell.results.joint import JointEstimate
-from castell.results.trust.declared_rules import declared_rules
 from castell.results.trust.drift import drift, homogeneity
 from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
 from castell.results.trust.raw_tables import Sight, sights
 from castell.results.trust.signal import Signal, points, unknown, where_possible
+from castell.results.trust.structural_zeros import declared_rules
 from castell.results.trust.table_signals import (
     NEGATIVE,
     below_noise,

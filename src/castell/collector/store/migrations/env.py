@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from castell.collector.store.migrating import VERSION_TABLE
+from castell.collector.store.postgresql_migrations import VERSION_TABLE
 from castell.collector.store.tables import metadata
 
 context.configure(

@@ -6,7 +6,7 @@ from castell.counting import Counts
 from castell.inference.chisquare import p_text
 from castell.inference.declared_zeros import ALARM, RuleTest, rule_tests
 from castell.results.trust.signal import Signal, unknown
-from castell.study.rule_text import rule_text
+from castell.study.structural_zeros_text import rule_text
 
 TITLE = "Combinations declared impossible"
 

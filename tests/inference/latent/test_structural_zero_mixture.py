@@ -11,14 +11,14 @@ import castell
 from castell import Attribute, Schema, Study
 from castell.counting import MemoryCounts
 from castell.inference.chisquare import tail
-from castell.inference.latent import restricted
+from castell.inference.latent import structural_zero_mixture
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.possible_table import (
+from castell.inference.latent.structural_zero_likelihood import (
     PossibleTable,
     possible_tables,
     worth_without_noise,
 )
-from castell.inference.latent.restricted import RestrictedMixture, restrict
+from castell.inference.latent.structural_zero_mixture import RestrictedMixture, restrict
 from castell.inference.raking import rake
 from castell.linear.operators import Floats
 from tests.populations import collect
@@ -63,7 +63,7 @@ def test_tables_are_the_mixture_on_what_is_possible(
     classes: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is asked for, and however few classes are looked at at once."""
-    monkeypatch.setattr(restricted, "MOST_NUMBERS", room)
+    monkeypatch.setattr(structural_zero_mixture, "MOST_NUMBERS", room)
     model = plain(mixture(classes, seed=classes))
     whole = model.mixture.table(range(5)) * mask()
     whole /= whole.sum()
@@ -109,7 +109,7 @@ def test_a_code_without_a_chance_is_never_drawn() -> None:
             return np.full(many, np.nextafter(1.0, 0.0))
 
     rows = np.array([[0.3, 0.7, 0.0], [0.1, 0.2, 0.0], [0.0, 5e-324, 0.0]])
-    assert restricted._draw(rows, Last()).tolist() == [1, 1, 1]  # type: ignore[arg-type]
+    assert structural_zero_mixture._draw(rows, Last()).tolist() == [1, 1, 1]  # type: ignore[arg-type]
 
 
 def test_without_rules_it_is_the_mixture_itself() -> None:
