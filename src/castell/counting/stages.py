@@ -20,21 +20,10 @@ from castell.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)
-class Stages:
-    """The counts of several studies. `study` is the last of them.
-
-    They have no table in common, since their reports are of different kinds: ask their samples.
-    """
+class _Parts:
+    """Reports in several parts, as far as it does not matter of which studies they are."""
 
     parts: tuple[Counts, ...]
-
-    @property
-    def studies(self) -> tuple[Study, ...]:
-        return tuple(part.study for part in self.parts)
-
-    @property
-    def study(self) -> Study:
-        return self.parts[-1].study
 
     @property
     def secure(self) -> bool:
@@ -47,6 +36,22 @@ class Stages:
     @property
     def n(self) -> int:
         return sum(part.n for part in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Stages(_Parts):
+    """The counts of several studies. `study` is the last of them.
+
+    They have no table in common, since their reports are of different kinds: ask their samples.
+    """
+
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        return tuple(part.study for part in self.parts)
+
+    @property
+    def study(self) -> Study:
+        return self.parts[-1].study
 
     def table(self, axes: Sequence[Axis]) -> Integers:  # noqa: ARG002
         _no_table()
@@ -62,26 +67,12 @@ class Stages:
 
 
 @dataclass(frozen=True, eq=False)
-class Concatenated(ByBatches):
+class Concatenated(_Parts, ByBatches):
     """Reports of one study that are kept in several places, as one."""
-
-    parts: tuple[Counts, ...]
 
     @property
     def study(self) -> Study:
         return self.parts[0].study
-
-    @property
-    def secure(self) -> bool:
-        return all(part.secure for part in self.parts)
-
-    @property
-    def backend(self) -> str | None:
-        return self.parts[-1].backend
-
-    @property
-    def n(self) -> int:
-        return sum(part.n for part in self.parts)
 
     def table(self, axes: Sequence[Axis]) -> Integers:
         return _added(part.table(axes) for part in self.parts)

@@ -194,14 +194,19 @@ def check_options(method: Method, studies: Sequence[Study], options: Mapping[str
             )
 
 
+def require_reports(counts: Counts) -> None:
+    """Refuse to estimate from nothing."""
+    if counts.n == 0:
+        raise ReportError("there are no reports", "collect some before estimating")
+
+
 def fit_counts(counts: Counts, method: Method, options: dict[str, Any]) -> Fitted:
     """Fit one method; what it cannot read is an error, never ignored, and comes before the work."""
     fit = _fit(method)
     studies = studies_of(counts)
     check_reads(method, *studies)
     check_options(method, studies, options)
-    if counts.n == 0:
-        raise ReportError("there are no reports", "collect some before estimating")
+    require_reports(counts)
     plugin = _added().get(method) if isinstance(method, str) else None
     try:
         fitted = fit(counts, **options)

@@ -10,18 +10,17 @@ reports, which are private already (sequentially interactive local privacy).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import PartitionResponse, best_channel
-from castell.channels.budget import as_decimal
-from castell.counting import Counts, MemoryCounts, join_stages, samples_of, stages_of
+from castell.counting import Counts, MemoryCounts, join_stages, samples_of, stages_of, studies_of
 from castell.device.random_words import seeded_words
 from castell.device.respond import block_codes, draw_blocks, report_columns
 from castell.errors import OptionError
+from castell.estimators import check_reads, require_reports
 from castell.inference.latent.cross_validation import fit_margins, uniform
 from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import random_start
@@ -35,7 +34,7 @@ from castell.planning.candidates import Candidate, candidates
 from castell.planning.plan import NextStage, PlannedBlock, Wanted
 from castell.planning.uncertainty import Uncertainty, root_information, uncertainty
 from castell.reports.reports import Reports
-from castell.results.model import Collected, counts_of, fit
+from castell.results.model import Collected, counts_of
 from castell.study.design import Block, Design
 from castell.study.study import Study
 
@@ -70,10 +69,9 @@ def plan_next(
     if not is_whole(n, 1):
         raise OptionError(f"n is {n!r}", "give how many respondents are still to come, from 1 up")
     tell = progress or (lambda _share: None)
-    several = reports if isinstance(reports, (list, tuple)) else [reports]
-    counts = join_stages([counts_of(each) for each in several])
-    # Refused here if no model reads these reports.
-    fit(counts, "latent", classes=1, steps=1, starts=1)
+    counts = counts_of(reports)
+    check_reads("latent", *studies_of(counts))
+    require_reports(counts)
     wanted = Wanted.of(counts.study.schema, tables, shares)
     tell(0.0)
     fitted = learn(counts, None, None, SETTINGS.starts)
@@ -96,7 +94,7 @@ def _plan(
 ) -> tuple[Study, list[PlannedBlock], float, float]:
     study = fitted.counts.study
     people, sizes = fitted.answers.sample(PEOPLE, generator), study.schema.sizes
-    epsilon = _budget(study)
+    epsilon = study.design.exact_epsilon  # the next stage spends no more than the present one
     open_ = uncertainty(people, sizes, wanted.indicators(people))
     known = open_.after(_information(fitted.counts, open_))
     offered = list(candidates(people, sizes, float(epsilon), generator))
@@ -121,11 +119,6 @@ def _plan(
     design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
     planned = Study(study.schema, design=design, name=study.name, text=study.text)
     return planned, blocks, known.expected_loss, known.after(information).expected_loss
-
-
-def _budget(study: Study) -> Decimal:
-    """What the present study spends: the next stage spends no more."""
-    return as_decimal(study.design.exact_epsilon)
 
 
 def _information(counts: Counts, known: Uncertainty) -> Floats:

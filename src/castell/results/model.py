@@ -271,13 +271,13 @@ def fit(
     >>> fit(reports).estimate("sex").probabilities.shape
     (2,)
     """
-    several = reports if isinstance(reports, (list, tuple)) else [reports]
-    counts = join_stages([counts_of(each) for each in several])
-    return Model(fit_counts(counts, method, options), name_of(method))
+    return Model(fit_counts(counts_of(reports), method, options), name_of(method))
 
 
 def counts_of(reports: Any) -> Counts:
-    """Reports as a method reads them."""
+    """Reports as a method reads them; a list of them together, as stages of one collection."""
+    if isinstance(reports, (list, tuple)):
+        return join_stages([counts_of(each) for each in reports])
     if isinstance(reports, Reports):
         return MemoryCounts(reports)
     if not hasattr(reports, "moments"):
