@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from math import e, prod
 from typing import Any
 
 import numpy as np
@@ -231,7 +232,7 @@ def test_the_weight_of_a_report_is_the_product_of_the_blocks() -> None:
     study = Study(SMALL, epsilon=4.0)
     seen = _observed(study.randomize(_answers(1000), seed=1), "a", "b")
     # L = prod (e^eps + d - 2) / (e^eps - 1), one block after the other.
-    known = np.prod([(np.e + d - 2) / (np.e - 1) for d in (2, 3)])
+    known = prod((e + d - 2) / (e - 1) for d in (2, 3))
     assert contributions(seen)[1].max() == pytest.approx(known, rel=1e-6)
 
 

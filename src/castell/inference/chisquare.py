@@ -17,10 +17,11 @@ def tail(statistic: float, freedom: int) -> float:
         return 1.0
     odd = freedom % 2
     powers = (k + odd / 2 for k in range(freedom // 2))
-    terms = [exp(power * log(half) - half - lgamma(power + 1)) for power in powers]
+    terms = [_poisson(power, half) for power in powers]
     return min(1.0, fsum([erfc(sqrt(half)) if odd else 0.0, *terms]))
 
 
+@lru_cache(maxsize=256)
 def critical(level: float, freedom: int) -> float:
     """The value that is exceeded with probability `level`.
 
@@ -43,9 +44,17 @@ def power(noncentrality: float, freedom: int, level: float = 0.05) -> float:
     """
     bar, mean = critical(level, freedom), noncentrality / 2
     reach = int(mean + 12 * sqrt(mean) + 20)
-    return fsum(
-        exp(k * log(mean) - mean - lgamma(k + 1)) * tail(bar, freedom + 2 * k) for k in range(reach)
-    )
+    # Two degrees of freedom more add one term to the tail.
+    above, found = tail(bar, freedom), []
+    for k in range(reach):
+        found.append(_poisson(k, mean) * above)
+        above += _poisson(freedom / 2 + k, bar / 2)
+    return fsum(found)
+
+
+def _poisson(k: float, mean: float) -> float:
+    """Its probability function, for halves too."""
+    return exp(k * log(mean) - mean - lgamma(k + 1))
 
 
 @lru_cache(maxsize=256)

@@ -34,6 +34,10 @@ class Operator(Protocol):
         """Apply to axis 0 of a (columns, rest) table; the result is (rest, rows)."""
         ...
 
+    def apply_last(self, table: Floats) -> Floats:
+        """Apply to the last axis of a (..., columns) table; the result is (..., rows)."""
+        ...
+
     def power(self, exponent: int) -> Operator:
         """The operator with every entry raised to a power."""
         ...
@@ -90,6 +94,14 @@ def left_inverse(matrix: Floats) -> Floats:
     return np.asarray(np.linalg.pinv(matrix / root[:, None]) / root, dtype=np.float64)
 
 
+def _is_smooth(number: int) -> bool:
+    """Whether it has no prime factor above 5: Fourier transforms of other lengths are slow."""
+    for factor in (2, 3, 5):
+        while number % factor == 0:
+            number //= factor
+    return number == 1
+
+
 @dataclass(frozen=True)
 class Uniform:
     """`diagonal` on the diagonal and `rest` everywhere else.
@@ -111,11 +123,12 @@ class Uniform:
     def columns(self) -> int:
         return self.size
 
+    def apply_last(self, table: Floats) -> Floats:
+        result: Floats = table * (self.diagonal - self.rest)
+        result += self.rest * table.sum(axis=-1, keepdims=True)
+        return result
+
     def turn(self, table: Floats) -> Floats:
-        if table.shape[1] == 1:  # as in every step of fitting to the reports of one block
-            column = table[:, 0]
-            single: Floats = column * (self.diagonal - self.rest) + self.rest * column.sum()
-            return single[None]
         # The two branches do the same; a matrix product is faster until d^2 outgrows it.
         if self.size <= 64:
             return _multiply_in_pieces(table, self.dense())
@@ -160,6 +173,10 @@ class Dense:
 
     def turn(self, table: Floats) -> Floats:
         return _multiply_in_pieces(table, self.matrix)
+
+    def apply_last(self, table: Floats) -> Floats:
+        result: Floats = table @ self.matrix.T
+        return result
 
     def power(self, exponent: int) -> Dense:
         return Dense(self.matrix**exponent)
@@ -210,26 +227,40 @@ class Circulant:
         return self.size if self.to_reports else self.reports
 
     @cached_property
+    def _length(self) -> int:
+        """Of the transform: no shift of an answer reaches round, and the factors are small."""
+        length = self.reports + self.size - 1
+        while not _is_smooth(length):
+            length += 1
+        return length
+
+    @cached_property
     def _spectrum(self) -> NDArray[np.complex128]:
         member = np.zeros(self.reports)
         member[list(self.shifts)] = 1.0
-        return np.asarray(np.fft.rfft(member))[:, None]
+        return np.asarray(np.fft.rfft(member, self._length))
 
     def _to_answers(self, table: Floats) -> Floats:
-        gap, base = (self.inside - self.outside)[:, None], self.outside[:, None]
-        turned = np.fft.rfft(table * gap, axis=0) * self._spectrum.conj()
-        sums = np.fft.irfft(turned, self.reports, axis=0)[: self.size]
-        return np.asarray(sums + (table * base).sum(axis=0))
+        gained = table * (self.inside - self.outside)
+        # What an answer's shift would find beyond the last report are the first ones again.
+        twice = np.concatenate([gained, gained[..., : self.size - 1]], axis=-1)
+        turned = np.fft.rfft(twice, self._length) * self._spectrum.conj()
+        sums = np.fft.irfft(turned, self._length)[..., : self.size]
+        return np.asarray(sums + (table * self.outside).sum(axis=-1, keepdims=True))
 
     def _to_reports(self, table: Floats) -> Floats:
-        gap, base = (self.inside - self.outside)[:, None], self.outside[:, None]
-        turned = np.fft.rfft(table, self.reports, axis=0) * self._spectrum
-        sums = np.fft.irfft(turned, self.reports, axis=0)
-        return np.asarray(sums * gap + base * table.sum(axis=0))
+        turned = np.fft.rfft(table, self._length) * self._spectrum
+        far = np.fft.irfft(turned, self._length)
+        sums, beyond = far[..., : self.reports], far[..., self.reports :][..., : self.size - 1]
+        sums[..., : self.size - 1] += beyond
+        base = self.outside * table.sum(axis=-1, keepdims=True)
+        return np.asarray(sums * (self.inside - self.outside) + base)
+
+    def apply_last(self, table: Floats) -> Floats:
+        return self._to_reports(table) if self.to_reports else self._to_answers(table)
 
     def turn(self, table: Floats) -> Floats:
-        turned = self._to_reports(table) if self.to_reports else self._to_answers(table)
-        return np.ascontiguousarray(turned.T)
+        return np.ascontiguousarray(self.apply_last(table.T))
 
     def transpose(self) -> Circulant:
         return replace(self, to_reports=not self.to_reports)
@@ -238,14 +269,13 @@ class Circulant:
         return replace(self, inside=self.inside**exponent, outside=self.outside**exponent)
 
     def combine(self, rows: NDArray[np.intp]) -> Floats:
-        chosen = np.zeros((self.rows, 1))
+        chosen = np.zeros(self.rows)
         chosen[rows] = 1.0
-        summed = self._to_answers(chosen) if self.to_reports else self._to_reports(chosen)
-        return summed[:, 0]
+        return self.transpose().apply_last(chosen)
 
     def extreme(self) -> float:
         member = replace(self, inside=np.ones(self.reports), outside=np.zeros(self.reports))
-        held = np.rint(member._to_reports(np.ones((self.size, 1)))[:, 0])
+        held = np.rint(member._to_reports(np.ones(self.size)))
         # With fewer answers than reports a report may be in the set of none, or of all.
         inside, outside = self.inside[held > 0], self.outside[held < self.size]
         return float(max(np.abs(part).max(initial=0.0) for part in (inside, outside)))

@@ -158,7 +158,7 @@ def _simulate(fitted: Latent, study: Study, n: int, wanted: Wanted, seed: int) -
         made = report_columns(asked.design, codes, drawn, lambda _: words)
         found.append(MemoryCounts(Reports(asked, made, secure=False)))
     statistics = sufficient_statistics(join_stages(found))
-    margins = fit_margins(statistics, uniform(study.schema.sizes))
+    (margins,) = fit_margins(statistics, uniform(study.schema.sizes))
     chosen = fitted.hyperparameters
     em = OverRelaxedEM(
         random_start(margins, chosen.classes, chosen.start_scale, generator), statistics

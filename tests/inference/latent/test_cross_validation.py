@@ -14,12 +14,13 @@ from castell.counting import MemoryCounts
 from castell.counting.folds import FOLDS, folds_of
 from castell.inference.latent import cross_validation as trials
 from castell.inference.latent.cross_validation import (
-    TabledFold,
+    TabledFolds,
     affordable_report_steps,
     cross_validate,
 )
+from castell.inference.latent.expectation import e_step
 from castell.inference.latent.mixture import random_start, shrink_margins
-from castell.inference.latent.model import fit_once, learn
+from castell.inference.latent.model import fit_starts, learn
 from castell.inference.latent.report_rows import distinct, report_rows
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import sufficient_statistics
@@ -95,25 +96,22 @@ def test_margins_are_those_that_held_out_reports_ask_for(design: str) -> None:
     reports = collect(study, truth.table(range(3)), 20_000, generator)
     counts = MemoryCounts(reports)
     every = sufficient_statistics(counts)
-    dealt = [TabledFold.of(every, fold) for fold in folds_of(counts)]
+    dealt = TabledFolds.of(every, folds_of(counts))
     kept, _ = trials._choose_margin_shrinkage(dealt, (truth,) * FOLDS)
     share, mended = trials._choose_margin_shrinkage(dealt, (wrong,) * FOLDS)
+    first = mended.unstack()[0]
     # The truth is not given up for what reports say of it; what is wrong is mended.
     assert kept <= 0.5 < share
     for attribute in range(3):
-        near, far = (np.abs(m.table([attribute]) - margins[attribute]) for m in (mended[0], wrong))
+        near, far = (np.abs(m.table([attribute]) - margins[attribute]) for m in (first, wrong))
         assert near.max() < 0.5 * far.max()
     # A fit has the margins of its hyper-parameters: with a share of 1 the most likely ones.
     hyperparameters = replace(cross_validate(counts, every, None, None), report_steps=0)
-    best = trials.fit_margins(every, trials.uniform(people.schema.sizes))
+    (best,) = trials.fit_margins(every, trials.uniform(people.schema.sizes))
     gaps = []
     for asked in (0.0, 0.5, 1.0):
-        fitted = fit_once(
-            replace(hyperparameters, margin_shrinkage=asked),
-            every,
-            None,
-            best,
-            np.random.default_rng(0),
+        (fitted,) = fit_starts(
+            replace(hyperparameters, margin_shrinkage=asked), every, None, best, 1
         )
         own = fitted.weights @ fitted.profiles
         gaps.append(float(np.abs(own - np.concatenate(best)).max()))
@@ -185,7 +183,7 @@ def test_reports_put_together_say_the_same(design: str) -> None:
         patch.setattr("castell.inference.latent.report_rows.MOST_REPORTS", 0)
         apart = report_rows(counts)
     assert together.codes.shape[1] < apart.codes.shape[1] == 5000
-    found, expected = together.e_step(one), apart.e_step(one)
+    found, expected = e_step(one, [together]), e_step(one, [apart])
     np.testing.assert_allclose(found.classes, expected.classes, rtol=1e-4)
     np.testing.assert_allclose(found.values, expected.values, rtol=1e-4)
     assert found.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-6)
@@ -231,15 +229,14 @@ def test_what_is_held_out_and_what_is_not_are_all() -> None:
         collect(studies()["independent"], people.table, 300, np.random.default_rng(0))
     )
     every = sufficient_statistics(counts)
-    dealt = [TabledFold.of(every, fold) for fold in folds_of(counts)]
-    for trial in dealt:
-        seen, unseen = trial.training_rows, trial.held_out_rows
+    dealt = TabledFolds.of(every, folds_of(counts))
+    for seen, unseen in zip(dealt.training_rows.rows, dealt.held_out_rows.rows, strict=True):
         assert seen.times.sum() + unseen.times.sum() == counts.n
-        for whole, one, two in zip(
-            every, trial.training_tables, trial.held_out_tables, strict=True
-        ):
-            np.testing.assert_array_equal(whole.counts, one.counts + two.counts)
-    assert sum(trial.held_out_rows.times.sum() for trial in dealt) == counts.n
+    for whole, one, two in zip(every, dealt.training_tables, dealt.held_out_tables, strict=True):
+        assert one.counts.shape == (FOLDS, *whole.counts.shape)
+        np.testing.assert_array_equal(np.stack([whole.counts] * FOLDS), one.counts + two.counts)
+        np.testing.assert_array_equal(two.counts.sum(axis=0), whole.counts)
+    assert sum(rows.times.sum() for rows in dealt.held_out_rows.rows) == counts.n
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

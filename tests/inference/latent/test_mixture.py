@@ -12,6 +12,14 @@ from numpy.typing import NDArray
 
 from castell.inference.latent import report_rows as rows
 from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.expectation import (
+    CountedTable,
+    Expectation,
+    Statistics,
+    composite_log_likelihood,
+    e_step,
+    stack_tables,
+)
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -20,14 +28,7 @@ from castell.inference.latent.mixture import (
     shrink_to_margins,
 )
 from castell.inference.latent.report_rows import ReportRows
-from castell.inference.latent.sufficient_statistics import (
-    BlockTable,
-    CountedTable,
-    Expectation,
-    PairTables,
-    Statistics,
-    composite_log_likelihood,
-)
+from castell.inference.latent.sufficient_statistics import BlockTable, PairTables
 from castell.linear.operators import Dense, Floats, Uniform
 from tests.populations import kronecker
 
@@ -139,7 +140,7 @@ class Seen:
                 classes[k] += share
                 for a, value in zip(self.attributes, cell, strict=True):
                     values[k, starts[a] + value] += share
-        return Expectation(classes, values, log)
+        return Expectation(classes, values, np.asarray(log))
 
 
 def stochastic(rows: int, columns: int, generator: np.random.Generator) -> Floats:
@@ -162,7 +163,7 @@ def test_a_block_by_bayes_rule(attributes: tuple[int, ...], outputs: int) -> Non
     reports = generator.integers(outputs, size=25).tolist()
     counts = np.bincount(reports, minlength=outputs).astype(float)
     block = BlockTable(attributes, Dense(matrix.T), counts)
-    agree(block.e_step(model), Seen(attributes, matrix, reports).e_step(model))
+    agree(e_step(model, [block]), Seen(attributes, matrix, reports).e_step(model))
 
 
 def pairs_seen(
@@ -196,9 +197,9 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
     summed = Expectation(
         np.sum([e.classes for e in each], axis=0),
         np.sum([e.values for e in each], axis=0),
-        sum(e.log_likelihood for e in each),
+        np.sum([e.log_likelihood for e in each]),
     )
-    agree(evidence.e_step(model), summed)
+    agree(e_step(model, [evidence]), summed)
     assert composite_log_likelihood(model, [evidence, evidence]) == pytest.approx(
         2 * summed.log_likelihood
     )
@@ -221,7 +222,7 @@ def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.Mo
     # The same reports, each as often as it came.
     whole_codes = np.ravel_multi_index(tuple(np.repeat(codes, times, axis=1)), outputs).tolist()
     wanted = Seen((1, 3, 0, 2), kronecker(matrices), whole_codes).e_step(model)
-    found = evidence.e_step(model)
+    found = e_step(model, [evidence])
     np.testing.assert_allclose(found.classes, wanted.classes, rtol=1e-5)
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
     assert found.log_likelihood == pytest.approx(wanted.log_likelihood, rel=1e-6)
@@ -348,11 +349,11 @@ def plain(
 def test_a_step_is_what_was_expected() -> None:
     start, evidence = mixture(3, seed=1), some_evidence(0)
     after, _ = plain(start, evidence, 1)
-    each = [e.e_step(start) for e in evidence]
-    classes, values = sum(e.classes for e in each), sum(e.values for e in each)
+    expected = e_step(start, evidence)
+    classes, values = expected.classes, expected.values
     np.testing.assert_allclose(after.weights, classes / np.sum(classes), rtol=1e-9)
     for a, part in enumerate(after.parts):
-        own = np.asarray(values)[:, STARTS[a] : STARTS[a + 1]]
+        own = values[:, STARTS[a] : STARTS[a + 1]]
         np.testing.assert_allclose(part, own / own.sum(axis=1, keepdims=True), rtol=1e-9)
 
 
@@ -382,6 +383,46 @@ def test_longer_strides_get_at_least_as_far(seed: int, kept: float) -> None:
     assert logs[-1] >= composite_log_likelihood(slow, evidence) - 1e-6
     # And it is much further on after a tenth of the steps than plain ones are.
     assert logs[40] > composite_log_likelihood(plain(start, evidence, 40)[0], evidence)
+
+
+@pytest.mark.parametrize("kept", [0.5, 0.95], ids=["noisy", "clear"])
+def test_several_mixtures_take_the_steps_each_takes_alone(kept: float) -> None:
+    # Each with reports of its own, and each takes its own steps back.
+    reports = [some_evidence(seed, kept) for seed in range(3)]
+    starts = [mixture(3, seed=seed + 10) for seed in range(3)]
+    both = OverRelaxedEM(Mixture.stack(starts), stack_tables(reports))
+    alone = [OverRelaxedEM(*each) for each in zip(starts, reports, strict=True)]
+    taken_back = 0
+    for _ in range(60):
+        both.step()
+        for each in alone:
+            each.step()
+        taken_back += len({round(float(eta), 9) for eta in both._eta}) > 1
+        for one, other in zip(both.mixture.unstack(), alone, strict=True):
+            np.testing.assert_allclose(one.weights, other.mixture.weights, atol=1e-7)
+            np.testing.assert_allclose(one.profiles, other.mixture.profiles, atol=1e-7)
+    assert both.log_likelihood == pytest.approx(sum(each.log_likelihood for each in alone))
+    assert taken_back or kept == 0.5
+
+
+def test_the_same_reports_serve_several_mixtures() -> None:
+    generator = np.random.default_rng(3)
+    matrices = [stochastic(size, size + 1, generator) for size in SIZES]
+    codes = np.stack([generator.integers(size + 1, size=40) for size in SIZES]).astype(np.int32)
+    rows = ReportRows(
+        tuple((a,) for a in range(4)),
+        tuple(Dense(matrix.T) for matrix in matrices),
+        codes,
+        np.ones(40),
+    )
+    models = [mixture(3, seed=seed) for seed in range(5)]
+    evidence: list[Statistics] = [rows, *some_evidence(1)]
+    found = e_step(Mixture.stack(models), evidence)
+    for i, model in enumerate(models):
+        alone = e_step(model, evidence)
+        np.testing.assert_allclose(found.classes[i], alone.classes, rtol=1e-5)
+        np.testing.assert_allclose(found.values[i], alone.values, rtol=1e-5, atol=1e-6)
+        assert found.log_likelihood[i] == pytest.approx(float(alone.log_likelihood), rel=1e-6)
 
 
 def test_a_step_says_what_the_one_before_gained() -> None:

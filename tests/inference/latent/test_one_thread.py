@@ -35,11 +35,11 @@ def test_mixtures_are_fitted_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(threads())
         return made(*given)  # type: ignore[arg-type]
 
-    made = latent.fit_once
-    monkeypatch.setattr(latent, "fit_once", spy)
+    made = latent.fit_starts
+    monkeypatch.setattr(latent, "fit_starts", spy)
     reports = Study(SCHEMA, 20.0).randomize(health_survey(500), seed=1)
     with threadpool_limits(2, user_api="blas"):
         latent.learn(MemoryCounts(reports), 2, 2, 3)
         assert threads() == {2}
-    assert len(seen) == 3
+    assert len(seen) == 1
     assert set.union(*seen) == {1}

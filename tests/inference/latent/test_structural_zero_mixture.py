@@ -12,6 +12,7 @@ from castell import Attribute, Schema, Study
 from castell.counting import MemoryCounts
 from castell.inference.chisquare import tail
 from castell.inference.latent import structural_zero_mixture
+from castell.inference.latent.expectation import e_step
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.structural_zero_likelihood import (
     PossibleTable,
@@ -193,7 +194,7 @@ def test_a_rule_is_a_report_without_noise() -> None:
     model = mixture(3, seed=1)
     possible = (np.arange(12).reshape(3, 4) % 5 > 0).astype(float)
     known = PossibleTable((0, 1), possible.ravel(), np.array([100.0]))
-    found = known.e_step(model)
+    found = e_step(model, [known])
     chance, classes, values = 0.0, np.zeros(3), np.zeros((3, sum(SIZES)))
     for c, one, two in product(range(3), range(3), range(4)):
         each = model.weights[c] * model.parts[0][c, one] * model.parts[1][c, two]

@@ -16,6 +16,13 @@ import numpy as np
 from castell.counting import Counts, Fold, folds_of, samples_of
 from castell.counting.folds import FOLDS
 from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.expectation import (
+    CountedTable,
+    HeldOutReports,
+    Statistics,
+    composite_log_likelihood,
+    stack_tables,
+)
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -23,14 +30,11 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
-from castell.inference.latent.report_rows import ReportRows, distinct, readable, report_rows
+from castell.inference.latent.report_rows import RowsOfEach, distinct, readable, report_rows
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
-    CountedTable,
     LeafTable,
-    Statistics,
-    composite_log_likelihood,
     sufficient_statistics,
 )
 from castell.linear.operators import Floats
@@ -39,36 +43,52 @@ Models = tuple[Mixture, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class TabledFold:
-    """Reports to fit to, reports held out, their tables, and the margins of the former.
+class TabledFolds:
+    """All folds at once: the tables of the reports to fit to and of those held out, with an axis
+    for the folds, and the margins of the former, by fold.
 
     `rules` is what is known of those to fit to without a report. Reports alone are the judge.
     """
 
-    reports: Fold
+    reports: tuple[Fold, ...]
+    held_out: tuple[list[CountedTable], ...]  # of each fold
     training_tables: list[CountedTable]
     held_out_tables: list[CountedTable]
-    margins: tuple[Floats, ...]
-    rules: tuple[CountedTable, ...] = ()
+    margins: tuple[tuple[Floats, ...], ...]
+    rules: list[CountedTable]
 
     @classmethod
     def of(
-        cls, every: Sequence[CountedTable], reports: Fold, known: Sequence[CountedTable] = ()
-    ) -> TabledFold:
-        unseen = sufficient_statistics(reports.held_out)
+        cls,
+        every: Sequence[CountedTable],
+        reports: Sequence[Fold],
+        known: Sequence[CountedTable] = (),
+    ) -> TabledFolds:
+        held_out = tuple(sufficient_statistics(fold.held_out) for fold in reports)
+        unseen = stack_tables(held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
-        margins = fit_margins(seen, uniform(reports.held_out.study.schema.sizes))
-        training = reports.training.n / max(reports.training.n + reports.held_out.n, 1)
-        rules = tuple(table.with_counts(table.counts * training) for table in known)
-        return cls(reports, seen, unseen, margins, rules)
+        margins = fit_margins(seen, uniform(reports[0].held_out.study.schema.sizes), len(reports))
+        training = [fold.training.n / max(fold.training.n + fold.held_out.n, 1) for fold in reports]
+        rules = stack_tables([[t.with_counts(t.counts * part) for t in known] for part in training])
+        return cls(tuple(reports), held_out, seen, unseen, margins, rules)
 
     @cached_property
-    def training_rows(self) -> ReportRows:
-        return report_rows(self.reports.training)
+    def training_rows(self) -> RowsOfEach:
+        return RowsOfEach(tuple(report_rows(fold.training) for fold in self.reports))
 
     @cached_property
-    def held_out_rows(self) -> ReportRows:
-        return report_rows(self.reports.held_out)
+    def held_out_rows(self) -> RowsOfEach:
+        return RowsOfEach(tuple(report_rows(fold.held_out) for fold in self.reports))
+
+    def random_start(self, classes: int, scale: float, generator: np.random.Generator) -> Mixture:
+        """A start for each fold."""
+        return Mixture.stack(
+            [random_start(margins, classes, scale, generator) for margins in self.margins]
+        )
+
+    def log_likelihood(self, models: Mixture) -> float:
+        """Of what was held out, by its tables."""
+        return composite_log_likelihood(models, self.held_out_tables)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +110,18 @@ def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
     return tuple(np.full(size, 1.0 / size) for size in sizes)
 
 
-def fit_margins(statistics: Sequence[Statistics], start: Sequence[Floats]) -> tuple[Floats, ...]:
-    """Maximum likelihood margins of independent attributes: where every fit starts."""
-    em = OverRelaxedEM(random_start(start, 1, 0.0, np.random.default_rng(0)), statistics)
+def fit_margins(
+    statistics: Sequence[Statistics], start: Sequence[Floats], many: int = 1
+) -> tuple[tuple[Floats, ...], ...]:
+    """Maximum likelihood margins of independent attributes, where every fit starts; for each of
+    the several sets of reports that the statistics are of."""
+    one = random_start(start, 1, 0.0, np.random.default_rng(0))
+    em = OverRelaxedEM(Mixture.stack([one] * many), statistics)
     for step in range(SETTINGS.most_steps):
         # A gain of a hundredth in the log-likelihood is nothing that reports can tell.
         if em.step() < 0.01 and step > 10:
             break
-    return tuple(part[0] for part in em.mixture.parts)
+    return tuple(tuple(part[0] for part in each.parts) for each in em.mixture.unstack())
 
 
 def operations_per_step(statistics: Sequence[CountedTable], classes: int) -> int:
@@ -130,60 +154,64 @@ def cross_validate(
 
     `known` is what is known of everybody without a report (`structural_zero_likelihood`).
     """
-    tabled = [TabledFold.of(every, fold, known) for fold in folds_of(counts)]
-    held_out = tuple(fold.held_out_tables for fold in tabled)
-    (many, scale, far), models = _choose_classes_and_steps(every, tabled, classes, steps)
+    folds = TabledFolds.of(every, folds_of(counts), known)
+    (many, scale, far), models = _choose_classes_and_steps(every, folds, classes, steps)
     if not far:
         none = (1.0,) * len(counts.study.names)
-        return Hyperparameters(many, scale, far, 0, 0.0, none, 0.0, models, held_out)
-    report_steps, weight, models = _choose_report_steps(counts, tabled, many, models)
+        each = models.unstack()
+        return Hyperparameters(many, scale, far, 0, 0.0, none, 0.0, each, folds.held_out)
+    report_steps, weight, models = _choose_report_steps(counts, folds, many, models)
     # By all that the models were fitted to: pairs would not miss what only three together tell.
-    judges: list[Sequence[Statistics]]
-    judges = [[f.held_out_rows] if report_steps else f.held_out_tables for f in tabled]
-    shrinkage = choose_shrinkage(judges, models)
-    models = tuple(shrink_to_margins(model, shrinkage) for model in models)
-    margins, models = _choose_margin_shrinkage(tabled, models)
+    judges: list[Sequence[HeldOutReports]] = list(folds.held_out)
+    if report_steps:
+        judges = [[rows] for rows in folds.held_out_rows.rows]
+    shrinkage = choose_shrinkage(judges, models.unstack())
+    shrunk = [shrink_to_margins(model, shrinkage) for model in models.unstack()]
+    margins, models = _choose_margin_shrinkage(folds, shrunk)
     return Hyperparameters(
-        many, scale, far, report_steps, weight, shrinkage, margins, models, held_out
+        many,
+        scale,
+        far,
+        report_steps,
+        weight,
+        shrinkage,
+        margins,
+        models.unstack(),
+        folds.held_out,
     )
 
 
 def _choose_classes_and_steps(
     every: Sequence[CountedTable],
-    folds: Sequence[TabledFold],
+    folds: TabledFolds,
     classes: int | None,
     steps: int | None,
-) -> tuple[tuple[int, float, int], Models]:
+) -> tuple[tuple[int, float, int], Mixture]:
     """How many classes, how far apart, and how many EM steps, by the likelihood of tables."""
     generator = np.random.default_rng(0)
-    plain = tuple(random_start(fold.margins, 1, 0.0, generator) for fold in folds)
+    plain = folds.random_start(1, 0.0, generator)
     # Independence is left for a gain that stands out only.
-    best = _table_log_likelihood(plain, folds) + SETTINGS.least_gain
+    best = folds.log_likelihood(plain) + SETTINGS.least_gain
     chosen, models = (1, 0.0, 0), plain
     if all(isinstance(e, BlockTable) and len(e.attributes) == 1 for e in every):
         # Nobody reported two attributes: nothing can be learned of their association.
         return chosen, models
     for many, scale in _starts(every, classes):
-        fits = [
-            OverRelaxedEM(
-                random_start(f.margins, many, scale, generator), [*f.training_tables, *f.rules]
-            )
-            for f in folds
-        ]
+        em = OverRelaxedEM(
+            folds.random_start(many, scale, generator), [*folds.training_tables, *folds.rules]
+        )
         peak, last = -np.inf, 0
         room = SETTINGS.work // (operations_per_step(every, many) * FOLDS)
         far = min(SETTINGS.most_steps, max(SETTINGS.fewest_steps, room)) if steps is None else steps
         for step in range(1, far + 1):
-            for em in fits:
-                em.step()
+            em.step()
             if step % SETTINGS.check_every if steps is None else step < steps:
                 continue
-            now = tuple(em.mixture for em in fits)
-            log = _table_log_likelihood(now, folds)
+            log = folds.log_likelihood(em.mixture)
             if log > peak:
                 peak, last = log, step
             if log > best or (steps is not None and chosen == (1, 0.0, 0)):
-                best, chosen, models = log, (many, scale, step), now
+                best, chosen, models = log, (many, scale, step), em.mixture
             if step - last > max(SETTINGS.patience, last // 2):
                 break
     return chosen, models
@@ -200,26 +228,22 @@ def _starts(every: Sequence[CountedTable], classes: int | None) -> list[tuple[in
 
 
 def _choose_report_steps(
-    counts: Counts, folds: Sequence[TabledFold], classes: int, models: Models
-) -> tuple[int, float, Models]:
+    counts: Counts, folds: TabledFolds, classes: int, models: Mixture
+) -> tuple[int, float, Mixture]:
     """How many steps more, through the reports one by one; none where tables are sufficient.
 
     The two fits are averaged with cross-validated weight: where the model is not quite right, they
     are wrong in different ways.
     """
     most = affordable_report_steps(counts, classes, FOLDS)
-    if not most or any(min(f.reports.training.n, f.reports.held_out.n) == 0 for f in folds):
+    if not most or any(min(f.training.n, f.held_out.n) == 0 for f in folds.reports):
         return 0, 0.0, models
-    fits = [
-        OverRelaxedEM(m, [f.training_rows, *f.rules]) for m, f in zip(models, folds, strict=True)
-    ]
-    chosen, best, refined = 0, _row_log_likelihood(models, folds), models
+    em = OverRelaxedEM(models, [folds.training_rows, *folds.rules])
+    chosen, best, refined = 0, folds.held_out_rows.log_likelihood(models), models
     every = SETTINGS.check_every
     for step in range(every, most + 1, every):
-        for em in fits:
-            em.run(every)
-        now = tuple(em.mixture for em in fits)
-        log = _row_log_likelihood(now, folds)
+        now = em.run(every)
+        log = folds.held_out_rows.log_likelihood(now)
         if log > best:
             chosen, best, refined = step, log, now
         if step - chosen > max(every, chosen // 2):
@@ -227,40 +251,34 @@ def _choose_report_steps(
     if not chosen:
         return 0, 0.0, models
     gains = np.zeros(len(SETTINGS.weights))
-    for fold, one, two in zip(folds, models, refined, strict=True):
-        gains += fold.held_out_rows.log_likelihood_between(0, one, two, np.array(SETTINGS.weights))
+    both = list(zip(models.unstack(), refined.unstack(), strict=True))
+    for rows, (one, two) in zip(folds.held_out_rows.rows, both, strict=True):
+        gains += rows.log_likelihood_between(0, one, two, np.array(SETTINGS.weights))
     weight = SETTINGS.weights[int(np.argmax(gains))]
-    both = zip(models, refined, strict=True)
-    return chosen, weight, tuple(average(pair, (1.0 - weight, weight)) for pair in both)
+    return chosen, weight, Mixture.stack([average(pair, (1.0 - weight, weight)) for pair in both])
 
 
-def _table_log_likelihood(models: Models, folds: Sequence[TabledFold]) -> float:
-    pairs = zip(models, folds, strict=True)
-    return sum(composite_log_likelihood(model, fold.held_out_tables) for model, fold in pairs)
-
-
-def _row_log_likelihood(models: Models, folds: Sequence[TabledFold]) -> float:
-    pairs = zip(models, folds, strict=True)
-    return sum(fold.held_out_rows.e_step(model).log_likelihood for model, fold in pairs)
-
-
-def _choose_margin_shrinkage(folds: Sequence[TabledFold], models: Models) -> tuple[float, Models]:
+def _choose_margin_shrinkage(
+    folds: TabledFolds, models: Sequence[Mixture]
+) -> tuple[float, Mixture]:
     """How far margins are shrunk to their maximum likelihood estimates, where every fit started.
 
     Classes that have to explain all pairs get the margins a little wrong. Those of independence are
     wrong in another way, and less noisy.
     """
-    best, chosen, shrunk = -np.inf, 0.0, models
+    best, chosen, shrunk = -np.inf, 0.0, Mixture.stack(models)
     for share in SETTINGS.margin_shrinkage:
-        pairs = zip(models, folds, strict=True)
-        now = tuple(shrink_margins(model, fold.margins, share) for model, fold in pairs)
-        log = _table_log_likelihood(now, folds)
+        pairs = zip(models, folds.margins, strict=True)
+        now = Mixture.stack([shrink_margins(model, margins, share) for model, margins in pairs])
+        log = folds.log_likelihood(now)
         if log > best:
             best, chosen, shrunk = log, share, now
     return chosen, shrunk
 
 
-def choose_shrinkage(held_out: Sequence[Sequence[Statistics]], models: Models) -> tuple[float, ...]:
+def choose_shrinkage(
+    held_out: Sequence[Sequence[HeldOutReports]], models: Models
+) -> tuple[float, ...]:
     """A coefficient for each attribute, by coordinate ascent: 1 keeps it, 0 is its margin.
 
     An attribute without any association still gets shares that differ between classes, by sampling

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from castell.inference.latent.expectation import Expectation, Statistics, e_step
 from castell.inference.latent.mixture import LEAST, Mixture, normalise
-from castell.inference.latent.sufficient_statistics import Statistics
+from castell.linear.operators import Floats
 
 # The factor by which the relaxation grows with every step that raises the likelihood, and its most.
 GROWTH = 1.15
 LARGEST = 8.0
 
 
-def em_step(mixture: Mixture, statistics: Sequence[Statistics]) -> tuple[Mixture, float]:
-    """The E-step and the M-step: the next mixture, and the log-likelihood of this one."""
-    found = [each.e_step(mixture) for each in statistics]
-    classes = np.sum([f.classes for f in found], axis=0)
-    values = np.sum([f.values for f in found], axis=0) + LEAST
-    updated = normalise(classes + LEAST, values, mixture.sizes)
-    return updated, sum(f.log_likelihood for f in found)
+def m_step(expected: Expectation, sizes: tuple[int, ...]) -> Mixture:
+    """The mixture of the expected numbers: maximum likelihood, were they known."""
+    return normalise(expected.classes + LEAST, expected.values + LEAST, sizes)
 
 
 class OverRelaxedEM:
@@ -28,14 +26,26 @@ class OverRelaxedEM:
 
     Plain EM crawls where noise is large. In logarithms shares stay positive; eta grows until a step
     lowers the likelihood. That step is taken back and the next is a plain one, which never does.
+    Several mixtures (a leading axis) take their steps at once, each with an eta of its own.
     """
 
     def __init__(self, start: Mixture, statistics: Sequence[Statistics]) -> None:
         self.statistics = statistics
-        self.mixture = start
-        self.log_likelihood = -np.inf
-        self._plain: Mixture | None = None
-        self._eta = 1.0
+        self._alone = start.weights.ndim == 1
+        self._now = Mixture.stack([start]) if self._alone else start
+        self._plain = self._now
+        self._logs = np.full(len(self._now.weights), -np.inf)
+        self._eta = np.ones(len(self._now.weights))
+
+    @property
+    def mixture(self) -> Mixture:
+        """Where it is, as many as it started with."""
+        return self._now.unstack()[0] if self._alone else self._now
+
+    @property
+    def log_likelihood(self) -> float:
+        """Of the mixtures that the last step started from, together."""
+        return float(self._logs.sum())
 
     def run(self, steps: int) -> Mixture:
         """Some steps, and where they lead."""
@@ -44,22 +54,41 @@ class OverRelaxedEM:
         return self.mixture
 
     def step(self) -> float:
-        """One step; returns what the one before it gained in log-likelihood."""
-        plain, log = em_step(self.mixture, self.statistics)
-        if log < self.log_likelihood and self._plain is not None:
-            self.mixture, self._eta, self._plain = self._plain, 1.0, None
-            plain, log = em_step(self.mixture, self.statistics)
-        gained = log - self.log_likelihood
-        self.log_likelihood, self._plain = log, plain
-        self.mixture = _extrapolate(self.mixture, plain, self._eta)
-        self._eta = min(self._eta * GROWTH, LARGEST)
+        """One step; returns the most that the one before it gained in log-likelihood."""
+        expected = e_step(self._now, self.statistics)
+        lower = np.flatnonzero(expected.log_likelihood < self._logs)
+        if len(lower):
+            self._take_back(lower, expected)
+        plain = m_step(expected, self._now.sizes)
+        gained = float((expected.log_likelihood - self._logs).max())
+        self._logs = expected.log_likelihood
+        self._now, self._plain = _extrapolate(self._now, plain, self._eta), plain
+        self._eta = np.minimum(self._eta * GROWTH, LARGEST)
         return gained
 
+    def _take_back(self, members: NDArray[np.intp], expected: Expectation) -> None:
+        """Go back to the plain step where a longer one lowered the likelihood."""
+        weights, profiles = self._now.weights.copy(), self._now.profiles.copy()
+        weights[members], profiles[members] = (
+            self._plain.weights[members],
+            self._plain.profiles[members],
+        )
+        self._now, self._eta[members] = Mixture(weights, profiles, self._now.sizes), 1.0
+        again = Mixture(weights[members], profiles[members], self._now.sizes)
+        found = e_step(again, [each.of_members(members) for each in self.statistics])
+        expected.classes[members], expected.values[members] = found.classes, found.values
+        expected.log_likelihood[members] = found.log_likelihood
 
-def _extrapolate(old: Mixture, new: Mixture, eta: float) -> Mixture:
-    if eta == 1.0:
-        return new
-    weights = new.weights * (new.weights / old.weights) ** (eta - 1.0)
+
+def _extrapolate(old: Mixture, new: Mixture, eta: Floats) -> Mixture:
+    further = (eta - 1.0)[:, None]
+    weights = new.weights * _power(new.weights / old.weights, further)
     ratio = np.clip(new.profiles / np.maximum(old.profiles, LEAST), 1e-3, 1e3)
-    profiles = np.maximum(new.profiles, LEAST) * ratio ** (eta - 1.0)
+    profiles = np.maximum(new.profiles, LEAST) * _power(ratio, further[..., None])
     return normalise(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), old.sizes)
+
+
+def _power(positive: Floats, exponent: Floats) -> Floats:
+    # Several times faster than numpy's own power of arrays.
+    found: Floats = np.exp(exponent * np.log(positive))
+    return found

@@ -24,9 +24,10 @@ from itertools import pairwise
 import numpy as np
 
 from castell.inference.intervals import Normal
+from castell.inference.latent.expectation import CountedTable
 from castell.inference.latent.leaves import Leaves
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import CountedTable, LeafTable
+from castell.inference.latent.sufficient_statistics import LeafTable
 from castell.inference.margins import Codes, Margins
 from castell.linear.operators import Floats
 

@@ -18,8 +18,9 @@ from functools import cached_property
 
 import numpy as np
 
+from castell.inference.latent.expectation import CountedTable
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import CountedTable, LeafTable
+from castell.inference.latent.sufficient_statistics import LeafTable
 from castell.inference.model_error import GROUPS, Residuals
 from castell.linear.operators import Floats
 

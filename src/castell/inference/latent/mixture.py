@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,11 @@ LEAST = 1e-12
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """`weights` of the classes, and their `profiles`: a row for each class, the attributes' shares
-    side by side, of the given sizes."""
+    side by side, of the given sizes.
+
+    Both may have one leading axis: several mixtures of one shape, which are then fitted at once.
+    Small matrix products spend their time in being called.
+    """
 
     weights: Floats
     profiles: Floats
@@ -39,15 +44,40 @@ class Mixture:
     @cached_property
     def parts(self) -> list[Floats]:
         """The shares of each attribute's values, a row for each class."""
-        return [self.profiles[:, a:b] for a, b in pairwise(self.starts)]
+        return [self.profiles[..., a:b] for a, b in pairwise(self.starts)]
+
+    @classmethod
+    def stack(cls, mixtures: Sequence[Mixture]) -> Mixture:
+        """Several as one, along a leading axis."""
+        return cls(
+            np.stack([mixture.weights for mixture in mixtures]),
+            np.stack([mixture.profiles for mixture in mixtures]),
+            mixtures[0].sizes,
+        )
+
+    def unstack(self) -> tuple[Mixture, ...]:
+        """Each of several."""
+        pairs = zip(self.weights, self.profiles, strict=True)
+        return tuple(Mixture(weights, profiles, self.sizes) for weights, profiles in pairs)
+
+    def cut(self, attributes: Sequence[int]) -> int:
+        """Where attributes are divided so that the two parts have fewest combinations."""
+        sizes = [self.sizes[a] for a in attributes]
+        cuts = range(1, max(len(sizes), 2))
+        return min(cuts, key=lambda cut: prod(sizes[:cut]) + prod(sizes[cut:]))
+
+    def halves(self, attributes: Sequence[int]) -> tuple[Floats, Floats]:
+        """The combinations of the first and of the other attributes in each class, the former
+        times the weights: their product over the classes is the joint distribution."""
+        cut = self.cut(attributes)
+        left = self.classwise(attributes[:cut]) * self.weights[..., None]
+        return left, self.classwise(attributes[cut:])
 
     def table(self, attributes: Sequence[int]) -> Floats:
         """The joint distribution of some attributes, an axis for each."""
-        half = max(1, len(attributes) // 2)
-        left = self.classwise(attributes[:half]) * self.weights[:, None]
-        # Half of the attributes times the other half: one matrix product over the classes.
-        right = self.classwise(attributes[half:])
-        return (left.T @ right).reshape([self.sizes[a] for a in attributes])
+        left, right = self.halves(attributes)
+        joint: Floats = left.swapaxes(-1, -2) @ right
+        return joint.reshape([*joint.shape[:-2], *(self.sizes[a] for a in attributes)])
 
     def independent_table(self, attributes: Sequence[int]) -> Floats:
         """The same margins, but independent."""
@@ -73,9 +103,12 @@ class Mixture:
 
     def classwise(self, attributes: Sequence[int]) -> Floats:
         """The distribution of the combinations of some attributes in each class, in rows."""
-        result = np.ones((len(self.weights), 1))
-        for a in attributes:
-            result = (result[:, :, None] * self.parts[a][:, None, :]).reshape(len(result), -1)
+        if not attributes:
+            return np.ones((*self.weights.shape, 1))
+        result = self.parts[attributes[0]]
+        for a in attributes[1:]:
+            result = result[..., :, None] * self.parts[a][..., None, :]
+            result = result.reshape(*self.weights.shape, -1)
         return result
 
 
@@ -92,8 +125,9 @@ def average(mixtures: Sequence[Mixture], shares: Sequence[float] | None = None) 
 def normalise(weights: Floats, profiles: Floats, sizes: tuple[int, ...]) -> Mixture:
     """Weights and profiles made to sum to one."""
     starts = np.cumsum((0, *sizes[:-1]))
-    sums = np.add.reduceat(profiles, starts, axis=1)
-    return Mixture(weights / weights.sum(), profiles / np.repeat(sums, sizes, axis=1), sizes)
+    sums = np.add.reduceat(profiles, starts, axis=-1)
+    total = weights.sum(axis=-1, keepdims=True)
+    return Mixture(weights / total, profiles / np.repeat(sums, sizes, axis=-1), sizes)
 
 
 def shrink_to_margins(mixture: Mixture, shrinkage: Sequence[float] | Floats) -> Mixture:

@@ -24,6 +24,7 @@ from castell.inference.latent.cross_validation import (
     uniform,
 )
 from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.expectation import CountedTable, composite_log_likelihood
 from castell.inference.latent.leaf_margins import LeafMargins, leaf_tables
 from castell.inference.latent.leaves import Leaves
 from castell.inference.latent.mixture import (
@@ -37,12 +38,7 @@ from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
-from castell.inference.latent.sufficient_statistics import (
-    CountedTable,
-    Statistics,
-    composite_log_likelihood,
-    sufficient_statistics,
-)
+from castell.inference.latent.sufficient_statistics import sufficient_statistics
 from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
@@ -188,7 +184,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
             (),
             (),
         )
-    margins = fit_margins(statistics, uniform(counts.study.schema.sizes))
+    (margins,) = fit_margins(statistics, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not hyperparameters.steps:
         plain = random_start(margins, 1, 0.0, generator)
@@ -205,10 +201,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
         )
         rows = report_rows(counts)
     rounds = min(starts, max(SETTINGS.fewest_starts, room))
-    fits = [
-        fit_once(hyperparameters, statistics, rows, margins, generator, rules)
-        for _ in range(rounds)
-    ]
+    fits = fit_starts(hyperparameters, statistics, rows, margins, rounds, rules)
     return Latent(counts, statistics, average(fits), margins, hyperparameters, rounds)
 
 
@@ -218,25 +211,28 @@ def _cross_validated(hyperparameters: Hyperparameters) -> float:
     return sum(composite_log_likelihood(model, tables) for model, tables in pairs)
 
 
-def fit_once(
+def fit_starts(
     hyperparameters: Hyperparameters,
     tables: Sequence[CountedTable],
     rows: ReportRows | None,
     margins: Sequence[Floats],
-    generator: np.random.Generator,
+    many: int,
     rules: Sequence[CountedTable] = (),
-) -> Mixture:
-    """One fit: through tables, then through the reports one by one, then shrunk."""
-    mixture = random_start(margins, hyperparameters.classes, hyperparameters.start_scale, generator)
-    mixture = OverRelaxedEM(mixture, [*tables, *rules]).run(hyperparameters.steps)
+) -> list[Mixture]:
+    """Fits from several random starts: through tables, then through the reports one by one, then
+    shrunk."""
+    generator = np.random.default_rng(0)
+    chosen = hyperparameters
+    starts = [
+        random_start(margins, chosen.classes, chosen.start_scale, generator) for _ in range(many)
+    ]
+    fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(chosen.steps)
+    fits = list(fitted.unstack())
     if rows is not None:
-        every: list[Statistics] = [rows, *rules]
-        further = OverRelaxedEM(mixture, every).run(hyperparameters.report_steps)
-        mixture = average(
-            [mixture, further], [1.0 - hyperparameters.report_weight, hyperparameters.report_weight]
-        )
-    return shrink_margins(
-        shrink_to_margins(mixture, hyperparameters.shrinkage),
-        margins,
-        hyperparameters.margin_shrinkage,
-    )
+        further = OverRelaxedEM(fitted, [rows, *rules]).run(chosen.report_steps).unstack()
+        weights = (1.0 - chosen.report_weight, chosen.report_weight)
+        fits = [average(pair, weights) for pair in zip(fits, further, strict=True)]
+    return [
+        shrink_margins(shrink_to_margins(each, chosen.shrinkage), margins, chosen.margin_shrinkage)
+        for each in fits
+    ]

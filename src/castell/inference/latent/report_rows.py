@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.counting.folds import report_keys
+from castell.inference.latent.expectation import Expectation, add_by_attribute, e_step, logs
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import Expectation, by_attribute, logs
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Block, Design
 
-# Rows at a time: they stay in the cache.
+# Rows at a time: they stay in the cache. Fewer of several mixtures, but no less than these.
 STEP = 1 << 12
+FEWEST_ROWS = 1 << 9
 # Codes of a block are looked up by a matrix product with indicators up to this many: faster than
 # picking them out one by one.
 FEW_CODES = 64
@@ -54,22 +55,22 @@ class ReportRows:
     def _starts(self) -> NDArray[np.intp]:
         return np.cumsum([0, *(f.rows for f in self.forward)])
 
-    def e_step(self, mixture: Mixture) -> Expectation:
+    def of_members(self, members: NDArray[np.intp]) -> ReportRows:  # noqa: ARG002
+        return self
+
+    def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
         joints, shown = self._shown(mixture)
-        classes = np.zeros(len(mixture.weights))
-        blamed = np.zeros((int(self._starts[-1]), len(classes)))
-        log = 0.0
+        blamed = np.zeros((int(self._starts[-1]), mixture.weights.size))
         for looked, share, whole in self._pass(mixture, shown):
-            log += float(looked.times @ whole)
+            total.log_likelihood += np.asarray(whole @ looked.times, dtype=np.float64)
             share *= looked.times
-            classes += share.sum(axis=1, dtype=np.float64)
-            looked.add(share, blamed, self._starts)
-        values = np.zeros_like(mixture.profiles)
+            total.classes += share.sum(axis=-1, dtype=np.float64)
+            looked.add(share.reshape(mixture.weights.size, -1), blamed, self._starts)
         for i, block in enumerate(self.attributes):
-            blame = blamed[self._starts[i] : self._starts[i + 1]]
-            ratio = blame / np.maximum(shown[i].T, 1e-300)
-            values += by_attribute(mixture, block, joints[i] * self._backward[i].turn(ratio))
-        return Expectation(classes, values, log)
+            blame = blamed[self._starts[i] : self._starts[i + 1]].T.reshape(shown[i].shape)
+            ratio = blame / np.maximum(shown[i], 1e-300)
+            answers = joints[i] * self._backward[i].apply_last(ratio)
+            add_by_attribute(mixture, block, answers, total.values)
 
     def log_likelihood_between(
         self,
@@ -88,30 +89,56 @@ class ReportRows:
         """The log chance of each report."""
         _, shown = self._shown(mixture)
         found = [whole.astype(np.float64) for _, _, whole in self._pass(mixture, shown)]
-        return np.concatenate([np.zeros(0), *found])
+        return np.concatenate([np.zeros(0), *found], axis=-1)
 
     def _shown(self, mixture: Mixture) -> tuple[list[Floats], list[Floats]]:
         """How likely the answers to each block are in each class, and the reports."""
         joints = [mixture.classwise(block) for block in self.attributes]
-        return joints, [f.turn(joint.T) for f, joint in zip(self.forward, joints, strict=True)]
+        pairs = zip(self.forward, joints, strict=True)
+        return joints, [forward.apply_last(joint) for forward, joint in pairs]
 
     def _pass(
         self, mixture: Mixture, shown: list[Floats]
     ) -> Iterator[tuple[_Looked, Singles, Singles]]:
         """Some reports at a time: the share of each class in each, and the log chance of each."""
-        tables = [logs(part).astype(np.float32) for part in shown]
-        base = logs(mixture.weights).astype(np.float32)[:, None]
-        for low in range(0, self.codes.shape[1], STEP):
-            rows = slice(low, low + STEP)
+        many = mixture.weights.size
+        tables = [logs(part).astype(np.float32).reshape(many, -1) for part in shown]
+        base = logs(mixture.weights).astype(np.float32)[..., None]
+        # Rows of several mixtures at once take more room, each.
+        step = max(STEP * mixture.weights.shape[-1] // many, min(STEP, FEWEST_ROWS))
+        for low in range(0, self.codes.shape[1], step):
+            rows = slice(low, low + step)
             looked = _Looked(self.codes[:, rows], self.times[rows].astype(np.float32), tables)
-            share = looked.total()
+            share = looked.total().reshape(*mixture.weights.shape, -1)
             share += base
-            top = share.max(axis=0)
-            share -= top
+            top = share.max(axis=-2)
+            share -= top[..., None, :]
             np.exp(share, out=share)
-            whole = share.sum(axis=0)
-            share /= whole
+            whole = share.sum(axis=-2)
+            share /= whole[..., None, :]
             yield looked, share, np.log(whole) + top
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfEach:
+    """Other reports for each of several mixtures."""
+
+    rows: tuple[ReportRows, ...]
+
+    def of_members(self, members: NDArray[np.intp]) -> RowsOfEach:
+        return RowsOfEach(tuple(self.rows[member] for member in members))
+
+    def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
+        for i, (rows, own) in enumerate(zip(self.rows, mixture.unstack(), strict=True)):
+            found = e_step(own, [rows])
+            total.classes[i] += found.classes
+            total.values[i] += found.values
+            total.log_likelihood[i] += found.log_likelihood
+
+    def log_likelihood(self, mixture: Mixture) -> float:
+        """Of all reports, each under its own mixture."""
+        pairs = zip(self.rows, mixture.unstack(), strict=True)
+        return sum(float(rows.logs(own) @ rows.times) for rows, own in pairs)
 
 
 class _Looked:

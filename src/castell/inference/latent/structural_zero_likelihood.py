@@ -14,15 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_with
+from castell.inference.latent.expectation import CountedTable, Expectation, add_halves, logs
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import (
-    CountedTable,
-    Expectation,
-    by_attribute,
-    logs,
-)
 from castell.inference.products import expected_variance
 from castell.linear.operators import Floats
 
@@ -38,13 +34,20 @@ class PossibleTable:
     def with_counts(self, counts: Floats) -> PossibleTable:
         return replace(self, counts=counts)
 
-    def report_probabilities(self, mixture: Mixture) -> Floats:
-        return np.array(
-            [float(mixture.weights @ mixture.classwise(self.attributes) @ self.possible)]
-        )
+    def of_members(self, members: NDArray[np.intp]) -> PossibleTable:
+        return self if self.counts.ndim == 1 else self.with_counts(self.counts[members])
 
-    def log_likelihood(self, probabilities: Floats) -> float:
-        return float(self.counts @ logs(probabilities))
+    def report_probabilities(self, mixture: Mixture) -> Floats:
+        chances: Floats = self._joint(*mixture.halves(self.attributes)).sum(axis=(-2, -1))
+        return chances[..., None]
+
+    def _joint(self, left: Floats, right: Floats) -> Floats:
+        """The chance of each combination that can occur; 0 for the others."""
+        joint: Floats = left.swapaxes(-1, -2) @ right
+        return joint * self.possible.reshape(joint.shape[-2:])
+
+    def log_likelihood(self, probabilities: Floats) -> Floats:
+        return np.asarray((self.counts * logs(probabilities)).sum(axis=-1))
 
     def log_likelihood_between(
         self, attribute: int, low: Mixture, high: Mixture, shares: Floats
@@ -55,13 +58,14 @@ class PossibleTable:
         between = ends[0] + shares[:, None] * (ends[1] - ends[0])
         return np.asarray(logs(between) @ self.counts)
 
-    def e_step(self, mixture: Mixture) -> Expectation:
-        joint = mixture.classwise(self.attributes)
-        joint *= mixture.weights[:, None] * self.possible
-        chance = np.array([joint.sum()])
-        joint *= float(self.counts[0] / max(chance[0], 1e-300))
-        values = by_attribute(mixture, self.attributes, joint)
-        return Expectation(joint.sum(axis=1), values, self.log_likelihood(chance))
+    def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
+        left, right = mixture.halves(self.attributes)
+        joint = self._joint(left, right)
+        chance = joint.sum(axis=(-2, -1))[..., None]
+        people = self.counts / np.maximum(chance, 1e-300)
+        factor = self.possible.reshape(joint.shape[-2:]) * people[..., None]
+        add_halves(mixture, self.attributes, left, right, factor, total)
+        total.log_likelihood += self.log_likelihood(chance)
 
 
 def possible_tables(counts: Counts, weight: float = 1.0) -> list[CountedTable]:

@@ -1,8 +1,7 @@
 """Sufficient statistics of the (composite) likelihood: tables of blocks, and of all pairs.
 
-Given a mixture, each report has responsibilities: how likely its respondent is in each class and
-gave each answer. Added up over all reports they are all that an M-step needs; from tables, however
-many reports these count. Where a respondent reports one block, the tables of blocks are all there
+Responsibilities added up over all reports (`expectation`) come from tables, however many reports
+these count. Where a respondent reports one block, the tables of blocks are all there
 is. Where everybody reports every block, the pairs of attributes are: they hold what a mixture can
 learn from much noise.
 """
@@ -14,63 +13,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import prod
-from typing import Protocol
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.channels import PartitionResponse
 from castell.counting import Counts, samples_of
+from castell.inference.latent.expectation import (
+    CountedTable,
+    Expectation,
+    add_halves,
+    logs,
+)
 from castell.inference.latent.mixture import Mixture
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Design, lens_on
 from castell.study.study import Study
-
-
-@dataclass(frozen=True, eq=False)
-class Expectation:
-    """Expected numbers of people in each class, and of these with each value, given the reports."""
-
-    classes: Floats
-    values: Floats
-    log_likelihood: float
-
-
-class Statistics(Protocol):
-    """Reports, as far as an E-step needs them."""
-
-    def e_step(self, mixture: Mixture) -> Expectation:
-        """Responsibilities added up over the reports, and the log-likelihood of the mixture."""
-        ...
-
-    def log_likelihood_between(
-        self, attribute: int, low: Mixture, high: Mixture, shares: Floats
-    ) -> Floats:
-        """The log-likelihood, up to a constant, where the probabilities of reports are interpolated
-        between those of two mixtures that differ in one attribute."""
-        ...
-
-
-class CountedTable(Statistics, Protocol):
-    """Reports that were counted."""
-
-    @property
-    def counts(self) -> Floats: ...
-
-    def with_counts(self, counts: Floats) -> CountedTable:
-        """The same kind of reports, with other counts."""
-        ...
-
-    def report_probabilities(self, mixture: Mixture) -> Floats:
-        """How likely each report is, as `counts` has them."""
-        ...
-
-    def log_likelihood(self, probabilities: Floats) -> float:
-        """Of what was counted, under given probabilities of each report."""
-        ...
-
-
-def logs(chances: Floats) -> Floats:
-    return np.log(np.maximum(chances, 1e-300))
 
 
 def _log_likelihood_between(counts: Floats, low: Floats, high: Floats, shares: Floats) -> Floats:
@@ -83,10 +42,13 @@ class BlockTable:
 
     attributes: tuple[int, ...]
     forward: Operator
-    counts: Floats
+    counts: Floats  # of each kind of report, the last axis
 
-    def with_counts(self, counts: Floats) -> BlockTable:
+    def with_counts(self, counts: Floats) -> Self:
         return replace(self, counts=counts)
+
+    def of_members(self, members: NDArray[np.intp]) -> Self:
+        return self if self.counts.ndim == 1 else self.with_counts(self.counts[members])
 
     @cached_property
     def _backward(self) -> Operator:
@@ -102,36 +64,29 @@ class BlockTable:
         )
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
-        joint: Floats = mixture.weights @ mixture.classwise(self.attributes)
-        return self._seen(joint)
+        left, right = mixture.halves(self.attributes)
+        return self.forward.apply_last(_cells(left.swapaxes(-1, -2) @ right))
 
-    def _seen(self, joint: Floats) -> Floats:
-        seen: Floats = self.forward.turn(joint[:, None])[0]
-        return seen
+    def log_likelihood(self, chances: Floats) -> Floats:
+        return np.asarray((self.counts * logs(chances)).sum(axis=-1))
 
-    def log_likelihood(self, chances: Floats) -> float:
-        return float(self.counts @ logs(chances))
+    def _expected_answers(self, answers: Floats, total: Expectation) -> Floats:
+        """What each answer's chance is multiplied by: expected numbers over chances."""
+        seen = np.maximum(self.forward.apply_last(answers), 1e-300)
+        total.log_likelihood += self.log_likelihood(seen)
+        return self._backward.apply_last(self.counts / seen)
 
-    def e_step(self, mixture: Mixture) -> Expectation:
-        joint = mixture.classwise(self.attributes)
-        joint *= mixture.weights[:, None]
-        seen = self._seen(joint.sum(axis=0))
-        ratio = self.counts / np.maximum(seen, 1e-300)
-        joint *= self._backward.turn(ratio[:, None])[0]
-        values = by_attribute(mixture, self.attributes, joint)
-        return Expectation(joint.sum(axis=1), values, self.log_likelihood(seen))
+    def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
+        # With half of the attributes times the other half no class needs a table of its own.
+        left, right = mixture.halves(self.attributes)
+        joint: Floats = left.swapaxes(-1, -2) @ right
+        factor = self._expected_answers(_cells(joint), total).reshape(joint.shape)
+        add_halves(mixture, self.attributes, left, right, factor, total)
 
 
-def by_attribute(mixture: Mixture, attributes: Sequence[int], joint: Floats) -> Floats:
-    """How many have each value, from how many have each combination, of some attributes."""
-    values = np.zeros_like(mixture.profiles)
-    sizes = [mixture.sizes[a] for a in attributes]
-    starts = mixture.starts
-    cells = joint.reshape(-1, *sizes)
-    for i, a in enumerate(attributes):
-        others = tuple(k + 1 for k in range(len(sizes)) if k != i)
-        values[:, starts[a] : starts[a + 1]] = cells.sum(axis=others)
-    return values
+def _cells(joint: Floats) -> Floats:
+    """The cells of tables in one line."""
+    return joint.reshape(*joint.shape[:-2], -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,22 +108,19 @@ class LeafTable(BlockTable):
         return [mixture.parts[a] @ inside.T for a, inside in held]
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
-        leaves: Floats = mixture.weights @ np.prod(self._inside(mixture), axis=0)
-        return self._seen(leaves)
+        leaves = np.prod(self._inside(mixture), axis=0) * mixture.weights[..., None]
+        return self.forward.apply_last(leaves.sum(axis=-2))
 
-    def e_step(self, mixture: Mixture) -> Expectation:
+    def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
         inside = self._inside(mixture)
-        joint = np.prod(inside, axis=0) * mixture.weights[:, None]
-        seen = self._seen(joint.sum(axis=0))
-        ratio = self.counts / np.maximum(seen, 1e-300)
-        joint *= self._backward.turn(ratio[:, None])[0]
-        values = np.zeros_like(mixture.profiles)
+        joint: Floats = np.prod(inside, axis=0) * mixture.weights[..., None]
+        joint *= self._expected_answers(joint.sum(axis=-2), total)[..., None, :]
+        total.classes += joint.sum(axis=-1)
         starts = mixture.starts
         for a, own, members in zip(self.attributes, inside, self.members, strict=True):
             # Within a leaf and a class the values are as likely as in the class.
             share = joint / np.maximum(own, 1e-300)
-            values[:, starts[a] : starts[a + 1]] = mixture.parts[a] * (share @ members)
-        return Expectation(joint.sum(axis=1), values, self.log_likelihood(seen))
+            total.values[..., starts[a] : starts[a + 1]] += mixture.parts[a] * (share @ members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +136,9 @@ class PairTables:
 
     def with_counts(self, counts: Floats) -> PairTables:
         return replace(self, counts=counts)
+
+    def of_members(self, members: NDArray[np.intp]) -> PairTables:
+        return self if self.counts.ndim == 2 else self.with_counts(self.counts[members])
 
     @cached_property
     def _whole(self) -> Floats:
@@ -214,24 +169,22 @@ class PairTables:
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
         shown = self._shown(mixture)
-        return shown.T @ (shown * mixture.weights[:, None])
+        found: Floats = shown.swapaxes(-1, -2) @ (shown * mixture.weights[..., None])
+        return found
 
-    def log_likelihood(self, chances: Floats) -> float:
+    def log_likelihood(self, chances: Floats) -> Floats:
         # Every pair stands in the matrix twice.
-        return 0.5 * float((self.counts * logs(chances)).sum())
+        return np.asarray(0.5 * (self.counts * logs(chances)).sum(axis=(-2, -1)))
 
-    def e_step(self, mixture: Mixture) -> Expectation:
+    def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
         shown = self._shown(mixture)
-        weighted = shown * mixture.weights[:, None]
-        seen = np.maximum(shown.T @ weighted, 1e-300)
+        weighted = shown * mixture.weights[..., None]
+        seen = np.maximum(shown.swapaxes(-1, -2) @ weighted, 1e-300)
         blame = (weighted @ (self.counts / seen)) @ self._whole
         values = mixture.profiles * blame
-        return Expectation(0.5 * values.sum(axis=1), values, self.log_likelihood(seen))
-
-
-def composite_log_likelihood(mixture: Mixture, tables: Sequence[CountedTable]) -> float:
-    """The sum over tables: composite where the same reports stand in several of them."""
-    return sum(e.log_likelihood(e.report_probabilities(mixture)) for e in tables)
+        total.classes += 0.5 * values.sum(axis=-1)
+        total.values += values
+        total.log_likelihood += self.log_likelihood(seen)
 
 
 # Wider blocks are looked at in pairs.
