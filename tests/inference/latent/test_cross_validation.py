@@ -230,13 +230,17 @@ def test_what_is_held_out_and_what_is_not_are_all() -> None:
     )
     every = sufficient_statistics(counts)
     dealt = TabledFolds.of(every, folds_of(counts))
-    for seen, unseen in zip(dealt.training_rows.rows, dealt.held_out_rows.rows, strict=True):
-        assert seen.times.sum() + unseen.times.sum() == counts.n
+    seen, unseen = dealt.rows
+    np.testing.assert_array_equal(seen.times.sum(axis=1) + unseen.times.sum(axis=1), counts.n)
+    for rows, fold in zip(unseen.unstack(), folds_of(counts), strict=True):
+        alone = report_rows(fold.held_out)
+        np.testing.assert_array_equal(rows.codes, alone.codes)
+        np.testing.assert_array_equal(rows.times, alone.times)
     for whole, one, two in zip(every, dealt.training_tables, dealt.held_out_tables, strict=True):
         assert one.counts.shape == (FOLDS, *whole.counts.shape)
         np.testing.assert_array_equal(np.stack([whole.counts] * FOLDS), one.counts + two.counts)
         np.testing.assert_array_equal(two.counts.sum(axis=0), whole.counts)
-    assert sum(rows.times.sum() for rows in dealt.held_out_rows.rows) == counts.n
+    assert unseen.times.sum() == counts.n
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

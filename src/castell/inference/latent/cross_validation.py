@@ -30,7 +30,7 @@ from castell.inference.latent.mixture import (
     shrink_margins,
     shrink_to_margins,
 )
-from castell.inference.latent.report_rows import RowsOfEach, distinct, readable, report_rows
+from castell.inference.latent.report_rows import ReportRows, distinct, fold_rows, readable
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
@@ -73,12 +73,9 @@ class TabledFolds:
         return cls(tuple(reports), held_out, seen, unseen, margins, rules)
 
     @cached_property
-    def training_rows(self) -> RowsOfEach:
-        return RowsOfEach(tuple(report_rows(fold.training) for fold in self.reports))
-
-    @cached_property
-    def held_out_rows(self) -> RowsOfEach:
-        return RowsOfEach(tuple(report_rows(fold.held_out) for fold in self.reports))
+    def rows(self) -> tuple[ReportRows, ReportRows]:
+        """The reports to fit to, and those held out, one by one."""
+        return fold_rows(self.reports)
 
     def random_start(self, classes: int, scale: float, generator: np.random.Generator) -> Mixture:
         """A start for each fold."""
@@ -164,7 +161,7 @@ def cross_validate(
     # By all that the models were fitted to: pairs would not miss what only three together tell.
     judges: list[Sequence[HeldOutReports]] = list(folds.held_out)
     if report_steps:
-        judges = [[rows] for rows in folds.held_out_rows.rows]
+        judges = [[rows] for rows in folds.rows[1].unstack()]
     shrinkage = choose_shrinkage(judges, models.unstack())
     shrunk = [shrink_to_margins(model, shrinkage) for model in models.unstack()]
     margins, models = _choose_margin_shrinkage(folds, shrunk)
@@ -238,12 +235,13 @@ def _choose_report_steps(
     most = affordable_report_steps(counts, classes, FOLDS)
     if not most or any(min(f.training.n, f.held_out.n) == 0 for f in folds.reports):
         return 0, 0.0, models
-    em = OverRelaxedEM(models, [folds.training_rows, *folds.rules])
-    chosen, best, refined = 0, folds.held_out_rows.log_likelihood(models), models
+    training, held_out = folds.rows
+    em = OverRelaxedEM(models, [training, *folds.rules])
+    chosen, best, refined = 0, held_out.log_likelihood(models), models
     every = SETTINGS.check_every
     for step in range(every, most + 1, every):
         now = em.run(every)
-        log = folds.held_out_rows.log_likelihood(now)
+        log = held_out.log_likelihood(now)
         if log > best:
             chosen, best, refined = step, log, now
         if step - chosen > max(every, chosen // 2):
@@ -252,7 +250,7 @@ def _choose_report_steps(
         return 0, 0.0, models
     gains = np.zeros(len(SETTINGS.weights))
     both = list(zip(models.unstack(), refined.unstack(), strict=True))
-    for rows, (one, two) in zip(folds.held_out_rows.rows, both, strict=True):
+    for rows, (one, two) in zip(held_out.unstack(), both, strict=True):
         gains += rows.log_likelihood_between(0, one, two, np.array(SETTINGS.weights))
     weight = SETTINGS.weights[int(np.argmax(gains))]
     return chosen, weight, Mixture.stack([average(pair, (1.0 - weight, weight)) for pair in both])

@@ -7,17 +7,17 @@ possible, those that came more than once are read once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting import Counts
+from castell.counting import Counts, Fold
 from castell.counting.folds import report_keys
-from castell.inference.latent.expectation import Expectation, add_by_attribute, e_step, logs
+from castell.inference.latent.expectation import Expectation, add_by_attribute, logs
 from castell.inference.latent.mixture import Mixture
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Block, Design
@@ -33,6 +33,9 @@ MOST_CELLS = 1 << 14
 # Equal reports are put together where no more than these are possible: one table counts them all.
 MOST_REPORTS = 1 << 22
 
+# Indicators of all reports that are kept from step to step.
+MOST_INDICATORS = 1 << 24
+
 Codes = NDArray[np.int32]
 Singles = NDArray[np.float32]
 
@@ -40,12 +43,34 @@ Singles = NDArray[np.float32]
 @dataclass(frozen=True, eq=False)
 class ReportRows:
     """Reports of everybody on every block: a row of codes for each block, a column for each
-    report, and how many `times` each came."""
+    report, and how many `times` each came; with a leading axis, in each of several collections."""
 
     attributes: tuple[tuple[int, ...], ...]
     forward: tuple[Operator, ...]
     codes: Codes
     times: Floats
+    made_before: _Indicators | None = None  # of the same codes
+
+    def of_members(self, members: NDArray[np.intp]) -> ReportRows:
+        return self if self.times.ndim == 1 else self.with_times(self.times[members])
+
+    def with_times(self, times: Floats) -> ReportRows:
+        """The same reports, come so often."""
+        return replace(self, times=times, made_before=self._indicators)
+
+    def unstack(self) -> list[ReportRows]:
+        """Those that came in each of several collections."""
+        found = []
+        for times in self.times:
+            came = times > 0.0
+            found.append(replace(self, codes=self.codes[:, came], times=times[came]))
+        return found
+
+    @cached_property
+    def _indicators(self) -> _Indicators:
+        if self.made_before is not None and self.made_before.codes is self.codes:
+            return self.made_before
+        return _Indicators(self.codes, tuple(f.rows for f in self.forward))
 
     @cached_property
     def _backward(self) -> list[Operator]:
@@ -55,22 +80,20 @@ class ReportRows:
     def _starts(self) -> NDArray[np.intp]:
         return np.cumsum([0, *(f.rows for f in self.forward)])
 
-    def of_members(self, members: NDArray[np.intp]) -> ReportRows:  # noqa: ARG002
-        return self
-
     def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
         joints, shown = self._shown(mixture)
-        blamed = np.zeros((int(self._starts[-1]), mixture.weights.size))
-        for looked, share, whole in self._pass(mixture, shown):
-            total.log_likelihood += np.asarray(whole @ looked.times, dtype=np.float64)
-            share *= looked.times
+        many, lead = mixture.weights.size, mixture.weights.shape[:-1]
+        blamed = np.zeros((int(self._starts[-1]), many))
+        for rows, share, whole in self._pass(mixture, shown):
+            times = self.times[..., rows].astype(np.float32)
+            total.log_likelihood += (whole * times).sum(axis=-1, dtype=np.float64)
+            share *= times[..., None, :]
             total.classes += share.sum(axis=-1, dtype=np.float64)
-            looked.add(share.reshape(mixture.weights.size, -1), blamed, self._starts)
+            self._indicators.add(rows, share.reshape(many, -1), blamed)
+        ratio = blamed.T.reshape(*lead, -1, len(blamed)) / np.maximum(shown, 1e-300)
         for i, block in enumerate(self.attributes):
-            blame = blamed[self._starts[i] : self._starts[i + 1]].T.reshape(shown[i].shape)
-            ratio = blame / np.maximum(shown[i], 1e-300)
-            answers = joints[i] * self._backward[i].apply_last(ratio)
-            add_by_attribute(mixture, block, answers, total.values)
+            back = self._backward[i].apply_last(ratio[..., self._starts[i] : self._starts[i + 1]])
+            add_by_attribute(mixture, block, joints[i] * back, total.values)
 
     def log_likelihood_between(
         self,
@@ -85,99 +108,90 @@ class ReportRows:
         pairs = zip(near, far, strict=True)
         return np.array([self.times @ np.logaddexp(one + a, two + b) for a, b in pairs])
 
+    def log_likelihood(self, mixture: Mixture) -> float:
+        """Of all reports, of each collection under its own mixture."""
+        return float((self.logs(mixture) * self.times).sum())
+
     def logs(self, mixture: Mixture) -> Floats:
         """The log chance of each report."""
         _, shown = self._shown(mixture)
         found = [whole.astype(np.float64) for _, _, whole in self._pass(mixture, shown)]
-        return np.concatenate([np.zeros(0), *found], axis=-1)
+        none = np.zeros((*mixture.weights.shape[:-1], 0))
+        return np.concatenate([none, *found], axis=-1)
 
-    def _shown(self, mixture: Mixture) -> tuple[list[Floats], list[Floats]]:
-        """How likely the answers to each block are in each class, and the reports."""
+    def _shown(self, mixture: Mixture) -> tuple[list[Floats], Floats]:
+        """How likely the answers to each block are in each class, and all reports side by side."""
         joints = [mixture.classwise(block) for block in self.attributes]
         pairs = zip(self.forward, joints, strict=True)
-        return joints, [forward.apply_last(joint) for forward, joint in pairs]
+        return joints, np.concatenate([f.apply_last(joint) for f, joint in pairs], axis=-1)
 
-    def _pass(
-        self, mixture: Mixture, shown: list[Floats]
-    ) -> Iterator[tuple[_Looked, Singles, Singles]]:
+    def _pass(self, mixture: Mixture, shown: Floats) -> Iterator[tuple[slice, Singles, Singles]]:
         """Some reports at a time: the share of each class in each, and the log chance of each."""
         many = mixture.weights.size
-        tables = [logs(part).astype(np.float32).reshape(many, -1) for part in shown]
+        table = logs(shown).astype(np.float32).reshape(many, -1)
         base = logs(mixture.weights).astype(np.float32)[..., None]
         # Rows of several mixtures at once take more room, each.
         step = max(STEP * mixture.weights.shape[-1] // many, min(STEP, FEWEST_ROWS))
         for low in range(0, self.codes.shape[1], step):
             rows = slice(low, low + step)
-            looked = _Looked(self.codes[:, rows], self.times[rows].astype(np.float32), tables)
-            share = looked.total().reshape(*mixture.weights.shape, -1)
+            share = self._indicators.total(rows, table).reshape(*mixture.weights.shape, -1)
             share += base
             top = share.max(axis=-2)
             share -= top[..., None, :]
             np.exp(share, out=share)
             whole = share.sum(axis=-2)
             share /= whole[..., None, :]
-            yield looked, share, np.log(whole) + top
+            yield rows, share, np.log(whole) + top
 
 
-@dataclass(frozen=True, eq=False)
-class RowsOfEach:
-    """Other reports for each of several mixtures."""
-
-    rows: tuple[ReportRows, ...]
-
-    def of_members(self, members: NDArray[np.intp]) -> RowsOfEach:
-        return RowsOfEach(tuple(self.rows[member] for member in members))
-
-    def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
-        for i, (rows, own) in enumerate(zip(self.rows, mixture.unstack(), strict=True)):
-            found = e_step(own, [rows])
-            total.classes[i] += found.classes
-            total.values[i] += found.values
-            total.log_likelihood[i] += found.log_likelihood
-
-    def log_likelihood(self, mixture: Mixture) -> float:
-        """Of all reports, each under its own mixture."""
-        pairs = zip(self.rows, mixture.unstack(), strict=True)
-        return sum(float(rows.logs(own) @ rows.times) for rows, own in pairs)
-
-
-class _Looked:
-    """Some reports and the tables of what their codes mean, a column for each code.
+class _Indicators:
+    """The codes of reports as a matrix of 0 and 1, a row for each code of a block with few.
 
     Classes come first in all that is computed: sums over them are then sums of whole rows.
     """
 
-    def __init__(self, codes: Codes, times: Singles, tables: list[Singles]) -> None:
-        self.times, self._codes, self._tables = times, codes, tables
-        self._small = [i for i, table in enumerate(tables) if table.shape[1] <= FEW_CODES]
-        self._large = [i for i, table in enumerate(tables) if table.shape[1] > FEW_CODES]
-        self._ends = np.cumsum([0, *(tables[i].shape[1] for i in self._small)])
-        self._shown = np.zeros((int(self._ends[-1]), codes.shape[1]), dtype=np.float32)
-        line = np.arange(codes.shape[1])
-        for i, start in zip(self._small, self._ends, strict=False):
-            self._shown[start + codes[i], line] = 1.0
+    def __init__(self, codes: Codes, widths: Sequence[int]) -> None:
+        self.codes, self._ends = codes, np.cumsum([0, *widths])
+        self._large = [i for i, width in enumerate(widths) if width > FEW_CODES]
+        small = [i for i, width in enumerate(widths) if width <= FEW_CODES]
+        places = [np.arange(self._ends[i], self._ends[i + 1]) for i in small]
+        self._places = np.concatenate([np.zeros(0, dtype=np.intp), *places])
+        starts = np.cumsum([0, *(widths[i] for i in small)])[:-1]
+        self._small = codes[small] + starts[:, None].astype(np.int32)
+        # Kept where there is room, else made anew for some rows at a time.
+        room = codes.shape[1] * len(self._places) <= MOST_INDICATORS
+        self._kept = self._made(slice(None)) if room else None
 
-    def total(self) -> Singles:
-        """The sum over blocks of what each report's codes mean, for each class."""
-        found = np.zeros((len(self._tables[0]), self._codes.shape[1]), dtype=np.float32)
-        if self._small:
-            found += np.concatenate([self._tables[i] for i in self._small], axis=1) @ self._shown
+    def _made(self, rows: slice) -> Singles:
+        small = self._small[:, rows]
+        shown = np.zeros((len(self._places), small.shape[1]), dtype=np.float32)
+        shown[small, np.arange(small.shape[1])] = 1.0
+        return shown
+
+    def _shown(self, rows: slice) -> Singles:
+        return self._made(rows) if self._kept is None else self._kept[:, rows]
+
+    def total(self, rows: slice, table: Singles) -> Singles:
+        """The sum over blocks of what each report's codes mean, by the rows of a table."""
+        own = table if not self._large else table[:, self._places]
+        found: Singles = own @ self._shown(rows)
         for i in self._large:
-            found += self._tables[i][:, self._codes[i]]
+            found += table[:, self._ends[i] : self._ends[i + 1]][:, self.codes[i, rows]]
         return found
 
-    def add(self, share: Singles, blamed: Floats, starts: NDArray[np.intp]) -> None:
+    def add(self, rows: slice, share: Singles, blamed: Floats) -> None:
         """Add the shares of each report to its codes' rows."""
         many = len(share)
-        if self._small:
-            sums = self._shown @ share.T
-            for i, low, high in zip(self._small, self._ends, self._ends[1:], strict=False):
-                blamed[starts[i] : starts[i + 1]] += sums[low:high]
+        sums = self._shown(rows) @ share.T
+        if not self._large:
+            blamed += sums
+            return
+        blamed[self._places] += sums
         for i in self._large:
-            keys = self._codes[i] * np.int64(many) + np.arange(many)[:, None]
-            size = self._tables[i].shape[1] * many
+            keys = self.codes[i, rows] * np.int64(many) + np.arange(many)[:, None]
+            size = int(self._ends[i + 1] - self._ends[i]) * many
             added = np.bincount(keys.ravel(), share.ravel(), size)
-            blamed[starts[i] : starts[i + 1]] += added.reshape(-1, many)
+            blamed[self._ends[i] : self._ends[i + 1]] += added.reshape(-1, many)
 
 
 def readable(blocks: tuple[Block, ...]) -> bool:
@@ -196,10 +210,21 @@ def _few(design: Design) -> bool:
 
 def report_rows(counts: Counts) -> ReportRows:
     """The reports themselves."""
-    study = counts.study
+    return _rows_of([counts]).unstack()[0]
+
+
+def fold_rows(folds: Sequence[Fold]) -> tuple[ReportRows, ReportRows]:
+    """Of all folds at once: the reports to fit to, and those held out."""
+    held_out = _rows_of([fold.held_out for fold in folds])
+    return held_out.with_times(held_out.times.sum(axis=0) - held_out.times), held_out
+
+
+def _rows_of(parts: Sequence[Counts]) -> ReportRows:
+    """The reports of several parts of a collection, and how often each came in each part."""
+    study = parts[0].study
     blocks = study.design.blocks
     place = {name: i for i, name in enumerate(study.names)}
-    codes, times = _put_together(counts) if _few(study.design) else _read(counts)
+    codes, times = (_put_together if _few(study.design) else _read)(parts)
     return ReportRows(
         tuple(tuple(place[name] for name in block.names) for block in blocks),
         tuple(block.channel.forward for block in blocks),
@@ -208,18 +233,24 @@ def report_rows(counts: Counts) -> ReportRows:
     )
 
 
-def _put_together(counts: Counts) -> tuple[Codes, Floats]:
+def _put_together(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
     """Every report that came, and how often."""
-    widths = enumerate(counts.study.design.widths)
-    table = counts.table([Axis(i, 1, width, inner=False) for i, width in widths])
-    came = np.nonzero(table)
-    return np.array(came, dtype=np.int32), table[came].astype(np.float64)
+    widths = parts[0].study.design.widths
+    axes = [Axis(i, 1, width, inner=False) for i, width in enumerate(widths)]
+    tables = [part.table(axes).ravel() for part in parts]
+    came = [np.flatnonzero(table) for table in tables]
+    every = np.unique(np.concatenate(came))
+    times = np.array([table[every] for table in tables], dtype=np.float64)
+    return np.array(np.unravel_index(every, widths), dtype=np.int32), times
 
 
-def _read(counts: Counts) -> tuple[Codes, Floats]:
+def _read(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
     """One report after the other, ordered by what they say: sums round alike whoever holds them."""
-    blocks = range(len(counts.study.design.blocks))
-    parts = [np.array(columns, dtype=np.int32) for columns in counts.batches(blocks)]
-    codes = np.concatenate([np.zeros((len(blocks), 0), dtype=np.int32), *parts], axis=1)
-    codes = codes[:, np.argsort(report_keys(list(codes)), kind="stable")]
-    return codes, np.ones(codes.shape[1])
+    blocks = range(len(parts[0].study.design.blocks))
+    found = [[np.array(columns, dtype=np.int32) for columns in p.batches(blocks)] for p in parts]
+    none = np.zeros((len(blocks), 0), dtype=np.int32)
+    each = [np.concatenate([none, *batches], axis=1) for batches in found]
+    each = [codes[:, np.argsort(report_keys(list(codes)), kind="stable")] for codes in each]
+    owners = np.repeat(np.arange(len(parts)), [codes.shape[1] for codes in each])
+    times = np.equal.outer(np.arange(len(parts)), owners).astype(np.float64)
+    return np.concatenate(each, axis=1), times
