@@ -261,11 +261,11 @@ KINDS = ("cells", "large", "group 1", "group 2", "group 3", "group 4", "conditio
 def show(result: dict[str, Any]) -> str:
     told = ", ".join(f"{many} x {n:,}" for n, many in result["sizes"])
     parts = [f"collections a row: {told} respondents"]
-    for method in METHODS:
-        rows = [row for row in result["rows"] if row["method"] == method]
+    by_method = {m: [row for row in result["rows"] if row["method"] == m] for m in METHODS}
+    for method, rows in by_method.items():
         if rows:
             parts += [f"{method}: share of intervals that hold the truth", _grid(rows)]
-            parts.append(_in_short(rows))
+    parts.append(_in_short(by_method))
     if result["missing"]:
         parts.append("without " + "; ".join(result["missing"]))
     return "\n\n".join(parts)
@@ -284,25 +284,41 @@ def _grid(rows: list[dict[str, Any]]) -> str:
     return grid(["data", "", "design", "eps", *KINDS, "width"], lines, words=3)
 
 
-def _in_short(rows: list[dict[str, Any]]) -> str:
+def _in_short(by_method: dict[str, list[dict[str, Any]]]) -> str:
+    """All rows of a method: means by kind, and the lowest, first and after drawing again."""
     lines = []
-    for mark, wanted in (("decided", True), ("fresh", False)):
-        own = [row for row in rows if (row["data"] in DECIDED) is wanted]
-        if not own:
-            continue
-        first = np.array([row["covered"] for row in own])
-        judged = [row.get("again", row) for row in own]
-        covered = np.array([row["covered"] for row in judged])
-        errors = np.array([np.inf if row["error"] is None else row["error"] for row in judged])
-        surely = covered + 2.0 * errors
-        low, lower = (
-            f"{np.mean(covered < least):.1%} below {least} "
-            f"({np.mean(surely < least):.1%} by two standard errors)"
-            for least in (LEAST, 0.85)
-        )
-        drawn_again = f"{np.mean(first < LEAST):.1%} below {LEAST} and drawn again"
-        lines.append(
-            f"{mark}: {len(own)} rows by kind, mean {first.mean():.3f}, lowest {first.min():.3f}, "
-            f"{drawn_again}; after that {low}, {lower}, lowest {covered.min():.3f}"
-        )
-    return "\n".join(lines)
+    for method, rows in by_method.items():
+        for mark, wanted in (("decided", True), ("fresh", False)):
+            own = [row for row in rows if (row["data"] in DECIDED) is wanted]
+            if own:
+                lines.append([method, mark, *_means(own), *_lowest(own)])
+    titles = ["method", "", *KINDS, "width", "wider", "rows", "below", "again", "surely", "lowest"]
+    return "\n".join(
+        [
+            grid(titles, lines, words=2),
+            f"rows: by kind of question; below: those that cover less than {LEAST}, which are "
+            "drawn again; again: those that do so then too; surely: by two standard errors; "
+            "lowest: after drawing again; wider: rows with a median width above castell's",
+        ]
+    )
+
+
+def _means(own: list[dict[str, Any]]) -> list[str]:
+    kinds = [[row["covered"] for row in own if row["kind"] == kind] for kind in KINDS]
+    ratios = np.array([row["ratio"] for row in own if row["ratio"] is not None])
+    width = f"{np.median(ratios):.2f}" if len(ratios) else "-"
+    wider = f"{np.mean(ratios > 1.0 + 1e-9):.1%}" if len(ratios) else "-"
+    return [*(f"{np.mean(kind):.3f}" if kind else "-" for kind in kinds), width, wider]
+
+
+def _lowest(own: list[dict[str, Any]]) -> list[str]:
+    judged = [row.get("again", row) for row in own]
+    covered = np.array([row["covered"] for row in judged])
+    errors = np.array([np.inf if row["error"] is None else row["error"] for row in judged])
+    return [
+        str(len(own)),
+        f"{np.mean([row['covered'] < LEAST for row in own]):.1%}",
+        f"{np.mean(covered < LEAST):.1%}",
+        f"{np.mean(covered + 2.0 * errors < LEAST):.1%}",
+        f"{covered.min():.3f}",
+    ]

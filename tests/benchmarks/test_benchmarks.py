@@ -154,6 +154,30 @@ def test_intervals() -> None:
     assert "without fair: gone" in text
 
 
+def test_rows_that_cover_too_little_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def row(method: str, covered: float) -> dict[str, Any]:
+        place = {"data": "survey", "design": "pairs", "epsilon": 4.0, "kind": "cells"}
+        told = {"covered": covered, "error": 0.01, "questions": 50, "width": 0.1, "ratio": 1.0}
+        return {**place, "method": method, **told}
+
+    asked: list[intervals.Collection] = []
+
+    def measure(jobs: list[intervals.Collection]) -> list[dict[str, Any]]:
+        asked.extend(jobs)
+        return [row("auto", 0.95)]
+
+    monkeypatch.setattr(intervals, "_measure", measure)
+    rows = [row("castell", 0.92), row("auto", 0.91), row("latent", 0.93)]
+    intervals._draw_again(rows, ((1_000, 2), (10_000, 1)))
+    # Only the method that was low, with people whom no row has had before.
+    assert {job.methods for job in asked} == {("auto",)}
+    assert [(job.n, job.seed) for job in asked] == [(1_000, 1_000), (1_000, 1_001), (10_000, 1_000)]
+    assert [r.get("again", {}).get("covered") for r in rows] == [None, 0.95, None]
+    text = intervals.show({"sizes": [[1_000, 8]], "rows": rows, "missing": []})
+    (line,) = [line for line in text.splitlines() if line.startswith("auto     fresh")]
+    assert line.split()[-4:] == ["100.0%", "0.0%", "0.0%", "0.950"]
+
+
 def test_questions_know_their_answers() -> None:
     truth = intervals._truth(intervals.GENERATED)
     asked = list(questions(truth, 3, 2, np.random.default_rng(0)))
