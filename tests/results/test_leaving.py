@@ -15,7 +15,6 @@ from castell.inference.inversion import observe
 from castell.inference.support import views
 from castell.results.trust import displaced, leaving, signals
 from castell.study.texts import StudyText
-from tests.study.test_review import LEAVING, TRUTH, estimated, yes_or_no
 
 TEXT = """
 review = "before"
