@@ -62,10 +62,14 @@ export function collectingOf(told) {
  * Refuse before a report is handed over to a collector that would not take it: it then costs nothing.
  *
  * @param {string | URL} reportsUrl
+ * @param {string} [invitation] of the report; whether it is good is another question
  * @returns {Promise<void>}
  */
-export async function checkOpen(reportsUrl) {
-  const { phase } = await askCollector(reportsUrl);
-  if (phase === "open") return;
-  throw new Refusal("closed", "no reports are taken now", "nothing was sent and nothing is spent");
+export async function checkOpen(reportsUrl, invitation) {
+  const { phase, invited } = await askCollector(reportsUrl);
+  const nothing = "nothing was sent and nothing is spent";
+  if (phase !== "open") throw new Refusal("closed", "no reports are taken now", nothing);
+  if (invited && invitation === undefined) {
+    throw new Refusal("invitation", "each report needs an invitation", nothing);
+  }
 }

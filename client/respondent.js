@@ -85,7 +85,7 @@ export async function meet(studyUrl, reportsUrl, given, text) {
       }
       // A report that was handed over may have arrived, and used its invitation up; before that, ask.
       const { sent } = await keptFor(store, study.origin);
-      if (!sent) await checkOpen(reportsUrl);
+      if (!sent) await checkOpen(reportsUrl, report.invitation);
       if (!sent && report.invitation !== undefined) {
         await checkInvitation(report.invitation, reportsUrl);
       }

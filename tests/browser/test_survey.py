@@ -307,6 +307,33 @@ def test_invitations(browser: Browser, collector: Start) -> None:
     context.close()
 
 
+def test_invitations_that_are_made_while_the_page_is_open(
+    browser: Browser, collector: Start
+) -> None:
+    """The page learns of it when it asks, before a report leaves: nothing is spent."""
+    running = collector(SURVEY)
+    context = browser.new_context(locale="en-US")
+    page = opened(context, running.url)
+    posts: list[str] = []
+    page.on("request", lambda r: posts.append(r.url) if r.method == "POST" else None)
+    answer(page, ANSWERS)
+    proceed(page)
+    program = str(Path(sys.executable).with_name("castell"))
+    invite = [program, "invite", str(running.store.with_suffix(".toml")), "1"]
+    code = subprocess.run(invite, capture_output=True, text=True, check=True).stdout.strip()
+    page.locator("#send").click()
+    page.wait_for_selector("#invited")
+    assert page.evaluate("document.activeElement.id") == "invitation"
+    assert page.locator("#invitation-error").inner_text() == ""  # no code was given, none refused
+    assert posts == []
+    assert "Nothing." in page.locator("footer").inner_text()
+    page.locator("#invitation").fill(code)
+    proceed(page)
+    assert json.loads(send(page))["invitation"] == code
+    assert len(running.codes()) == 1
+    context.close()
+
+
 def test_a_report_that_was_refused_with_its_invitation_stands(
     browser: Browser, surveyed: Collector
 ) -> None:

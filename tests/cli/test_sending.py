@@ -126,6 +126,22 @@ def test_consent_is_asked_for_and_thanks_are_said(tmp_path: Path) -> None:
     assert len(collector.bodies) == 1
 
 
+def test_a_program_sends_nothing_without_consent(tmp_path: Path) -> None:
+    with scripted(GOOD) as collector:
+        collector.study = type(collector.study).from_toml('consent = "I take part."\n' + TELEMETRY)
+        looked = castell(collector.url, "--dry-run", home=tmp_path)
+        assert "it asks for consent: I take part.\n" in looked.stdout
+        refused = castell(collector.url, home=tmp_path, given=MAC)
+        assert (refused.returncode, collector.bodies) == (1, [])
+        assert refused.stderr == (
+            "castell: this study asks for your consent (I take part.): add --agree if you do; "
+            "nothing was sent\n"
+        )
+        agreed = castell(collector.url, "--agree", home=tmp_path, given=MAC)
+    assert agreed.returncode == 0, agreed.stderr
+    assert len(collector.bodies) == 1
+
+
 def test_of_very_many_values_the_first_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     from castell import Attribute, Schema, Study
     from castell.cli import answering

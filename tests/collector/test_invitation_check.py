@@ -63,6 +63,8 @@ def test_a_mistyped_invitation_costs_a_device_nothing(tmp_path: Path) -> None:
         client = Client(running.url, folder=tmp_path / "device")
         with pytest.raises(SendError, match="nothing was sent and nothing is spent"):
             client.send(client.make(answers, BAD))
+        with pytest.raises(SendError, match="each report needs an invitation: give the code"):
+            client.send(client.make(answers))
         assert client.ledger() == []
         assert client.entry is None
         assert client.send(client.make(answers, code))

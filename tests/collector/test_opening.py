@@ -235,7 +235,7 @@ def test_a_report_that_was_handed_over_waits_for_the_end_of_a_pause(
         castell("pause", tmp_path / "study.sqlite")
         client = Client(made.told["address"], folder=tmp_path / "device")
         drawn = client.make(ANSWERS)
-        monkeypatch.setattr("castell.device.client.check_open", lambda _: None)
+        monkeypatch.setattr("castell.device.client.check_open", lambda _, **__: None)
         waits: list[float] = []
         with pytest.raises(SendError, match="paused") as caught:
             client.send(drawn, pause=waits.append)

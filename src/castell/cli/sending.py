@@ -41,6 +41,9 @@ def send(
     invitation: Annotated[
         str | None, typer.Option(help="A code, where the collector asks for one.")
     ] = None,
+    agree: Annotated[
+        bool, typer.Option("--agree", help="You have read what the study asks consent to.")
+    ] = False,
     folder: Annotated[Path | None, typer.Option(help="Where keys and the ledger are kept.")] = None,
     allow_http: Annotated[
         bool, typer.Option("--allow-http", help="In a network that you trust.")
@@ -69,12 +72,9 @@ def send(
         return
     text = client.study.text
     if stands is None:
-        client.check_open()
-        if text.consent:
-            typer.echo(text.consent, err=True)
-        if text.consent and sys.stdin.isatty() and not typer.confirm("Do you agree?", err=True):
-            typer.echo("nothing was asked and nothing was sent", err=True)
-            raise typer.Exit(1)
+        client.check_open(invited=code is not None)
+        if text.consent and not agree:
+            _ask_consent(text.consent)
         given = ask(client.study, client.asked) if sys.stdin.isatty() else _piped(client.asked)
         report = client.make(given, code)
     else:  # nothing is asked whose answer would change nothing
@@ -126,12 +126,27 @@ def _say_what_would_happen(client: Client, *, as_json: bool) -> None:
         typer.echo(json.dumps({**document, "epsilon": study.epsilon, "cost": cost}, indent=2))
         return
     typer.echo(f"this device is asked for {', '.join(client.asked)}\n")
+    if study.text.consent:
+        typer.echo(f"it asks for consent: {study.text.consent}\n")
     typer.echo("\n".join(study.statement().words()))
     typer.echo(
         f"\nsending a report would cost epsilon {cost:.6g}; nothing was asked, drawn or sent. The "
         "report itself is shown once it has arrived: stopping on seeing it would bias the results, "
         "and could give an answer away"
     )
+
+
+def _ask_consent(wanted: str) -> None:
+    """Nothing goes on without it; a program that sends says that its owner has agreed."""
+    if not sys.stdin.isatty():
+        raise OptionError(
+            f"this study asks for your consent ({wanted})",
+            "add --agree if you do; nothing was sent",
+        )
+    typer.echo(wanted, err=True)
+    if not typer.confirm("Do you agree?", err=True):
+        typer.echo("nothing was asked and nothing was sent", err=True)
+        raise typer.Exit(1)
 
 
 def _piped(asked: Sequence[str]) -> dict[str, object]:

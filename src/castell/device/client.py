@@ -101,7 +101,7 @@ class Client:
             raise StudyChangedError("the report is of another study", "make it again")
         # A report that was handed over may have arrived, and used its invitation up; before, ask.
         if self.entry is None:
-            self.check_open()
+            self.check_open(invited=report.invitation is not None)
         if self.entry is None and report.invitation is not None:
             check_invitation(report.invitation, f"{self.url}invitations")
         if self.respondent.hand_over(report).state == "arrived":
@@ -115,9 +115,12 @@ class Client:
         self.respondent.arrived(report)
         return True
 
-    def check_open(self) -> None:
-        """An error while the collector takes no reports: better before anybody is asked."""
-        check_open(f"{self.url}collector.json")
+    def check_open(self, *, invited: bool = True) -> None:
+        """An error while the collector takes no reports, or none without an invitation.
+
+        Better before anybody is asked.
+        """
+        check_open(f"{self.url}collector.json", invited=invited)
 
     def waiting(self) -> Report | None:
         """The report if it was handed over but never acknowledged: it may have arrived."""

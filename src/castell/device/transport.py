@@ -84,10 +84,11 @@ def send_report(
     raise SendError(str(problem), "try again later; it will not count twice", final=False)
 
 
-def check_open(url: str) -> None:
+def check_open(url: str, *, invited: bool = True) -> None:
     """Ask whether reports are taken now, before one leaves: it then costs nothing.
 
-    Only a clear no counts as one, for the collector decides again when it takes the report.
+    One that is not `invited` is refused where each report needs an invitation. Only a clear no
+    counts as one, for the collector decides again when it takes the report.
     """
     try:
         status, answer, _ = _ask(url)
@@ -96,6 +97,13 @@ def check_open(url: str) -> None:
     told = _told(answer)
     if status == 200 and told.get("state") in NOT_OPEN:
         raise _not_open(told, "; nothing was sent and nothing is spent")
+    if status == 200 and told.get("invitations") is True and not invited:
+        raise SendError(
+            "each report needs an invitation",
+            "give the code you got (castell send --invitation); nothing was sent and nothing is "
+            "spent",
+            final=True,
+        )
 
 
 def _not_open(told: dict[str, Any], more: str = "") -> SendError:

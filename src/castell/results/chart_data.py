@@ -85,14 +85,19 @@ def share_text(record: dict[str, Any], digits: int = 1) -> str:
     return f"{round(share, digits + 2) + 0.0:.{digits}%}"  # a hair below zero is zero
 
 
-def half_text(record: dict[str, Any], digits: int = 1) -> str:
-    """Half the length of a cell's interval.
+def interval_text(record: dict[str, Any], digits: int = 1) -> str:
+    """A cell's interval, in percent: its share need not be in the middle of it.
 
-    >>> half_text({"lower": 0.1, "upper": 0.2}), half_text({"lower": None, "upper": None})
-    ('± 5.0%', '')
+    >>> interval_text({"lower": 0.1, "upper": 0.2}), interval_text({"lower": None, "upper": None})
+    ('10.0–20.0', '')
+    >>> interval_text({"lower": -0.004, "upper": 0.051})
+    '-0.4 to 5.1'
     """
     low, high = record["lower"], record["upper"]
-    return "" if low is None or high is None else f"± {(high - low) / 2:.{digits}%}"
+    if low is None or high is None:
+        return ""
+    ends = [f"{round(100 * end, digits) + 0.0:.{digits}f}" for end in (low, high)]
+    return ("\N{EN DASH}" if ends[0][0] != "-" else " to ").join(ends)
 
 
 def lines_below(joint: LabelledTable) -> tuple[str, ...]:

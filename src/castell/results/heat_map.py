@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from castell.results.canvas import BOLD, HEAT, Box, Canvas, Words, height_of, line_height
-from castell.results.chart_data import ChartData, half_text, share_text
+from castell.results.chart_data import ChartData, interval_text, share_text
 from castell.results.text_lines import break_lines, is_broken, isolated, width_of
 
 # Shares need so much room, and words that are broken at least so much.
@@ -48,15 +48,17 @@ def heat_map(data: ChartData, room: float) -> Canvas | None:
 def _grid(data: ChartData, down: int, across: int, room: float, lines: int) -> _Grid | None:
     """None where names would need more lines than these, or columns are too narrow."""
     columns = data.values[across]
-    rows = data.probabilities.size // len(columns)
+    if data.probabilities.size // len(columns) > MOST_ROWS:
+        return None
     names = (*data.values[down], data.labels[down][:24])
     natural = max(width_of(name, 12) for name in names)
     # Names get what columns leave over; narrow columns leave some, too.
     usual = max(0.3 * room, 84.0, room - _USUAL * len(columns))
-    left = min(natural, usual, room - _NARROWEST * len(columns) - 10) + 10
+    narrowest = max(_NARROWEST, *(width_of(text, 11) + 6 for text in _intervals(data)))
+    left = min(natural, usual, room - narrowest * len(columns) - 10) + 10
     step = min(_WIDEST, (room - left) / len(columns))
     inside = step - 6
-    if rows > MOST_ROWS or step < _NARROWEST or left < min(natural + 10, 80.0):
+    if step < narrowest or left < min(natural + 10, 80.0):
         return None
     if inside < _BREAKABLE and any(is_broken(value, inside, 12) for value in columns):
         return None
@@ -144,11 +146,15 @@ def _head(
     return end + 6, words
 
 
+def _intervals(data: ChartData) -> list[str]:
+    return [interval_text(record, data.digits) for record in data.records()]
+
+
 def _numbers(record: dict[str, Any], x: float, middle: float, digits: int) -> list[Words]:
-    half = half_text(record, digits)
+    interval = interval_text(record, digits)
     share, small = line_height("number"), line_height("small")
-    top = middle - (share + small) / 2 if half else middle - share / 2
+    top = middle - (share + small) / 2 if interval else middle - share / 2
     found = [Words(x, top, (share_text(record, digits),), "number", "center")]
-    if half:
-        found.append(Words(x, top + share, (half,), "small", "center"))
+    if interval:
+        found.append(Words(x, top + share, (interval,), "small", "center"))
     return found

@@ -15,7 +15,7 @@ from castell.collector.results.mosaic import mosaic
 from castell.collector.results.mosaic_values import Side
 from castell.results.bars import bars
 from castell.results.canvas import BOLD, ROLES, Canvas, Words, height_of
-from castell.results.chart_data import ChartData
+from castell.results.chart_data import ChartData, interval_text
 from castell.results.heat_map import heat_map
 from castell.results.model import Model
 from castell.results.text_lines import break_lines, spread_out, width_of
@@ -101,13 +101,17 @@ def test_every_word_can_be_read() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_intervals_and_units_are_in_every_chart(room: int) -> None:
     for names in TABLES:
+        digits = _drawn(names)[1].digits
         for canvas in _canvases(names, room):
             text = " ".join(line for w in canvas.words for line in w.lines)
             if canvas.kind == "bars":
                 cells = {box.cell["cell"] for box in canvas.boxes if box.cell}
                 assert sum(line.width == 1.5 for line in canvas.over) == 3 * len(cells)
             else:
-                assert "±" in text
+                drawn = {interval_text(box.cell, digits) for box in canvas.boxes if box.cell}
+                written = {line for w in canvas.words if w.role == "small" for line in w.lines}
+                assert written
+                assert written <= drawn
             if canvas.kind != "mosaic":
                 assert "share of respondents, with 95% intervals" in text
             assert "%" in text

@@ -11,7 +11,7 @@ from castell.collector.results.mosaic_values import BETWEEN, NAME, Side, across,
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
 from castell.results.canvas import BOLD, MUTED, Box, Canvas, Line, Words, height_of, line_height
-from castell.results.chart_data import ChartData, half_text, share_text
+from castell.results.chart_data import ChartData, interval_text, share_text
 from castell.results.joint import JointEstimate
 from castell.results.text_lines import break_lines, isolated, quoted, spread_out, width_of
 
@@ -187,7 +187,7 @@ def _tiles(
             at = square.across.kept[i], square.down.kept[j]
             record = records[at]
             fill = _shade(float(far[at]))
-            text = share_text(record, digits), half_text(record, digits)
+            text = share_text(record, digits), interval_text(record, digits)
         aside, above = min(GAP, (x2 - x) / 4), min(GAP, (y2 - y) / 4)
         boxes.append(Box(x + aside, x2 - aside, y + above, y2 - above, fill, cell=record))
         words += _numbers(x, x2, y, y2, text)
@@ -201,17 +201,17 @@ def _shade(z: float) -> str:
 
 def _numbers(x: float, x2: float, y: float, y2: float, text: tuple[str, str]) -> list[Words]:
     """What can be written in a tile: its share and interval, its share, or nothing."""
-    share, half = text
+    share, interval = text
     middle, center = (x + x2) / 2, (y + y2) / 2
     tall, small = line_height("number"), line_height("small")
-    if x2 - x < max(width_of(share, 12), width_of(half, 11)) + 4 or y2 - y < tall + 4:
+    if x2 - x < width_of(share, 12) + 4 or y2 - y < tall + 4:
         return []
-    if not half or y2 - y < tall + small + 6:
+    if not interval or x2 - x < width_of(interval, 11) + 4 or y2 - y < tall + small + 6:
         return [Words(middle, center - tall / 2, (share,), "number", "center")]
     top = center - (tall + small) / 2
     return [
         Words(middle, top, (share,), "number", "center"),
-        Words(middle, top + tall, (half,), "small", "center"),
+        Words(middle, top + tall, (interval,), "small", "center"),
     ]
 
 

@@ -13,6 +13,7 @@ from castell.counting import Counts
 from castell.results.joint import JointEstimate
 from castell.results.trust.drift import drift, homogeneity
 from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
+from castell.results.trust.leaving import displaced, leaving
 from castell.results.trust.raw_tables import Sight, sights
 from castell.results.trust.signal import Signal, points, unknown, where_possible
 from castell.results.trust.structural_zeros import declared_rules
@@ -30,9 +31,11 @@ __all__ = [
     "below_noise",
     "contributions",
     "declared_rules",
+    "displaced",
     "drift",
     "homogeneity",
     "influence",
+    "leaving",
     "model_fit",
     "negative_mass",
     "points",
@@ -61,4 +64,5 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
         ),
         where_possible("influence", INFLUENCE, lambda: influence(*find_sights())),
         *([declared_rules(counts)] if counts.study.schema.impossible else []),
+        *([leaving(counts, joint.names)] if counts.study.text.review == "before" else []),
     )

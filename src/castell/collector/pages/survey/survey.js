@@ -327,7 +327,8 @@ async function send(state) {
       if (state.collecting.phase !== "open") return go(state, "closed");
     }
     if (state.failure.kind === "invitation") {
-      state.uninvited = true;
+      state.uninvited = state.invited; // else invitations were made while this page was open
+      state.invited = true;
       state.report = null;
       await go(state, "ask");
       remember(state)?.();
