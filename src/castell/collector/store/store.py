@@ -157,8 +157,8 @@ class Store(Protocol):
 
 
 def report_key(study: Study, id: bytes) -> bytes:
-    """What the store keeps of a report's id: a hash bound to the study, corrected or not."""
-    return hashlib.sha256(f"castell report {study.origin} ".encode() + id).digest()[:16]
+    """What the store keeps of a report's id: a hash bound to the study, whatever its stage."""
+    return hashlib.sha256(f"castell report {study.identity} ".encode() + id).digest()[:16]
 
 
 def new_store_id() -> str:
