@@ -589,7 +589,9 @@ def stage_after(*earlier: Json, **changes: Any) -> Json:
 _SECOND = stage_after(
     _FIRST,
     blocks=[
-        block(partition([2, 3], [[[0, 1], [0, 1]], [[0, 1], [2]]], kary(2, 39, 16)), "yes", "smokes"),
+        block(
+            partition([2, 3], [[[0, 1], [0, 1]], [[0, 1], [2]]], kary(2, 39, 16)), "yes", "smokes"
+        ),
         block(matrix([5, 2, 3], [2, 5, 3]), "yes"),
         block(cyclic(3, 7, [0, 1, 3], 9, 4), "smokes"),
     ],

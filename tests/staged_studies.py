@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+
 from castell import KaryResponse, Study
 from castell.channels import Channel, PartitionResponse
 from castell.study.canonical import canonical, digest_of
@@ -57,3 +59,44 @@ def worse(epsilon: float = 2.1) -> str:
     blocks = json.loads(SECOND.to_json())["blocks"]
     blocks[0]["channel"]["channel"] = KaryResponse.with_epsilon(3, epsilon).document()
     return forged(blocks=blocks)
+
+
+# Everybody answers all with little of the budget each: any plan does much better, in a few seconds.
+PLANNED = """
+name = "planned"
+title = "Three questions"
+epsilon = 1.0
+stages = [300, 3000]
+
+[[attribute]]
+name = "a"
+question = "First?"
+values = ["v0", "v1", "v2", "v3", "v4", "v5"]
+
+[[attribute]]
+name = "b"
+question = "Second?"
+values = ["v0", "v1", "v2", "v3", "v4", "v5"]
+
+[[attribute]]
+name = "c"
+question = "Third?"
+values = ["w0", "w1"]
+"""
+PLANNED_STUDY = Study.from_toml(PLANNED)
+
+
+def people(n: int, seed: int) -> dict[str, list[str]]:
+    """Answers that go together, most of them common ones."""
+    generator = np.random.default_rng(seed)
+    a = generator.choice(6, n, p=[0.5, 0.3, 0.1, 0.05, 0.03, 0.02])
+    b = np.where(generator.random(n) < 0.8, a, generator.choice(6, n))
+    c = np.where(generator.random(n) < 0.7, (a + b) % 2, generator.choice(2, n))
+    columns = {"a": (a, "v"), "b": (b, "v"), "c": (c, "w")}
+    return {name: [f"{mark}{code}" for code in codes] for name, (codes, mark) in columns.items()}
+
+
+def rows_of(study: Study, n: int, seed: int) -> list[tuple[int, ...]]:
+    """The codes of so many reports of a stage."""
+    made = study.randomize(people(n, seed))
+    return list(zip(*(column.tolist() for column in made.columns), strict=True))

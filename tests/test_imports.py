@@ -53,11 +53,14 @@ ORDER = {
         "metrics",
         "security",
         "store_file",
+        "background",
         "writer",
         "health",
         "intake",
         "invitation_check",
         "results",
+        "stage_planning",
+        "staging",
         "one_file",
         "openapi",
         "operations",
@@ -78,6 +81,7 @@ ORDER = {
         "owner_commands",
         "invite_commands",
         "page_commands",
+        "stage_commands",
     ],
 }
 

@@ -62,7 +62,9 @@ def test_what_is_asked_is_what_is_promised(epsilon: float) -> None:
     assert float(study.promise.epsilon) == epsilon
     assert study.design.exact_epsilon <= study.promise.epsilon
     # Where channels are given, what they cost, rounded up.
-    given = Study(Schema([FIRST.schema["paid"]]), channels={"paid": KaryResponse(2, 3, 1)}, staged=True)
+    given = Study(
+        Schema([FIRST.schema["paid"]]), channels={"paid": KaryResponse(2, 3, 1)}, staged=True
+    )
     assert given.content["stages"] == {"epsilon": "1.098612289"}
 
 
