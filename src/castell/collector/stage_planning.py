@@ -12,7 +12,7 @@ import multiprocessing
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -114,13 +114,19 @@ def _plan(link: Connection, staging: Staging, n: int, at: int, memory: int | Non
     give_way()
     if memory is not None:
         limit_memory(memory)
+    with suppress(OSError):  # a collector that was killed does not hear of it
+        link.send(_outcome(staging, n, at))
+
+
+def _outcome(staging: Staging, n: int, at: int) -> tuple[str, str]:
+    """What became of a plan, and why it failed if it did."""
     try:
         found = next_stage(staging, n, at=at)
-        link.send(("kept" if found.keeps_design else "published", ""))
+        return ("kept" if found.keeps_design else "published"), ""
     except CastellError as error:
-        link.send(("failed", str(error)))
+        return "failed", str(error)
     except MemoryError:
-        link.send(("failed", "it needs more memory than it may take"))
+        return "failed", "it needs more memory than it may take"
     except Exception as error:
         # Its kind only: the text of an error may hold anything.
-        link.send(("failed", type(error).__name__))
+        return "failed", type(error).__name__

@@ -120,6 +120,7 @@ def _overview(state: State, count: int, dated: DatedReports | None) -> dict[Role
         settings.minimum,
         count,
         dated,
+        stages=state.store.stages,
         release_hours=settings.release_hours,
         release=release,
         over=is_over(settings),
