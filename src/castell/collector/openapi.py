@@ -8,7 +8,7 @@ import msgspec
 
 from castell import __version__
 from castell.collector.opening import Phase
-from castell.collector.results.downloads import FORMATS
+from castell.collector.results.downloads import FORMATS, ZIP
 from castell.collector.results.question import CHARTS
 from castell.collector.store.tokens import Role
 from castell.collector.wire import DIGEST_PATTERN, INVITATION_PATTERN, structs_of
@@ -228,7 +228,7 @@ def _question(study: Study) -> list[Document]:
 
 
 def _download() -> Document:
-    kinds = sorted({media_type.split(";")[0] for _, media_type, _ in FORMATS.values()})
+    kinds = sorted({ZIP, *(media_type.split(";")[0] for _, media_type, _ in FORMATS.values())})
     content: Document = {kind: {} for kind in kinds}
     return {
         "summary": "The table as a file",

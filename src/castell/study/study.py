@@ -108,6 +108,11 @@ class Study:
     def names(self) -> tuple[str, ...]:
         return self.schema.names
 
+    @property
+    def stage(self) -> int:
+        """Which of its stages this is, from 1 up."""
+        return 1 if self.promise is None else self.promise.stage
+
     # -- as files ------------------------------------------------------------------------------
 
     @classmethod

@@ -130,13 +130,9 @@ def read_store(store: Store) -> DatedReports:
         parts.setdefault(batch.stage, []).append(batch)
         time.sleep(min(LONGEST_REST, time.perf_counter() - start))
         start = time.perf_counter()
-    stages = sorted(parts, key=_place) or [store.study]
+    stages = sorted(parts, key=lambda study: study.stage) or [store.study]
     *earlier, last = [_dated(stage, parts.get(stage, []), store.secure) for stage in stages]
     return replace(last, earlier=tuple(earlier))
-
-
-def _place(stage: Study) -> int:
-    return 0 if stage.promise is None else stage.promise.stage
 
 
 def _dated(stage: Study, parts: Sequence[Batch], secure: bool) -> DatedReports:
