@@ -49,9 +49,11 @@ class StageSizes:
             return cls() if given else None
         if not isinstance(given, list) or not 2 <= len(given) <= MOST_STAGES:
             raise StudyError(f"stages is {_shown(given)}", _EXAMPLE)
-        if shares and expected is None:
+        if not shares:
+            return cls(tuple(map(int, given)))
+        if expected is None:
             raise StudyError("stages are shares of respondents", "add expected = 30000, how many")
-        return cls(tuple(_shares(given, int(expected)) if shares else map(int, given)))
+        return cls(tuple(_shares(given, int(expected))))
 
     def __post_init__(self) -> None:
         for start, end in pairwise((0, *self.ends)):
