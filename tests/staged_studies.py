@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from castell import KaryResponse, Study
-from castell.channels import Channel, PartitionResponse
+from castell.channels import PartitionResponse
 from castell.study.canonical import canonical, digest_of
 from castell.study.design import Block, Design
 from castell.study.later_stages import next_stage
@@ -35,7 +35,7 @@ FIRST = Study.from_toml(STAGED)
 ANSWERS = {"os": "mac", "crashes": "some", "paid": "no"}
 
 
-def stage_design(inner: Channel | None = None) -> Design:
+def stage_design(inner: KaryResponse | None = None) -> Design:
     """Coarse and fine blocks with unequal draws, as a plan has them."""
     inner = inner or KaryResponse.with_epsilon(3, 2.0)
     leaves = (((0, 1), (0, 1, 2)), ((2,), (0,)), ((2,), (1, 2)))

@@ -81,7 +81,6 @@ ORDER = {
         "owner_commands",
         "invite_commands",
         "page_commands",
-        "stage_commands",
     ],
 }
 

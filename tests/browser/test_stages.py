@@ -82,6 +82,13 @@ def test_a_server_that_lies_about_a_stage_is_refused(browser: Browser, tmp_path:
     new.close()
 
 
+def methods_of(page: Page) -> list[str]:
+    """The methods of all requests that a page makes from now on."""
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.method))
+    return found
+
+
 def ask(url: str, token: bool = False) -> str:
     headers = {"authorization": f"Bearer {TOKEN}"} if token else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310
@@ -146,8 +153,7 @@ def test_a_staged_collection_with_a_kill_during_the_switch(
         # Nobody is asked a second time; each sees the report of their own stage.
         for context, report in zip((done, slow, seen, new), sent, strict=True):
             page = context.new_page()
-            methods: list[str] = []
-            page.on("request", lambda request, into=methods: into.append(request.method))
+            methods = methods_of(page)
             page.goto(url)
             page.wait_for_selector("main .review")
             assert "already taken part" in page.locator("main").inner_text()

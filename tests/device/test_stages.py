@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_a_server_that_publishes_a_worse_channel_is_refused(tmp_path: Path) -> N
         assert collector.bodies == []
 
 
-LIES = {
+LIES: dict[str, dict[str, Any]] = {
     "a larger promise": {"stages": {"epsilon": "9", "after": [FIRST.digest]}},
     "no promise any more": {"stages": None},
     "another question": {
@@ -106,7 +107,7 @@ LIES = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_stage_of_another_study_is_refused(lie: str, tmp_path: Path) -> None:
     """Whatever it says of the stages before it."""
-    changes = dict(LIES[lie])
+    changes = LIES[lie]
     text = forged(**changes)
     if changes.get("stages", 1) is None:
         content = {k: v for k, v in SECOND.content.items() if k != "stages"}

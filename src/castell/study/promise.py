@@ -47,7 +47,7 @@ class Promise:
         return len(self.after) + 1
 
     def document(self) -> dict[str, Any]:
-        plain: dict[str, Any] = {"epsilon": f"{self.epsilon.normalize():f}"}
+        plain: dict[str, Any] = {"epsilon": f"{self.epsilon:f}"}
         return {**plain, "after": list(self.after)} if self.after else plain
 
     def next(self, digest: str) -> Promise:
@@ -97,7 +97,7 @@ def promise_of(given: object) -> Promise:
 
 
 def _checked(epsilon: Decimal, after: tuple[str, ...] = ()) -> Promise:
-    made = Promise(epsilon, after)
+    made = Promise(Decimal(f"{epsilon.normalize():f}"), after)
     if not 0 < epsilon <= MAX_EPSILON or not _EPSILON.fullmatch(made.document()["epsilon"]):
         raise StudyError(
             f"the study promises epsilon {epsilon} of its stages",

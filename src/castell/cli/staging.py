@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from typing import Annotated
 
 import typer
 
+from castell.cli.progress import progress_bar
 from castell.collector.commands import Json, Spool, StorePlace, needs_extra
 from castell.errors import OptionError
 
@@ -41,10 +43,11 @@ def next_stage(
     if n < 1:
         raise OptionError(f"-n is {n}", "give how many respondents are still to come")
 
-    agreed = False
+    agreed, bar = False, ExitStack()
 
     def agree(found: NextStage) -> bool:
         nonlocal agreed
+        bar.close()
         typer.echo(found, err=as_json)
         agreed = (
             found.keeps_design
@@ -55,7 +58,9 @@ def next_stage(
 
     staging = Staging(resolve(store), spool)
     tables = [each.split(",") for each in table or ()]
-    found = plan(staging, n, tables=tables, agree=agree)
+    with bar:
+        tell = bar.enter_context(progress_bar("planning", quiet=as_json))
+        found = plan(staging, n, tables=tables, agree=agree, progress=tell)
     published = agreed and not found.keeps_design
     if as_json:
         typer.echo(json.dumps({"published": published, **found.to_dict()}))
