@@ -19,6 +19,8 @@ import { Refusal } from "./refusal.js";
  *   number drawn uniformly below `total`; the path does not depend on the answer
  * @property {(answer: number, report: number) => number} weight
  * @property {number} epsilon the privacy loss of one report, rounded up
+ * @property {[number, number]} odds the most and the least that one report weighs, of the report for
+ *   which they differ most: epsilon is the logarithm of their ratio
  * @property {(sizes: number[], at: number) => import("./exposure.js").Guess} guess how often the
  *   best guess at one attribute of a block of these sizes is right, or at all of them (-1)
  * @property {Coarse} [coarse] what it puts together before it randomises

@@ -29,23 +29,23 @@ import { Refusal } from "./refusal.js";
  * @property {Entry} [sent] afterwards
  */
 
-// A study whose words were corrected is the same study: what was sent before stands.
-/** @param {string} origin the study's digest before any correction */
-const place = (origin) => `study:${origin}`;
+// Corrected words and later stages are the same study: what was sent before stands.
+/** @param {string} identity what stays the same of the study */
+const place = (identity) => `study:${identity}`;
 
 /**
  * The report that stands for a study or, before there is one, the key to draw it with.
  *
  * @param {Store} store
- * @param {string} origin
+ * @param {string} identity
  * @returns {Promise<Kept>}
  */
-export async function keptFor(store, origin) {
-  const kept = await store.get(place(origin));
+export async function keptFor(store, identity) {
+  const kept = await store.get(place(identity));
   if (kept) return kept;
   const key = await newKey();
   // Another tab may have been quicker: the first key stands, and so does the first report.
-  return store.update(place(origin), (earlier) => earlier ?? { key });
+  return store.update(place(identity), (earlier) => earlier ?? { key });
 }
 
 /**
@@ -70,7 +70,7 @@ export async function readLedger(store) {
  * @returns {Promise<Entry>}
  */
 export async function spend(store, study, report) {
-  const kept = await store.update(place(study.origin), (/** @type {Kept | undefined} */ earlier) => {
+  const kept = await store.update(place(study.identity), (/** @type {Kept | undefined} */ earlier) => {
     const sent = earlier?.sent;
     if (!sent) return { sent: newEntry(study, report) };
     if (!isSame(sent.report, report)) {
@@ -95,7 +95,7 @@ export async function spend(store, study, report) {
  * @returns {Promise<void>}
  */
 export async function settle(store, study, { id }, state) {
-  await store.update(place(study.origin), (/** @type {Kept | undefined} */ kept) => {
+  await store.update(place(study.identity), (/** @type {Kept | undefined} */ kept) => {
     const sent = kept?.sent;
     // What has arrived has arrived, whatever is said of another copy of it.
     if (!sent || sent.report.id !== id || sent.state === "arrived") return kept;

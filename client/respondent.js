@@ -41,17 +41,19 @@ export async function meet(studyUrl, reportsUrl, given, text) {
   if (globalThis.crypto?.subtle === undefined) {
     throw new Refusal("device", "this page has no access to cryptography", "open it by https");
   }
-  const study = await parseStudy(text ?? (await fetchText(studyUrl)));
+  const published = await parseStudy(text ?? (await fetchText(studyUrl)));
   const store = given ?? (await openStore());
+  const study = await ownStage(store, published, studyUrl);
+  const wording = study.wordings[study.wordings.length - 1];
   const seen = `seen:${studyUrl}`;
   // Who has sent a report is asked nothing, whatever words were corrected since.
-  const done = (await keptFor(store, study.origin)).sent !== undefined;
+  const done = (await keptFor(store, study.identity)).sent !== undefined;
   let accepted = await store.update(seen, (earlier) =>
-    earlier === undefined || (done && study.digests.includes(earlier)) ? study.digest : earlier,
+    earlier === undefined || (done && study.wordings.includes(earlier)) ? wording : earlier,
   );
 
   function checkAccepted() {
-    if (accepted !== study.digest) {
+    if (accepted !== wording) {
       throw new Refusal(
         "changed",
         "this is not the study you first saw here",
@@ -64,14 +66,14 @@ export async function meet(studyUrl, reportsUrl, given, text) {
     study,
     store,
     get changed() {
-      return accepted !== study.digest;
+      return accepted !== wording;
     },
     get corrected() {
-      const known = study.digests.indexOf(accepted);
+      const known = study.wordings.lastIndexOf(accepted);
       return known < 0 ? [] : study.corrections.slice(known);
     },
     async accept() {
-      accepted = await store.update(seen, () => study.digest);
+      accepted = await store.update(seen, () => wording);
     },
     asked: () => blocksOf(store, study),
     async make(answers) {
@@ -84,7 +86,7 @@ export async function meet(studyUrl, reportsUrl, given, text) {
         throw new Refusal("changed", "the report is of another study", "make it again");
       }
       // A report that was handed over may have arrived, and used its invitation up; before that, ask.
-      const { sent } = await keptFor(store, study.origin);
+      const { sent } = await keptFor(store, study.identity);
       if (!sent) await checkOpen(reportsUrl, report.invitation);
       if (!sent && report.invitation !== undefined) {
         await checkInvitation(report.invitation, reportsUrl);
@@ -102,9 +104,34 @@ export async function meet(studyUrl, reportsUrl, given, text) {
       await settle(store, study, report, "arrived");
     },
     async entry() {
-      return (await keptFor(store, study.origin)).sent;
+      return (await keptFor(store, study.identity)).sent;
     },
   };
+}
+
+/**
+ * The stage to go on with: that of the report which stands, if one does. A server that has it not, or
+ * gives another in its place, is refused.
+ *
+ * @param {Store} store
+ * @param {Study} study as it is published now
+ * @param {string | URL} studyUrl
+ * @returns {Promise<Study>}
+ */
+async function ownStage(store, study, studyUrl) {
+  const { sent } = await keptFor(store, study.identity);
+  if (!sent || study.digests.includes(sent.digest)) return study;
+  const earlier = await parseStudy(
+    await fetchText(new URL(`studies/${sent.digest}.json`, studyUrl)),
+  );
+  if (earlier.identity !== study.identity || !earlier.digests.includes(sent.digest)) {
+    throw new Refusal(
+      "study",
+      "this is not the stage of the study that this device has reported for",
+      "do not answer; tell whoever runs the study",
+    );
+  }
+  return earlier;
 }
 
 /**
@@ -115,7 +142,7 @@ export async function meet(studyUrl, reportsUrl, given, text) {
  * @returns {Promise<number[]>}
  */
 async function blocksOf(store, study) {
-  const { key, sent } = await keptFor(store, study.origin);
+  const { key, sent } = await keptFor(store, study.identity);
   if (key) return blocksAsked(study, key);
   return readCodes(study, sent?.report.codes ?? []).map(({ block }) => block);
 }
@@ -129,7 +156,7 @@ async function blocksOf(store, study) {
  * @returns {Promise<Report>}
  */
 export async function reportOf(store, study, answers) {
-  const { key, sent } = await keptFor(store, study.origin);
+  const { key, sent } = await keptFor(store, study.identity);
   if (key) return makeReport(study, answers, key);
   const { report } = /** @type {Entry} */ (sent);
   // Answers that are none are refused now as well.

@@ -4,6 +4,7 @@ import { product, sum } from "./arithmetic.js";
 import { canonical, sha256 } from "./canonical.js";
 import { channelOf } from "./channel.js";
 import { before, changesOf, haveForm, isFair } from "./corrections.js";
+import { checkPromise, inCommon, promiseOf } from "./promise.js";
 import { Refusal } from "./refusal.js";
 import { broken, drawWeights } from "./weights.js";
 
@@ -32,7 +33,11 @@ import { broken, drawWeights } from "./weights.js";
  * @typedef {object} Study
  * @property {string} digest
  * @property {string[]} digests those it has had, the first one first: one more with each correction
- * @property {string} origin the first of them: what stays the same as long as the study does
+ * @property {string} origin the first of them: what stays the same as long as the channels do
+ * @property {string[]} wordings by what a device knows it again, one more with each correction: of a
+ *   study with stages the digest of what all of them have in common, otherwise its digests
+ * @property {string} identity the first of these: everybody reports once for it
+ * @property {import("./promise.js").Promised | null} promise of a study with stages
  * @property {Correction[]} corrections of its words, the first one first
  * @property {string} name
  * @property {string} title
@@ -77,7 +82,7 @@ export async function parseStudy(text) {
     throw broken("this is not JSON");
   }
   const texts = [...SAID, ...LINKS, "language", "translations", "review"];
-  const possible = [...texts, "draw", "impossible", "corrections"];
+  const possible = [...texts, "draw", "impossible", "corrections", "stages"];
   keys(document, ["attributes", "blocks", "castell", "digest", "name"], possible, "the study");
   if (document.castell !== FORMAT) {
     throw broken(`the study has format ${JSON.stringify(document.castell)}, not ${FORMAT}`);
@@ -103,6 +108,8 @@ export async function parseStudy(text) {
   }
   const drawn = "draw" in document;
   const blocks = blocksOf(document.blocks, byName, drawn);
+  const promise = "stages" in document ? promiseOf(document.stages) : null;
+  if (promise) checkPromise(promise, blocks, drawn);
 
   if (/\p{Surrogate}/u.test(everyText(document))) throw broken("a text holds half a character");
   if (canonical(document) !== text) throw broken("this is not the published text of a study");
@@ -110,7 +117,8 @@ export async function parseStudy(text) {
   if ((await sha256(canonical(content))) !== digest) {
     throw broken("the digest does not fit the study");
   }
-  const corrections = await correctionsOf(content);
+  const { corrections, known } = await correctionsOf(content);
+  const wordings = [...known, promise ? await sha256(canonical(inCommon(content))) : digest];
   const digests = [...corrections.map(({ of }) => of), digest];
   const outputs = blocks.map((block) => block.channel.outputs);
   const losses = blocks.map((block) => block.channel.epsilon);
@@ -118,6 +126,9 @@ export async function parseStudy(text) {
     digest,
     digests,
     origin: digests[0],
+    wordings,
+    identity: wordings[0],
+    promise,
     corrections,
     name: document.name,
     title: document.title ?? "",
@@ -143,15 +154,16 @@ export async function parseStudy(text) {
  * What was corrected, found out by putting the words back: the study before must have its digest.
  *
  * @param {any} content
- * @returns {Promise<Correction[]>}
+ * @returns {Promise<{corrections: Correction[], known: string[]}>} and its wordings before
  */
 async function correctionsOf(content) {
-  if (!("corrections" in content)) return [];
+  if (!("corrections" in content)) return { corrections: [], known: [] };
   const { of, on } = content.corrections.at(-1);
   const earlier = before(content);
   const study = await parseStudy(canonical({ ...earlier, digest: of }));
   if (!isFair(earlier, content)) throw broken("a correction changed more than words");
-  return [...study.corrections, { of, on, changes: changesOf(earlier, content) }];
+  const last = { of, on, changes: changesOf(earlier, content) };
+  return { corrections: [...study.corrections, last], known: study.wordings };
 }
 
 /**

@@ -149,7 +149,8 @@ export function weighted(kind, weights) {
     return line;
   });
   const columns = weights[0].map((_, y) => weights.map((row) => row[y]));
-  const losses = columns.map((column) => epsilonOf(Math.max(...column), Math.min(...column)));
+  const odds = columns.map((column) => /** @type {[number, number]} */ ([Math.max(...column), Math.min(...column)]));
+  const losses = odds.map(([most, least]) => epsilonOf(most, least));
   /** @param {number} answer @param {number} report */
   const weight = (answer, report) => weights[answer][report];
   const size = { inputs: weights.length, outputs, total };
@@ -167,8 +168,19 @@ export function weighted(kind, weights) {
     },
     weight,
     epsilon: Math.max(...losses),
+    odds: odds.reduce((one, other) => (isMore(other, one) ? other : one)),
     guess: (sizes, at) => guessByWeights({ ...size, weight }, sizes, at),
   };
+}
+
+/**
+ * Whether a ratio of weights is above another, in whole numbers.
+ *
+ * @param {[number, number]} one
+ * @param {[number, number]} other
+ */
+function isMore([most, least], [more, less]) {
+  return BigInt(most) * BigInt(less) > BigInt(more) * BigInt(least);
 }
 
 /** @param {string} problem */

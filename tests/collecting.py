@@ -83,6 +83,8 @@ class Script:
 
     def __init__(self, *answers: Answer, study: Study = TELEMETRY_STUDY) -> None:
         self.answers, self.study = list(answers), study
+        self.text: str | None = None  # published in its place, if it is not even a study
+        self.stages: dict[str, Study] = {}  # what it has at /studies/
         self.bodies: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.url = ""
@@ -97,8 +99,11 @@ def scripted(*answers: Answer, study: Study = TELEMETRY_STUDY) -> Iterator[Scrip
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            known = self.path == "/study.json"
-            self._answer(200 if known else 404, script.study.to_json() if known else "{}")
+            if self.path == "/study.json":
+                self._answer(200, script.text or script.study.to_json())
+                return
+            stage = script.stages.get(self.path.removeprefix("/studies/").removesuffix(".json"))
+            self._answer(404 if stage is None else 200, "{}" if stage is None else stage.to_json())
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()

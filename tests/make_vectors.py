@@ -570,6 +570,151 @@ STUDIES["such a study, a value corrected"] = corrected(
     attributes=[YES, {**SMOKES, "values": ["never ever", *SMOKES["values"][1:]]}, HEALTH],
 )
 
+# Stages: other blocks under the same words and the same promise.
+_FIRST = study(
+    "staged",
+    [YES, SMOKES],
+    [block(kary(2, 20, 8), "yes"), block(kary(3, 9, 4), "smokes")],
+    draw=1,
+    stages={"epsilon": "0.9162907318741551"},  # ln 2.5 = .91629073187415506...
+)
+
+
+def stage_after(*earlier: Json, **changes: Any) -> Json:
+    after = [digest_of(one) for one in earlier]
+    made = {**earlier[0], "stages": {**earlier[0]["stages"], "after": after}, **changes}
+    return {key: value for key, value in made.items() if value is not None}
+
+
+_SECOND = stage_after(
+    _FIRST,
+    blocks=[
+        block(
+            partition([2, 3], [[[0, 1], [0, 1]], [[0, 1], [2]]], kary(2, 39, 16)), "yes", "smokes"
+        ),
+        block(matrix([5, 2, 3], [2, 5, 3]), "yes"),
+        block(cyclic(3, 7, [0, 1, 3], 9, 4), "smokes"),
+    ],
+    draw=[5, 1, 1],
+)
+_THIRD = stage_after(
+    _FIRST,
+    _SECOND,
+    blocks=[block(kary(2, 3, 2), "yes"), block(kary(3, 13, 8), "smokes")],
+    draw=None,  # both are reported: 3/2 of one and 13/8 of the other make 2.4375
+)
+
+
+def retitled(content: Json) -> Json:
+    return corrected(content, {"title": None}, title="With a title")
+
+
+STUDIES |= {
+    "the first of several stages": _FIRST,
+    "the second": _SECOND,
+    "the third, in which everything is reported": _THIRD,
+    "the second, corrected": retitled(_SECOND),
+    "a promise of the largest epsilon": {**_FIRST, "stages": {"epsilon": "32"}},
+}
+
+
+def stage_vectors() -> list[Json]:
+    """Whether two studies are stages of one. A device reports once for all stages of a study."""
+    worded, later = retitled(_FIRST), retitled(_SECOND)
+    words = {"attributes": [{**YES, "question": "No?"}, SMOKES]}
+    values = {"attributes": [{**YES, "values": ["yes", "no"]}, SMOKES]}
+    rule = {"impossible": [{"yes": [1], "smokes": [0]}]}
+    more = stage_after({**_FIRST, "stages": {"epsilon": "0.92"}})
+    pairs = {
+        "the second after the first": (_FIRST, _SECOND, True, True),
+        "the third after the first": (_FIRST, _THIRD, True, True),
+        "a corrected second after the first": (_FIRST, later, True, False),
+        "a corrected second after the corrected first": (worded, later, True, True),
+        "the second of a first that was corrected since": (worded, _SECOND, True, False),
+        "a stage that promises more": (_FIRST, more, False, False),
+        "a stage that promises less": (
+            _FIRST,
+            stage_after({**_THIRD, "stages": {"epsilon": "0.9"}}),
+            False,
+            False,
+        ),
+        "a stage with another question": (_FIRST, stage_after(_FIRST, **words), False, False),
+        "a stage with exchanged values": (_FIRST, stage_after(_FIRST, **values), False, False),
+        "a stage with another name": (_FIRST, stage_after(_FIRST, name="other"), False, False),
+        "a stage with a rule of its own": (_FIRST, stage_after(_FIRST, **rule), False, False),
+        "a stage with another consent": (_FIRST, stage_after(_FIRST, consent="Yes"), False, False),
+        "without a promise": (_FIRST, stage_after(_FIRST, stages=None), False, False),
+    }
+    return [
+        {
+            "name": name,
+            "seen": published(seen),
+            "then": published(then),
+            "same_study": same,
+            "same_words": words,
+        }
+        for name, (seen, then, same, words) in pairs.items()
+    ]
+
+
+def broken_stages() -> dict[str, str]:
+    """Stages that cost more than they promise, and promises that are none."""
+    other = digest_of(STUDIES["one question"])
+
+    def said(stages: Any, base: Json = _FIRST) -> str:
+        return published({**base, "stages": stages})
+
+    def asked(*blocks: Json, draw: Any = 1) -> str:
+        return published(stage_after(_FIRST, blocks=list(blocks), draw=draw))
+
+    yes, smokes = block(kary(2, 20, 8), "yes"), block(kary(3, 20, 8), "smokes")
+    bound = "0.9162907318741551"
+    return {
+        "a stage one unit above the promise": asked(
+            block(kary(2, 5 * 2**49 + 1, 2**50), "yes"), smokes
+        ),
+        "a worse channel in a block that is hardly ever drawn": asked(
+            yes, smokes, block(kary(6, 21, 8), "yes", "smokes"), draw=[2**40, 2**40, 1]
+        ),
+        "a worse matrix": asked(block(matrix([6, 3, 2], [5, 1, 5]), "yes"), smokes),
+        "a worse circle": asked(yes, block(cyclic(3, 7, [0, 1, 3], 11, 4), "smokes")),
+        "worse leaves": asked(
+            block(partition([3], [[[0, 1]], [[2]]], kary(2, 11, 4)), "smokes"), yes
+        ),
+        "both reported, each within the promise": asked(
+            block(kary(2, 3, 2), "yes"), block(kary(3, 27, 16), "smokes"), draw=None
+        ),
+        "a promise just below what it costs": said({"epsilon": "0.916290731874155"}),
+        "a promise of nothing": said({"epsilon": "0"}),
+        "a promise above 32": said({"epsilon": "32.1"}),
+        "a promise of 100": said({"epsilon": "100"}),
+        "a promise that is a number": said({"epsilon": 1}),
+        "a promise that is null": said(None),
+        "a promise that is a list": said([bound]),
+        "a promise without an epsilon": said({}),
+        "a promise below zero": said({"epsilon": "-1"}),
+        "a promise with zeros at its end": said({"epsilon": "1.0"}),
+        "a promise with a zero before it": said({"epsilon": "01"}),
+        "a promise without a digit before the point": said({"epsilon": ".95"}),
+        "a promise in powers of ten": said({"epsilon": "1e0"}),
+        "a promise that is infinite": said({"epsilon": "Infinity"}),
+        "a promise with a line feed": said({"epsilon": "1\n"}),
+        "a promise in other digits": said({"epsilon": "\u0661"}),
+        "a promise with an entry of its own": said({"epsilon": bound, "note": 1}),
+        "a stage after none": said({"epsilon": bound, "after": []}),
+        "a stage after null": said({"epsilon": bound, "after": None}),
+        "a stage after text": said({"epsilon": bound, "after": other}),
+        "a stage after a number": said({"epsilon": bound, "after": [1]}),
+        "a stage after no digest": said({"epsilon": bound, "after": [other.upper()]}),
+        "a stage after the same one twice": said({"epsilon": bound, "after": [other, other]}),
+        "too many stages": said(
+            {"epsilon": bound, "after": [hashlib.sha256(bytes([n])).hexdigest() for n in range(50)]}
+        ),
+        "a correction of the promise": published(
+            corrected(_FIRST, {"stages": _FIRST["stages"]}, stages={"epsilon": "2"})
+        ),
+    }
+
 
 def widths_of(content: Json) -> list[int]:
     outputs = [shape(one["channel"])[1] for one in content["blocks"]]
@@ -819,7 +964,7 @@ def broken_studies() -> list[Json]:
             "blocks", 0, "attributes", value=["yes", "yes"], base=drawn
         ),
     }
-    broken |= broken_rules() | broken_corrections()
+    broken |= broken_rules() | broken_corrections() | broken_stages()
     return [{"name": name, "text": text} for name, text in broken.items()]
 
 
@@ -1090,6 +1235,7 @@ def vectors() -> dict[str, list[Json]]:
         "words": word_vectors(),
         "reports": report_vectors(),
         "standing": standing_vectors(),
+        "stages": stage_vectors(),
     }
 
 

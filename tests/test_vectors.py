@@ -110,6 +110,20 @@ def test_broken_studies_are_refused(vector: dict[str, Any]) -> None:
         Study.from_json(vector["text"])
 
 
+@pytest.mark.parametrize("vector", named("stages"))
+def test_a_device_knows_the_stages_of_a_study(vector: dict[str, Any], tmp_path: Path) -> None:
+    seen, then = Study.from_json(vector["seen"]), Study.from_json(vector["then"])
+    assert (seen.identity == then.identity) == vector["same_study"]
+    assert (seen.wordings[-1] == then.wordings[-1]) == vector["same_words"]
+    # One report for all stages of a study, and one for each study.
+    keep = Keep(tmp_path)
+    Respondent(seen, keep).hand_over(Report("first", seen.digest, (0,)))
+    assert (Respondent(then, keep).entry is not None) == vector["same_study"]
+    if vector["same_study"]:
+        with pytest.raises(SendError, match="the first stands"):
+            Respondent(then, keep).hand_over(Report("second", then.digest, (0,)))
+
+
 @pytest.mark.parametrize("vector", load("words"))
 def test_words_that_belong_to_a_label(vector: dict[str, Any]) -> None:
     words = labelled_words(bytes.fromhex(vector["key"]), *vector["label"])
@@ -129,7 +143,7 @@ def test_reports(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", named("standing"))
 def test_the_first_report_stands(vector: dict[str, Any], tmp_path: Path) -> None:
     study, keep = Study.from_json(vector["study"]), Keep(tmp_path)
-    keep.update(f"study:{study.origin}", lambda _: {"key": vector["key"]})
+    keep.update(f"study:{study.identity}", lambda _: {"key": vector["key"]})
     person = Respondent(study, keep)
 
     def state() -> str | None:

@@ -45,6 +45,7 @@ export function read(document) {
     weight: (answer, report) =>
       near.has((((report - answer) % outputs) + outputs) % outputs) ? same : other,
     epsilon: epsilonOf(same, other),
+    odds: [same, other],
     guess: (sizes, at) => guess(document, total, sizes, at),
   };
 }

@@ -28,6 +28,7 @@ export function read(document) {
     },
     weight: (answer, report) => (answer === report ? same : other),
     epsilon: epsilonOf(same, other),
+    odds: [same, other],
     guess(sizes, at) {
       const merged = at < 0 ? 1 : size / sizes[at];
       const right = (same + (merged - 1) * other) / total;

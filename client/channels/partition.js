@@ -33,7 +33,7 @@ export function read(document, channelOf) {
     }
   });
   if (leafOf.includes(-1)) throw noPartition();
-  const { outputs, total, epsilon } = inner;
+  const { outputs, total, epsilon, odds } = inner;
   const coarse = { sizes, leaves, inner };
   return {
     kind: "partition",
@@ -45,6 +45,7 @@ export function read(document, channelOf) {
     respond: (answer, number) => inner.respond(leafOf[answer], number),
     weight: (answer, report) => inner.weight(leafOf[answer], report),
     epsilon, // every leaf has answers, so no two rows of the inner channel are lost
+    odds,
     guess: (_, at) => guess(coarse, inputs, at),
     coarse,
   };

@@ -117,6 +117,17 @@ export async function checkVectors(client, vectors) {
   for (const { name, text } of vectors.broken_studies) {
     await refused(name, () => parseStudy(text));
   }
+  for (const { name, seen: one, then: other, same_study, same_words } of vectors.stages) {
+    const [seen, then] = [await parseStudy(one), await parseStudy(other)];
+    same(`${name}: study`, seen.identity === then.identity, same_study);
+    same(`${name}: words`, seen.wordings.at(-1) === then.wordings.at(-1), same_words);
+    const store = memoryStore();
+    await spend(store, seen, { id: "first", study: seen.digest, codes: [0] });
+    const { sent } = await keptFor(store, then.identity);
+    same(`${name}: reported`, sent !== undefined, same_study);
+    const second = { id: "second", study: then.digest, codes: [0] };
+    if (same_study) await refused(`${name}: twice`, () => spend(store, then, second));
+  }
   for (const { key, label, words } of vectors.words) {
     const next = labelledWords(await keyOf(key), label);
     for (const word of words) same(`words of ${label}`, `0x${(await next()).toString(16)}`, word);
@@ -141,8 +152,8 @@ export async function checkVectors(client, vectors) {
     const study = await parseStudy(text);
     const store = memoryStore();
     const kept = { key: await keyOf(key) };
-    await store.update(`study:${study.origin}`, () => kept);
-    const state = async () => (await keptFor(store, study.origin)).sent?.state ?? null;
+    await store.update(`study:${study.identity}`, () => kept);
+    const state = async () => (await keptFor(store, study.identity)).sent?.state ?? null;
     for (const [at, step] of steps.entries()) {
       const what = `${name}: step ${at}`;
       if (step.make) {

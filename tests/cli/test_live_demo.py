@@ -36,7 +36,7 @@ def test_everybodys_report_is_in_the_store_once_and_then_everything_is_gone() ->
         assert overview["n"] == PEOPLE
         assert overview["secure"] is True
         store = open_store(demo.store, demo.study)
-        reports = reports_of(store)
+        (reports,) = reports_of(store)
         store.close()
     assert told[-1] == 1.0
     assert told == sorted(told)

@@ -151,7 +151,7 @@ def test_export(store: Store, tmp_path: Path) -> None:
     reports = sorted(pair() for _ in range(500))
     store.add([Submission(tuple(reports))])
     path = tmp_path / "reports.parquet"
-    assert copies.export(store, path) == 500
+    assert copies.export(store, path) == {path: 500}
     loaded = Reports.load(path, STUDY)
     assert loaded.secure
     assert scan_reports(path, STUDY).n == 500
@@ -172,7 +172,7 @@ def test_an_insecure_export_says_so(tmp_path: Path) -> None:
 
 def test_an_empty_export(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "s.sqlite", STUDY)) as store:
-        assert copies.export(store, tmp_path / "r.parquet") == 0
+        assert copies.export(store, tmp_path / "r.parquet") == {tmp_path / "r.parquet": 0}
     assert len(Reports.load(tmp_path / "r.parquet", STUDY)) == 0
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
+from castell.collector.store import StoreError, open_store
+from castell.study.later_stages import next_stage
 from tests.collector import killing
 from tests.collector.respondents import STUDY
+from tests.staged_studies import FIRST, SECOND
 
 SOAK = int(os.environ.get("CASTELL_SOAK", "1"))
 
@@ -63,3 +68,27 @@ def test_a_store_that_counts_twice_is_caught(tmp_path: Path) -> None:
     verdict = killing.run(tmp_path, STUDY, kills=1, clients=8, run=broken)
     assert verdict.unasked > 0
     assert verdict.held > verdict.promised
+
+
+def test_kills_while_stages_are_published(tmp_path: Path) -> None:
+    """Reports go on under the first stage's digest; whoever publishes does so between the kills."""
+    place, published = tmp_path / "study.sqlite", threading.Event()
+
+    def publish() -> None:
+        for stage in (SECOND, next_stage(SECOND, FIRST.design)):
+            while not published.wait(0.3):
+                with suppress(StoreError), closing(open_store(place)) as store:
+                    if store.count() > 100 * len(store.stages):
+                        store.publish(stage)
+                        break
+
+    publisher = threading.Thread(target=publish)
+    publisher.start()
+    try:
+        check(killing.run(tmp_path, FIRST, kills=6, clients=16))
+    finally:
+        published.set()
+        publisher.join()
+    with closing(open_store(place, FIRST)) as store:
+        assert len(store.stages) == 3
+        assert {batch.stage for batch in store.dated()} == {FIRST}

@@ -171,11 +171,11 @@ def test_a_store_that_is_away_for_a_moment_is_looked_at_again(
 def test_another_study_in_the_store_is_not_published(tmp_path: Path) -> None:
     other = Study.from_toml(FILE.replace("epsilon = 1.0", "epsilon = 3.0"))
     with closing(open_store(tmp_path / "s.sqlite", OLD)) as store:
-        assert store.look_for_correction() is store.study
+        assert store.look_again() is store.study
         assert isinstance(store, SqliteStore)
-        assert store._replace_study(OLD.to_json(), other.to_json())
+        assert store._replace_study(OLD.to_json(), other.to_json(), {})
         with pytest.raises(StoreError, match=r"another study than before: start the collector"):
-            store.look_for_correction()
+            store.look_again()
         assert store.study == OLD
 
 
@@ -183,8 +183,8 @@ def test_the_same_study_written_otherwise_is_the_same(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "s.sqlite", OLD)) as store:
         assert isinstance(store, SqliteStore)
         held = store.study
-        assert store._replace_study(OLD.to_json(), f" {OLD.to_json()}")
-        assert store.look_for_correction() is held
+        assert store._replace_study(OLD.to_json(), f" {OLD.to_json()}", {})
+        assert store.look_again() is held
 
 
 def test_a_device_and_a_collector_that_was_not_started_again(tmp_path: Path) -> None:

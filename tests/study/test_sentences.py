@@ -13,6 +13,7 @@ from castell.study.design import Block
 from tests.coarse_studies import coarse_studies
 from tests.guessing import best_guess, worst_guess
 from tests.populations import ASYMMETRIC, schema
+from tests.staged_studies import FIRST, SECOND
 
 ASKED = schema((2, 3, 4, 2))
 DESIGNS: dict[str, Callable[[float], Study]] = {
@@ -164,6 +165,13 @@ def odds(true: Truth, found: re.Match[str]) -> None:
     assert factor * (1 - 1e-9) <= stated <= factor * 1.02
 
 
+def staged(true: Truth, found: re.Match[str]) -> None:
+    promise = true.study.promise
+    assert promise is not None
+    assert int(found["stage"] or 1) == promise.stage
+    assert true.study.epsilon <= float(found["bound"]) == float(promise.epsilon)
+
+
 def weak(true: Truth, found: re.Match[str]) -> None:
     wrong = 1 - true.worst(found["name"])
     assert wrong < 0.1
@@ -213,6 +221,11 @@ WRITTEN = {
         by a factor of at most (?P<factor>[\d.,]+)\.\x20
         Of two that are equally likely beforehand, the right one is guessed\x20
         at worst (?P<two>SHARE) of the time\.""",
+    staged: r"""(?:How later respondents are asked will depend on the reports so far
+        |This is stage (?P<stage>\d+): how it asks depends on earlier reports),\x20
+        which are randomised\. No stage costs a respondent more than\x20
+        epsilon = (?P<bound>[\d.]+);\x20
+        every device checks that by the published weights, and reports once whatever the stage\.""",
     weak: r"""This is weak protection: at worst the guess at '(?P<name>.+?)' is wrong\x20
         less than once in (?P<times>[\d,]+) times\.""",
     forged: r"""One forged report can count like (?P<count>[\d.]+) honest ones\x20
@@ -234,6 +247,11 @@ PATTERNS = {pattern(written): check for check, written in WRITTEN.items()}
 def test_every_sentence_is_true(design: str, epsilon: float) -> None:
     told = check_sentences(DESIGNS[design](epsilon))
     assert "groups" not in told
+
+
+@pytest.mark.parametrize("study", [FIRST, SECOND], ids=["first", "second"])
+def test_every_sentence_is_true_of_stages(study: Study) -> None:
+    assert "staged" in check_sentences(study)
 
 
 @pytest.mark.parametrize("name", COARSE)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from castell import __version__
-from castell.cli import estimating, planning, sending
+from castell.cli import estimating, planning, sending, staging
 from castell.collector import commands as collecting
 from castell.collector import invite_commands, page_commands
 from castell.collector import owner_commands as owning
@@ -210,6 +210,7 @@ estimating.register(app)
 planning.register(app)
 collecting.register(app)
 owning.register(app)
+staging.register(app)
 invite_commands.register(app)
 page_commands.register(app)
 sending.register(app)

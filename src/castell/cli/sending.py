@@ -38,6 +38,9 @@ def send(
     limit: Annotated[
         float | None, typer.Option(help="The most this device may spend on this study.")
     ] = None,
+    digest: Annotated[
+        str | None, typer.Option(help="Answer this study only, or a later stage of it.")
+    ] = None,
     invitation: Annotated[
         str | None, typer.Option(help="A code, where the collector asks for one.")
     ] = None,
@@ -65,7 +68,9 @@ def send(
     from castell.device.client import Client  # late: only this verb needs the network
 
     code = _invitation(invitation)
-    client = Client(url, folder=folder, accept=accept, limit=limit, allow_http=allow_http)
+    client = Client(
+        url, folder=folder, accept=accept, limit=limit, digest=digest, allow_http=allow_http
+    )
     stands = client.entry
     if dry_run:
         _say_what_would_happen(client, as_json=as_json)

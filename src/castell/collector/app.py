@@ -35,6 +35,7 @@ from castell.collector.security.headers import SecurityHeaders
 from castell.collector.security.limits import RateLimit
 from castell.collector.security.tokens import GUESS_BURST, GUESS_RATE, TokenBook, TokenGuard
 from castell.collector.settings import Settings, State
+from castell.collector.staging import StageWatch
 from castell.collector.wire import Wire, wire_of
 from castell.collector.writer import Writer
 
@@ -80,7 +81,8 @@ def study_app(
     limit = RateLimit(settings.rate, settings.burst)
     opening = Opening(settings.hours)
     results = ResultsWorker(state, solver, tally)
-    wire = wire_of(state.study, most=settings.bulk)
+    stages = None if state.staging is None else StageWatch(state.store, state.staging, tally)
+    wire = wire_of(*state.store.stages, most=settings.bulk)
 
     @contextlib.asynccontextmanager
     async def running(app: Starlette | None = None) -> AsyncIterator[None]:
@@ -91,15 +93,20 @@ def study_app(
             asyncio.create_task(results.keep_releasing()),
             asyncio.create_task(keep_published(state.store, intake, routed)),
         ]
+        if stages is not None:
+            beside.append(asyncio.create_task(stages.keep()))
         yield
+        if stages is not None:
+            stages.close()
         for task in beside:
             task.cancel()
         results.close()
+        await asyncio.gather(*beside, return_exceptions=True)
         await writer.close()
         health.close()
         state.store.close()
 
-    operations = Operations(state.store, writer, results, health, tally)
+    operations = Operations(state.store, writer, results, health, tally, stages)
     intake = Intake(None, wire, writer, limit, tally, opening)
     of_results = results_routes(state, results)
 
@@ -114,7 +121,7 @@ def study_app(
         starlette.router.redirect_slashes = False
         return starlette
 
-    intake.app = routed(wire)
+    intake.publish(wire, routed(wire))
     book = TokenBook(settings.token, state.store.tokens)
     guarded = TokenGuard(intake, book, guesses or guess_limit(settings), tally)
     return StudyApp(SecurityHeaders(Cors(guarded, settings.origins)), running, health)

@@ -203,11 +203,18 @@ def export(
 
     if reports.suffix != ".parquet":
         raise OptionError(f"{reports} does not end in .parquet", "reports are kept as Parquet")
-    if reports.exists() and not force:
-        raise OptionError(f"{reports} is there already", "give another name, or --force")
     with closing(open_store(resolve(store), spool=spool)) as opened:
-        rows = copies.export(opened, reports)
-    _print_rows(as_json, reports, rows)
+        files = copies.stage_files(opened.stages, reports).values()
+        there = [file for file in files if file.exists()]
+        if there and not force:
+            raise OptionError(f"{there[0]} is there already", "give another name, or --force")
+        found = copies.export(opened, reports)
+    if as_json and len(found) > 1:
+        told = [{"file": str(file), "reports": rows} for file, rows in found.items()]
+        typer.echo(json.dumps({"files": told}))
+        return
+    for file, rows in found.items():
+        _print_rows(as_json, file, rows)
 
 
 def backup(

@@ -11,26 +11,52 @@ import contextlib
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from castell.collector.store import Store, is_server, open_store
 from castell.collector.store.spool import sync_folder
 from castell.collector.store.sqlite import SPOOL, SqliteStore
 from castell.collector.store.sqlitefile import readable
-from castell.collector.store.store import StoreError
+from castell.collector.store.store import Snapshot, StoreError, not_empty
 from castell.collector.store_file import backup_mark
 from castell.reports.parquet import ReportWriter
+from castell.study.study import Study
 
 
-def export(store: Store, path: Path) -> int:
-    """Write all reports of one moment as Parquet: codes only, in the order of random keys."""
-    rows = 0
-    with ReportWriter(store.study, path, secure=store.secure) as writer:
-        for columns in store.batches():
-            writer.write(columns)
-            rows += len(columns[0])
+def export(store: Store, path: Path) -> dict[Path, int]:
+    """Write all reports of one moment as Parquet: codes only, in the order of random keys.
+
+    Stages have columns of their own: each has its file, beside the path. Returned are the files
+    and how many reports are in each.
+    """
+    paths = stage_files(store.stages, path)
+    rows = dict.fromkeys(paths.values(), 0)
+    with contextlib.ExitStack() as stack:
+        writers = {
+            stage: stack.enter_context(ReportWriter(stage, file, secure=store.secure))
+            for stage, file in paths.items()
+        }
+        for batch in store.dated():
+            if batch.stage not in writers:
+                raise StoreError("a stage has begun meanwhile", "export again")
+            writers[batch.stage].write(batch.columns)
+            rows[paths[batch.stage]] += len(batch.hours)
     return rows
+
+
+def stage_files(stages: Sequence[Study], path: Path) -> dict[Study, Path]:
+    """The file of each stage: the path itself, or with the stage's number in its name.
+
+    >>> from castell import Attribute, Schema
+    >>> study = Study(Schema([Attribute("a", ["x", "y"])]), 1.0)
+    >>> [str(file) for file in stage_files([study], Path("reports.parquet")).values()]
+    ['reports.parquet']
+    """
+    if len(stages) == 1:
+        return {stages[0]: path}
+    numbered = enumerate(stages, 1)
+    return {stage: path.with_name(f"{path.stem}.stage{n}{path.suffix}") for n, stage in numbered}
 
 
 def backup(place: str, path: Path, *, spool: Path | None = None) -> int:
@@ -51,19 +77,29 @@ def restore(path: Path, place: str) -> int:
     with readable(path) as current, contextlib.closing(SqliteStore(current)) as kept:
         if not is_server(place):
             return _copy(kept, Path(place))
-        opened = open_store(place, kept.study, secure=kept.secure)
+        opened = open_store(place, kept.stages[0], secure=kept.secure)
         with contextlib.closing(opened) as store, kept.snapshot() as snapshot:
             if store.secure != kept.secure:
                 raise StoreError("the database was made for other reports", "give an empty one")
-            return store.load(snapshot)
+            return _fill(store, snapshot, place)
 
 
 def _copy(store: Store, path: Path) -> int:
     with _whole(path) as part:
-        copy = SqliteStore(part, store.study, secure=store.secure)
-        with contextlib.closing(copy), store.snapshot() as snapshot:
-            copy.load(snapshot)
+        with store.snapshot() as snapshot:
+            copy = SqliteStore(part, snapshot.stages[0], secure=store.secure)
+            with contextlib.closing(copy):
+                _fill(copy, snapshot, str(path))
         return _checked(part)
+
+
+def _fill(store: Store, snapshot: Snapshot, place: str) -> int:
+    """An empty store with all stages and all reports of another."""
+    if store.count() or len(store.stages) > 1:
+        raise not_empty(place)
+    for stage in snapshot.stages[1:]:
+        store.publish(stage)
+    return store.load(snapshot)
 
 
 @contextlib.contextmanager

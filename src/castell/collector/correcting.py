@@ -15,6 +15,7 @@ from castell.collector.store import open_store
 from castell.collector.store.store import Store
 from castell.errors import StudyError
 from castell.study.corrections import Change, changes
+from castell.study.later_stages import with_words
 from castell.study.study import Study
 from castell.study.toml_file import correction_section, read_toml
 from castell.study.whole_file import write_whole
@@ -22,13 +23,9 @@ from castell.study.whole_file import write_whole
 
 def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
     """The study in a store with the words of another, and what changes by that: perhaps nothing."""
-    held = store.study
+    held = store.stages[0]  # what a study file describes; its words are those of all stages
     found = list(changes(held.content, words.content))
-    if (
-        not found
-        and words.digest
-        == Study(held.schema, design=held.design, name=held.name, text=held.text).digest
-    ):
+    if not found and words.digest == _uncorrected(held).digest:
         return held, []
     return held.corrected(words, time.strftime("%Y-%m-%d", time.gmtime())), found
 
@@ -36,12 +33,29 @@ def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
 def read_words(path: Path) -> Study:
     """The study in a file without its corrections: they do not fit words that are changed again."""
     if path.suffix == ".json":
-        made = Study.load(path)
-        return Study(made.schema, design=made.design, name=made.name, text=made.text)
+        return _uncorrected(Study.load(path))
     try:
         return Study(**{**read_toml(path.read_text(encoding="utf-8")), "corrections": ()})
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"cannot read {path} ({error!s:.80})", "give a study file") from None
+
+
+def _uncorrected(study: Study) -> Study:
+    """A study with its present words, as if they had always been there."""
+    return Study(
+        study.schema,
+        design=study.design,
+        name=study.name,
+        text=study.text,
+        staged=study.promise or False,
+    )
+
+
+def _present(store: Store, first: Study) -> Study:
+    """The present stage with the words that the first one has got."""
+    if len(store.stages) == 1:
+        return first
+    return with_words(store.study, first, first.corrections[-1].on)
 
 
 def file_with_corrections(path: Path, study: Study) -> str:
@@ -72,6 +86,6 @@ def correct(
         if found:
             if not agree(found):
                 return store.study, []
-            store.correct(made)
+            store.correct(_present(store, made))
     write_whole(path, text, path.stat().st_mode & 0o777)
     return made, found

@@ -31,10 +31,15 @@ class Intake:
         tally: Tally,
         opening: Opening,
     ) -> None:
-        self.app, self.wire, self.writer, self.limit = app, wire, writer, limit
+        self.writer, self.limit = writer, limit
         self.tally, self.opening = tally, opening
+        self.publish(wire, app)
+
+    def publish(self, wire: Wire, app: ASGIApp | None) -> None:
+        """From now on take what this wire does, and answer the rest with this app."""
+        self.wire, self.app = wire, app
         # Room for any report written without care for space, and no more.
-        digits = sum(len(str(width)) + 2 for width in wire.packing.widths)
+        digits = wire.digits
         self.limits = {ONE: 1024 + 2 * digits, BULK: 1024 + wire.most * (96 + 2 * digits)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -71,7 +71,8 @@ class Tally:
     """What every part of a collector counts as it goes.
 
     `outcomes` are reports, `refused` requests by reason, `dropped` what was left out by kind,
-    `answers` what became of analysts' questions, `held` what is open now. `step` is how many
+    `answers` what became of analysts' questions, `plans` of plans of a next stage, `held` what is
+    open now. `step` is how many
     reports show together. Several studies in one process have a tally each; what is refused before
     it is known whose it is, they have in common in `before`.
     """
@@ -82,6 +83,7 @@ class Tally:
     before: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     answers: Counter[str] = field(default_factory=Counter)
+    plans: Counter[str] = field(default_factory=Counter)
     held: Counter[str] = field(default_factory=Counter)
     commit_seconds: Histogram = field(init=False)
     answer_seconds: Histogram = field(init=False)
@@ -100,6 +102,7 @@ class Now:
     questions: int = 0
     good: bool = True
     reports: int | None = None
+    stages: int = 1
     store_bytes: int | None = None
     last_backup: float | None = None
 
@@ -118,6 +121,7 @@ def prometheus(tally: Tally, now: Now) -> str:
     outcomes = [({"outcome": name}, whole(tally.outcomes[name])) for name in ("stored", "repeated")]
     refused = [({"reason": name}, tally.refused[name] + tally.before[name]) for name in REASONS]
     answers = [({"outcome": name}, tally.answers[name]) for name in ("made", "refused", "failed")]
+    plans = [({"outcome": name}, tally.plans[name]) for name in ("published", "kept", "failed")]
     restarts, lines = tally.answers["restarts"], tally.dropped["log_lines"]
     reports = None if now.reports is None else whole(now.reports)
     # By the megabyte: a page more would tell of some tens of reports.
@@ -132,6 +136,9 @@ def prometheus(tally: Tally, now: Now) -> str:
         _one("store_bytes", "Size of the store's file.", size),
         _one("last_backup_timestamp_seconds", "When it was last backed up.", now.last_backup),
         _one("connections", "Open connections.", tally.held["connections"] // 10 * 10),
+        _one("stages", "Stages of the study so far.", now.stages),
+        _metric("stage_plans_total", "counter", "Plans of a next stage, by outcome.", plans),
+        _one("stage_planning", "Whether a stage is planned now.", tally.held["planning"]),
         _metric("answers_total", "counter", "Analysts' questions, by outcome.", answers),
         _histogram("answer_seconds", "How long an answer was worked on.", tally.answer_seconds),
         _one("questions_waiting", "Questions asked and not yet answered.", now.questions),

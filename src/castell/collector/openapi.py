@@ -8,10 +8,10 @@ import msgspec
 
 from castell import __version__
 from castell.collector.opening import Phase
-from castell.collector.results.downloads import FORMATS
+from castell.collector.results.downloads import FORMATS, ZIP
 from castell.collector.results.question import CHARTS
 from castell.collector.store.tokens import Role
-from castell.collector.wire import INVITATION_PATTERN, structs_of
+from castell.collector.wire import DIGEST_PATTERN, INVITATION_PATTERN, structs_of
 from castell.estimators import methods_for
 from castell.inference.postprocess import STEPS
 from castell.study.study import Study
@@ -93,6 +93,7 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             "/reports/bulk": {"post": _intake("Keep many reports", bulk_schema, stored_bulk)},
             "/invitations": {"post": _invitation_check()},
             "/study.json": {"get": _reading("The published study", anything, {"304": "The same"})},
+            "/studies/{digest}.json": {"get": _stage()},
             "/collector.json": {"get": _from_store("What this collector asks for", asks)},
             "/healthz": {
                 "get": _reading("Whether reports can be kept", status, {"503": "They cannot"})
@@ -173,6 +174,14 @@ def _reading(summary: str, schema: Any, others: dict[str, str] | None = None) ->
     return {"summary": summary, "responses": answers}
 
 
+def _stage() -> Document:
+    digest = {"type": "string", "pattern": DIGEST_PATTERN}
+    operation = _reading("A stage of the study, by a digest that it has or had", {"type": "object"})
+    operation["responses"] |= _refusal_responses({"404": "There is none"})
+    named = {"name": "digest", "in": "path", "required": True, "schema": digest}
+    return {**operation, "parameters": [named]}
+
+
 def _from_store(summary: str, schema: Any) -> Document:
     operation = _reading(summary, schema)
     operation["responses"] |= _refusal_responses({"503": "The store cannot be read"})
@@ -219,7 +228,7 @@ def _question(study: Study) -> list[Document]:
 
 
 def _download() -> Document:
-    kinds = sorted({media_type.split(";")[0] for _, media_type, _ in FORMATS.values()})
+    kinds = sorted({ZIP, *(media_type.split(";")[0] for _, media_type, _ in FORMATS.values())})
     content: Document = {kind: {} for kind in kinds}
     return {
         "summary": "The table as a file",

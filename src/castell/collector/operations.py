@@ -12,6 +12,7 @@ from castell.collector.health import Health
 from castell.collector.metrics import Now, Tally, prometheus
 from castell.collector.responses import json_answer
 from castell.collector.results.worker import ResultsWorker
+from castell.collector.staging import StageWatch
 from castell.collector.store.store import Store, StoreError
 from castell.collector.store_file import last_backup, store_bytes
 from castell.collector.writer import Writer
@@ -24,11 +25,15 @@ class Operations:
     results: ResultsWorker
     health: Health
     tally: Tally
+    stages: StageWatch | None = None
 
     async def healthz(self, request: Request) -> Response:
         del request
         if await self.health.good():
-            return json_answer({"status": "ok"})
+            # Reports are taken all the same.
+            failing = self.stages is not None and self.stages.failing
+            more = {"stage": "the next stage could not be planned"} if failing else {}
+            return json_answer({"status": "ok", **more})
         return json_answer({"status": "the store fails"}, 503)
 
     async def metrics(self, request: Request) -> Response:
@@ -41,6 +46,7 @@ class Operations:
             questions=self.results.waiting,
             good=good,
             reports=reports,
+            stages=len(self.store.stages),
             store_bytes=store_bytes(self.store),
             last_backup=last_backup(self.store),
         )

@@ -28,6 +28,8 @@ def core_routes(
 ) -> list[BaseRoute]:
     published = wire.study.to_json().encode()
     tag = f'"{wire.study.digest}"'
+    # Every stage, as it is worded now, by each digest that it has had.
+    stages = {digest: stage.study.to_json().encode() for digest, stage in wire.by_digest.items()}
     described = {
         invited: openapi(wire.study, invited=invited, most=wire.most) for invited in (False, True)
     }
@@ -42,6 +44,13 @@ def core_routes(
         if tag in [t.strip() for t in request.headers.get("if-none-match", "").split(",")]:
             return Response(status_code=304, headers=headers)
         return Response(published, headers=headers, media_type="application/json")
+
+    async def stage(request: Request) -> Response:
+        found = stages.get(request.path_params["digest"])
+        if found is None:
+            document = {"error": "there is no such stage", "remedy": "take /study.json"}
+            return json_answer(document, 404)
+        return Response(found, headers={"cache-control": "no-cache"}, media_type="application/json")
 
     def by_rules(make: Callable[[Rules], Any]) -> Callable[[Request], Awaitable[Response]]:
         """An answer that depends on what the owner has set, as of now."""
@@ -69,6 +78,7 @@ def core_routes(
         Route("/reports/bulk", intake, methods=["POST"]),
         Route("/invitations", invitation_check(state.store, intake.limit), methods=["POST"]),
         Route("/study.json", study),
+        Route("/studies/{digest}.json", stage),
         Route("/collector.json", by_rules(told)),
         Route("/healthz", operations.healthz),
         Route("/metrics", operations.metrics),

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from castell.collector.look import Look, load_look
-from castell.collector.settings import Settings, State
+from castell.collector.settings import Settings, Staging, State
 from castell.collector.store import open_store
 from castell.collector.studies import by_path, study_files
 from castell.collector.wire import wire_of
 from castell.errors import OptionError
 from castell.study.collection_table import OpeningHours, a_time, load_collection_table
+from castell.study.stage_sizes import StageSizes, load_stage_sizes
 from castell.study.study import Study
 
 
@@ -28,6 +29,7 @@ class Planned:
     place: str
     hours: OpeningHours
     look: Look
+    stages: StageSizes | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,10 @@ class Plan:
                 if invited:
                     store.invite(())
                 own = replace(settings, hours=one.hours)
-                states[name] = State(store, own, one.look)
+                staging = None
+                if one.stages is not None:
+                    staging = Staging(one.place, spool, one.stages.ends)
+                states[name] = State(store, own, one.look, staging)
             undo.pop_all()
         return states
 
@@ -111,4 +116,4 @@ def _planned(
         a_time("--opens", opens) or hours.opens, a_time("--closes", closes) or hours.closes
     )
     look = load_look(path, kiosk=kiosk)
-    return Planned(study, store_of(path), hours, look)
+    return Planned(study, store_of(path), hours, look, load_stage_sizes(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from castell.collector.look import Look
@@ -110,12 +111,25 @@ def _is_origin(text: str) -> bool:
 
 
 @dataclass(frozen=True)
+class Staging:
+    """Where a study's store is, for whoever plans its next stage, and when stages are full.
+
+    `ends` are numbers of reports; without any, stages follow each other by hand.
+    """
+
+    place: str
+    spool: Path | None = None
+    ends: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class State:
-    """A running collector: its store, the settings and how the survey page looks."""
+    """A running collector: its store, the settings, how the survey page looks, and its stages."""
 
     store: Store
     settings: Settings
     look: Look = field(default_factory=Look)
+    staging: Staging | None = None
 
     @property
     def study(self) -> Study:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
 
 from castell.channels import MAX_TOTAL
-from castell.collector.store.packing import Packing
+from castell.collector.store.stage_rows import StageRows
 from castell.collector.store.store import Submission, report_key
 from castell.errors import CastellError, StudyError
 from castell.study.study import Study
@@ -63,37 +64,77 @@ class RefusedError(CastellError):
 
 
 @dataclass(frozen=True)
-class Wire:
-    """The two kinds of body a study's collector takes, ready to decode."""
+class StageWire:
+    """The two kinds of body that reports of one stage come in, ready to decode."""
 
     study: Study
-    packing: Packing
+    place: int
     one: msgspec.json.Decoder[Any]
     bulk: msgspec.json.Decoder[Any]
+
+
+class _Named(msgspec.Struct):
+    """As much of a body as says which stage it is of."""
+
+    study: str
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What a study's collector takes: reports of its present stage, and of those before it.
+
+    Who has the page of an earlier stage, or with words before a correction, sends a report all the
+    same.
+    """
+
+    stages: tuple[StageWire, ...]
+    rows: StageRows
     most: int
-    # Words may have been corrected: who has the page with those before sends a report all the same.
-    digests: frozenset[str]
+    by_digest: Mapping[str, StageWire]
+
+    @property
+    def study(self) -> Study:
+        """The present stage."""
+        return self.stages[-1].study
+
+    @property
+    def digits(self) -> int:
+        """How many characters the codes of one report take at most."""
+        widths = [stage.study.design.widths for stage in self.stages]
+        return max(sum(len(str(width)) + 2 for width in each) for each in widths)
 
     def decode_one(self, body: bytes) -> Submission:
-        report = _decode(self.one, body)
+        stage = self._stage_of(body)
+        report = _decode(stage.one, body)
         invited = isinstance(report.invitation, str)
         _check_once(body, 7 if invited else 5)
-        self._same_study(report.study)
-        made = (self._key(report.id), self.packing.pack(report.codes))
+        self._check_study(report.study, stage)
+        made = (self._key(report.id), self.rows.pack(report.codes, stage.place))
         return Submission((made,), report.invitation or None)
 
     def decode_bulk(self, body: bytes) -> Submission:
-        sent = _decode(self.bulk, body)
+        stage = self._stage_of(body)
+        sent = _decode(stage.bulk, body)
         _check_once(body, 3 + 3 * len(sent.reports))
-        self._same_study(sent.study)
-        pack = self.packing.pack
-        return Submission(tuple((self._key(r.id), pack(r.codes)) for r in sent.reports))
+        self._check_study(sent.study, stage)
+        pack, place = self.rows.pack, stage.place
+        return Submission(tuple((self._key(r.id), pack(r.codes, place)) for r in sent.reports))
+
+    def _stage_of(self, body: bytes) -> StageWire:
+        """Whose decoder is for a body; the present one's says what is wrong with any other."""
+        if len(self.stages) == 1:
+            return self.stages[0]
+        try:
+            named = _NAMED.decode(body).study
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            named = ""
+        return self.by_digest.get(named, self.stages[-1])
 
     def _key(self, id: str) -> bytes:
         return report_key(self.study, id_bytes(id))
 
-    def _same_study(self, digest: str) -> None:
-        if digest not in self.digests:
+    def _check_study(self, digest: str, stage: StageWire) -> None:
+        if self.by_digest.get(digest) is not stage:
             raise RefusedError(
                 409,
                 "study changed: the report belongs to another study than the one collected here",
@@ -102,22 +143,22 @@ class Wire:
             )
 
 
-def wire_of(study: Study, *, most: int = 1000) -> Wire:
-    """The decoders of a study: every code's limits are part of the type."""
-    if max(study.design.widths) > MAX_TOTAL:
-        raise StudyError(
-            "this study's reports are too large for a browser's numbers",
-            "a design of Bloom filters is for comparisons; collect with another design",
-        )
-    one, bulk = structs_of(study, most=most)
-    return Wire(
-        study,
-        Packing(study.design.widths),
-        msgspec.json.Decoder(one),
-        msgspec.json.Decoder(bulk),
-        most,
-        frozenset(study.digests),
-    )
+_NAMED = msgspec.json.Decoder(_Named)
+
+
+def wire_of(*stages: Study, most: int = 1000) -> Wire:
+    """The decoders of a study's stages: every code's limits are part of the type."""
+    found = []
+    for place, study in enumerate(stages):
+        if max(study.design.widths) > MAX_TOTAL:
+            raise StudyError(
+                "this study's reports are too large for a browser's numbers",
+                "a design of Bloom filters is for comparisons; collect with another design",
+            )
+        one, bulk = (msgspec.json.Decoder(kind) for kind in structs_of(study, most=most))
+        found.append(StageWire(study, place, one, bulk))
+    by_digest = {digest: stage for stage in found for digest in stage.study.digests}
+    return Wire(tuple(found), StageRows(stages), most, by_digest)
 
 
 def structs_of(study: Study, *, most: int) -> tuple[Any, Any]:

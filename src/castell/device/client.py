@@ -30,6 +30,7 @@ from castell.device.transport import (
 )
 from castell.errors import OptionError, SendError, StudyChangedError
 from castell.study.corrections import corrected_words
+from castell.study.study import Study
 
 
 class Client:
@@ -37,6 +38,11 @@ class Client:
 
     `folder` keeps what stands for each study. A study that changed since this device first saw it
     is refused unless `accept` is true. `limit` is the most this device may spend on a study.
+    `digest` is one that somebody told its owner: only that study is answered, or a stage of it.
+
+    How a later stage asks depends on earlier reports. One whose words, values and promise are those
+    this device has seen, and that costs no more than was promised, is the same study; whoever has
+    reported goes on with the stage of that report.
     """
 
     def __init__(
@@ -46,6 +52,7 @@ class Client:
         folder: str | Path | None = None,
         accept: bool = False,
         limit: float | None = None,
+        digest: str | None = None,
         allow_http: bool = False,
     ) -> None:
         self.url = base_address(url, allow_http=allow_http)
@@ -53,31 +60,53 @@ class Client:
             raise OptionError(f"the limit is {limit:g}", "give a number above 0")
         self.keep = Keep(folder)
         self.study = fetch_study(f"{self.url}study.json")
+        told = None if digest is None else self._stage(digest)
+        stands = Respondent(self.study, self.keep).entry
+        if stands is not None:
+            self.study = self._stage(stands.digest)
         self.respondent = Respondent(self.study, self.keep, limit)
-        seen = self._remember(accept)
-        if seen in self.study.digests[:-1]:
-            earlier = self.study.digests.index(seen)
+        first = None
+        if told is not None:
+            first = told.wordings[told.digests.index(str(digest))]
+        seen = self._remember(accept, first)
+        wording, known = self.study.wordings[-1], self.study.wordings[:-1]
+        if seen != wording and seen in known:
+            earlier = known.index(seen)
             raise StudyChangedError(
                 f"words of the study at {self.url} were corrected since this device first saw it "
                 f"({'; '.join(map(str, corrected_words(self.study.content, earlier)))})",
                 "read it again, then accept it (castell send --accept)",
             )
-        if seen != self.study.digest:
+        if seen != wording:
             raise StudyChangedError(
                 f"the study at {self.url} is not the one this device first saw there",
                 "read it again, then accept it (castell send --accept)",
             )
 
-    def _remember(self, accept: bool) -> str:
-        """The digest of the study that was first seen here, or accepted since.
+    def _stage(self, digest: str) -> Study:
+        """The stage of the study here that has, or had, this digest."""
+        if digest in self.study.digests:
+            return self.study
+        if self.study.promise is not None:
+            earlier = fetch_study(f"{self.url}studies/{digest}.json")
+            if digest in earlier.digests and earlier.identity == self.study.identity:
+                return earlier
+        raise StudyChangedError(
+            f"the study at {self.url} is no stage of {digest[:12]}",
+            "do not answer; ask whoever runs the study",
+        )
+
+    def _remember(self, accept: bool, first: str | None) -> str:
+        """What the study was known by that was first seen here, or accepted since.
 
         Who has sent a report is asked nothing, whatever words were corrected since.
         """
-        digest, corrected = self.study.digest, self.study.digests[:-1]
+        *known, now = self.study.wordings
         sent = self.entry is not None
 
         def change(seen: str | None) -> str:
-            return digest if accept or seen is None or (sent and seen in corrected) else seen
+            seen = seen or first or now
+            return now if accept or (sent and seen in known) else seen
 
         return str(self.keep.update(f"seen:{self.url}", change))
 

@@ -115,8 +115,8 @@ def settle(keep: Keep, study: Study, report: Report, state: Literal["arrived", "
 
 
 def _place(study: Study) -> str:
-    # A study whose words were corrected is the same study: what was sent before stands.
-    return f"study:{study.origin}"
+    # Corrected words and later stages are the same study: what was sent before stands.
+    return f"study:{study.identity}"
 
 
 def _written(entry: Entry) -> dict[str, Any]:

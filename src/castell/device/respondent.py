@@ -14,6 +14,7 @@ from castell.device.report import (
     blocks_reported,
     make_report,
 )
+from castell.errors import StudyChangedError
 from castell.study.study import Study
 
 
@@ -46,6 +47,11 @@ class Respondent:
         kept = kept_for(self.keep, self.study)
         if not isinstance(kept, Entry):
             return replace(make_report(self.study, answers, kept.secret), invitation=invitation)
+        if kept.digest not in self.study.digests:
+            raise StudyChangedError(
+                "this device has just reported for another stage of the study",
+                "begin again: that report stands",
+            )
         # Answers that are none are refused now as well: a typing error should not go unnoticed.
         answer_codes(self.study, answers, blocks_reported(self.study, kept.codes))
         return replace(kept.report, invitation=invitation or kept.invitation)

@@ -36,6 +36,7 @@ from castell.planning.uncertainty import Uncertainty, root_information, uncertai
 from castell.reports.reports import Reports
 from castell.results.model import Collected, counts_of
 from castell.study.design import Block, Design
+from castell.study.later_stages import next_stage
 from castell.study.study import Study
 
 Progress = Callable[[float], None]
@@ -117,7 +118,10 @@ def _plan(
         for c, weight in asked
     ]
     design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
-    planned = Study(study.schema, design=design, name=study.name, text=study.text)
+    if study.promise is None:
+        planned = Study(study.schema, design=design, name=study.name, text=study.text)
+    else:
+        planned = next_stage(study, design)
     return planned, blocks, known.expected_loss, known.after(information).expected_loss
 
 

@@ -8,6 +8,7 @@ from castell.channels import PartitionResponse
 from castell.study.design import Block, Design
 from castell.study.exposure import Exposure, Together
 from castell.study.odds_text import factor, less_than_once_in, of_two, often, out_of, share, spread
+from castell.study.promise import Promise
 
 # A guess that is wrong less than once in ten is called what it is.
 WEAK = 0.9
@@ -105,6 +106,20 @@ def groups(design: Design) -> list[str]:
     return [
         f"{which} asked coarsely: the report says, through chance, which of {many} groups of "
         "answers a respondent's are in. It does not tell the answers of one group apart."
+    ]
+
+
+def stages(promise: Promise | None) -> list[str]:
+    """That earlier reports decide how later respondents are asked."""
+    if promise is None:
+        return []
+    head = "How later respondents are asked will depend on the reports so far"
+    if promise.stage > 1:
+        head = f"This is stage {promise.stage}: how it asks depends on earlier reports"
+    return [
+        f"{head}, which are randomised. No stage costs a respondent more than epsilon = "
+        f"{promise.epsilon:f}; every device checks that by the published weights, and reports once "
+        "whatever the stage."
     ]
 
 

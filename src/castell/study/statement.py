@@ -16,6 +16,7 @@ from castell.display.one_line import one_line
 from castell.study import sentences
 from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
+from castell.study.promise import Promise
 from castell.study.schema import Schema
 from castell.study.structural_zeros_text import rules_told
 
@@ -33,6 +34,8 @@ class Stated(Protocol):
     def design(self) -> Design: ...
     @property
     def schema(self) -> Schema: ...
+    @property
+    def promise(self) -> Promise | None: ...
     def facts(self) -> list[str]: ...
 
 
@@ -74,6 +77,7 @@ class Statement:
             *sentences.guesses_at_all(self.exposures, self.together, design),
             *sentences.groups(design),
             *sentences.limits(self.exposures, self.study.epsilon),
+            *sentences.stages(self.study.promise),
             sentences.forgery(self.exposures, design),
             *rules_told(self.study.schema),
         ]

@@ -13,7 +13,6 @@ True
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,20 +20,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from castell.channels import MAX_TOTAL, Kinds, PartitionResponse, channel_of, checked
+from castell.channels import Kinds, channel_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import CastellError, StudyError
 from castell.study.block_channels import Channels
 from castell.study.canonical import canonical, digest_of
-from castell.study.corrections import (
-    Correction,
-    before,
-    correction,
-    corrections_of,
-)
+from castell.study.corrections import Correction, before, correction, corrections_of
 from castell.study.design import Block, Design, build
+from castell.study.design_fit import check_fit
 from castell.study.html import attribute_table
+from castell.study.promise import Promise, promise_for, promise_of, wordings
 from castell.study.schema import Attribute, Schema
 from castell.study.study_json import save
 from castell.study.texts import StudyText
@@ -56,6 +52,7 @@ class Study:
     'cover', with `sample` = k and with `draw` = True and clusters, each respondent reports one set
     of attributes, drawn at random, with the whole budget. `text` is a title and more for the pages
     that respondents see. `corrections` are what was corrected in its words; `corrected` makes them.
+    A `staged` study promises that no later stage of it costs more (`castell.plan_next`).
     """
 
     schema: Schema
@@ -63,6 +60,7 @@ class Study:
     name: str
     text: StudyText
     corrections: tuple[Correction, ...]
+    promise: Promise | None
 
     def __init__(
         self,
@@ -77,6 +75,7 @@ class Study:
         name: str = "study",
         text: StudyText | None = None,
         corrections: Sequence[Correction] = (),
+        staged: bool | Promise = False,
     ) -> None:
         if not isinstance(schema, Schema):
             schema = Schema(schema)
@@ -87,12 +86,16 @@ class Study:
                 "there is a finished design and a budget beside it",
                 "the design's channels say what it costs; leave epsilon, shares and channels out",
             )
-        _check_fit(schema, design)
+        check_fit(schema, design)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "text", text or StudyText())
         object.__setattr__(self, "corrections", tuple(corrections))
+        promise = promise_for(epsilon, design.exact_epsilon) if staged is True else staged or None
+        object.__setattr__(self, "promise", promise)
+        if promise:
+            promise.check(design.exact_epsilon)
         if self.corrections:
             _check_corrections(self)
 
@@ -104,6 +107,11 @@ class Study:
     @property
     def names(self) -> tuple[str, ...]:
         return self.schema.names
+
+    @property
+    def stage(self) -> int:
+        """Which of its stages this is, from 1 up."""
+        return 1 if self.promise is None else self.promise.stage
 
     # -- as files ------------------------------------------------------------------------------
 
@@ -155,6 +163,8 @@ class Study:
             # One block is drawn for each respondent, all alike or with these weights.
             weights = list(self.design.weights)
             content["draw"] = 1 if set(weights) == {1} else weights
+        if self.promise:
+            content["stages"] = self.promise.document()
         if self.corrections:
             content["corrections"] = [correction.document() for correction in self.corrections]
         return content
@@ -170,8 +180,19 @@ class Study:
 
     @property
     def origin(self) -> str:
-        """The digest before any correction: what stays the same as long as the study does."""
+        """The digest before any correction: what stays the same as long as the channels do."""
         return self.digests[0]
+
+    @cached_property
+    def wordings(self) -> tuple[str, ...]:
+        """By what a device knows the study again, the first one first: one more with each
+        correction. Of a study with stages it is the digest of what all of them have in common."""
+        return wordings(self.content) if self.promise else self.digests
+
+    @property
+    def identity(self) -> str:
+        """What stays the same through corrections and stages. Everybody reports once for it."""
+        return self.wordings[0]
 
     def corrected(self, other: Study, on: str) -> Study:
         """This study with the words of another, which must be the same in all else.
@@ -185,6 +206,7 @@ class Study:
             name=self.name,
             text=other.text,
             corrections=(*self.corrections, made),
+            staged=self.promise or False,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,7 +234,7 @@ class Study:
         wanted = {"castell", "name", "attributes", "blocks", "digest"}
         if (
             not isinstance(document, dict)
-            or set(document) - TEXTS - {"draw", "impossible", "corrections"} != wanted
+            or set(document) - TEXTS - {"draw", "impossible", "corrections", "stages"} != wanted
         ):
             raise StudyError(
                 "this is not a published study", "take what castell check --publish wrote"
@@ -234,7 +256,14 @@ class Study:
         design = Design(tuple(blocks), "draw" in document, _draw_weights(document.get("draw")))
         shown = StudyText.of(document)
         made = corrections_of(document["corrections"]) if "corrections" in document else ()
-        study = cls(schema, design=design, name=document["name"], text=shown, corrections=made)
+        study = cls(
+            schema,
+            design=design,
+            name=document["name"],
+            text=shown,
+            corrections=made,
+            staged=promise_of(document["stages"]) if "stages" in document else False,
+        )
         # Nothing may stand in the document that the study does not hold.
         if canonical({**study.content, "digest": document["digest"]}) != canonical(document):
             raise StudyError("the published study has entries of its own", "take it again")
@@ -310,6 +339,7 @@ def _check_corrections(study: Study) -> None:
         name=study.name,
         text=StudyText.of(content),
         corrections=study.corrections[:-1],
+        staged=study.promise or False,
     )
     if earlier.digest != last.of:
         raise StudyError(
@@ -318,31 +348,3 @@ def _check_corrections(study: Study) -> None:
         )
     if correction(earlier.content, study.content, last.on).was != last.was:
         raise StudyError("a correction lists what it did not change", "take the study again")
-
-
-def _check_fit(schema: Schema, design: Design) -> None:
-    """A design for these attributes and no others, in blocks that fit their values."""
-    channels = [checked(block.channel) for block in design.blocks]
-    held = [name for block in design.blocks for name in block.names]
-    once = sorted(set(held)) if design.draw else sorted(held)
-    if once != sorted(schema.names) or any(len(set(b.names)) < len(b.names) for b in design.blocks):
-        raise StudyError(
-            "the blocks do not hold each attribute once", "take a design made for this schema"
-        )
-    if design.draw and design.widths[0] > MAX_TOTAL:
-        raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
-    if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
-        raise StudyError(
-            "a block that asks coarsely is reported beside others",
-            "let respondents draw one block: draw = true",
-        )
-    for block, channel in zip(design.blocks, channels, strict=True):
-        sizes = tuple(schema[name].size for name in block.names)
-        whole = len(block.names) == 1 or channel.has_matrix
-        if isinstance(channel, PartitionResponse):
-            whole = channel.sizes == sizes
-        if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
-            raise StudyError(
-                f"the channel of {' x '.join(block.names)} does not fit its values",
-                "give one row for each combination of values, or Bloom filters for one attribute",
-            )

@@ -13,6 +13,7 @@ from castell.study.collection_table import CollectionTable
 from castell.study.corrections import Correction, corrections_of
 from castell.study.page import Page
 from castell.study.schema import Attribute, Schema, suggest
+from castell.study.stage_sizes import StageSizes
 from castell.study.texts import LINKS, SAID, StudyText
 
 # What pages show beside the questions: published, and in the digest, only where there is any.
@@ -27,7 +28,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise StudyError(f"not valid TOML ({error})", "correct the file") from None
     known = {"name", "epsilon", "design", "clusters", "draw", "sample", "attribute", "channel"}
-    known |= {"impossible", "correction"}
+    known |= {"impossible", "correction", "stages", "expected"}
     _only(content, known | TEXTS | {"collection", "page"}, "the study")
     # No part of the study, but a mistake in them is told all the same.
     CollectionTable.of(content)
@@ -77,6 +78,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         "name": content.get("name", "study"),
         "text": StudyText.of(content),
         "corrections": _corrections(content.get("correction", [])),
+        "staged": StageSizes.of(content) is not None,
     }
 
 

@@ -62,8 +62,10 @@ def signals(dated: DatedReports, joint: JointEstimate, level: float) -> tuple[Si
 
 
 def _drift(dated: DatedReports, names: tuple[str, ...]) -> Signal:
-    spans = periods(dated.hours)
-    return trust.drift(period_tables(dated, names, spans), spans.labels, spans.unit)
+    # In the stage with most reports: between stages the questions differ, not the people.
+    longest = max(dated.stages, key=lambda stage: len(stage.hours))
+    spans = periods(longest.hours)
+    return trust.drift(period_tables(longest, names, spans), spans.labels, spans.unit)
 
 
 def document(answer: Answer) -> dict[str, Any]:

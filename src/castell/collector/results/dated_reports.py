@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
@@ -12,8 +12,8 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.collector.store.store import Store, hour_text
-from castell.counting import MemoryCounts, samples_of
+from castell.collector.store.store import Batch, Store, hour_text
+from castell.counting import Counts, MemoryCounts, join_stages, samples_of
 from castell.counting.kernels import Integers
 from castell.inference.inversion import parts_of
 from castell.reports.codes import joined
@@ -33,29 +33,63 @@ MOST_PERIODS = 30
 
 @dataclass(frozen=True, eq=False)
 class DatedReports:
-    """Reports in the order of the hour they came; within an hour the order means nothing."""
+    """Reports in the order of the hour they came; within an hour the order means nothing.
+
+    They are those of one stage, the last that has any; `earlier` are the stages before it.
+    """
 
     reports: Reports
     hours: NDArray[np.int64]
+    earlier: tuple[DatedReports, ...] = ()
     _models: dict[str, Model] = field(default_factory=dict, init=False)
 
     @property
+    def stages(self) -> tuple[DatedReports, ...]:
+        """Each stage by itself, in their order."""
+        return (*self.earlier, replace(self, earlier=()) if self.earlier else self)
+
+    @cached_property
+    def all_hours(self) -> NDArray[np.int64]:
+        """The hours of all stages, ascending."""
+        return np.sort(np.concatenate([stage.hours for stage in self.stages]), kind="stable")
+
+    @property
     def n(self) -> int:
-        return len(self.hours)
+        return len(self.all_hours)
 
     @property
     def study(self) -> Study:
         return self.reports.study
 
-    @cached_property
-    def counts(self) -> MemoryCounts:
-        # As in the file one can take away, so that the same analysis of it gives the same numbers.
-        return MemoryCounts(self.reports.sorted())
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        return tuple(stage.study for stage in self.stages)
 
-    def of(self, study: Study) -> DatedReports:
-        """The same reports under corrected words."""
+    @cached_property
+    def counts(self) -> Counts:
+        # As in the file one can take away, so that the same analysis of it gives the same numbers.
+        return join_stages([MemoryCounts(stage.reports.sorted()) for stage in self.stages])
+
+    def of(self, stages: Sequence[Study]) -> DatedReports:
+        """The same reports under corrected words: those that the stages have now."""
+        found = {stage.origin: stage for stage in stages}
+        *earlier, last = [stage._of(found[stage.study.origin]) for stage in self.stages]
+        return replace(last, earlier=tuple(earlier))
+
+    def _of(self, study: Study) -> DatedReports:
         columns = self.reports.columns
         return DatedReports(Reports(study, columns, secure=self.reports.secure), self.hours)
+
+    def before(self, hour: int) -> DatedReports:
+        """What was filed before some hour."""
+        found = []
+        for stage in self.stages:
+            end = int(np.searchsorted(stage.hours, hour))
+            columns = [column[:end] for column in stage.reports.columns]
+            kept = Reports(stage.study, columns, secure=stage.reports.secure)
+            found.append(DatedReports(kept, stage.hours[:end]))
+        *earlier, last = [stage for stage in found if len(stage.hours)] or found[:1]
+        return replace(last, earlier=tuple(earlier))
 
     def model(self, method: str) -> Model:
         """Fitted once: who looks at one table looks at the next."""
@@ -65,12 +99,12 @@ class DatedReports:
 
     def timeline(self) -> list[tuple[str, int]]:
         """Reports by the hour they came."""
-        hours, counts = np.unique(self.hours, return_counts=True)
+        hours, counts = np.unique(self.all_hours, return_counts=True)
         pairs = zip(hours.tolist(), counts.tolist(), strict=True)
         return [(hour_text(hour), count) for hour, count in pairs]
 
     def between(self, start: int, end: int) -> MemoryCounts:
-        """The reports from one place in time to another."""
+        """The reports of this stage from one place in time to another."""
         columns = [column[start:end] for column in self.reports.columns]
         return MemoryCounts(Reports(self.study, columns, secure=self.reports.secure))
 
@@ -90,16 +124,22 @@ def read_store(store: Store) -> DatedReports:
     Rows become numbers in this interpreter, which takes reports meanwhile: after each part it has
     as long for them as the part took.
     """
-    study, parts = store.study, []
+    parts: dict[Study, list[Batch]] = {}
     start = time.perf_counter()
-    for part in store.dated(READ_AT_ONCE):
-        parts.append(part)
+    for batch in store.dated(READ_AT_ONCE):
+        parts.setdefault(batch.stage, []).append(batch)
         time.sleep(min(LONGEST_REST, time.perf_counter() - start))
         start = time.perf_counter()
-    hours = np.concatenate([hours for hours, _ in parts] or [np.empty(0, np.int64)])
+    stages = sorted(parts, key=lambda study: study.stage) or [store.study]
+    *earlier, last = [_dated(stage, parts.get(stage, []), store.secure) for stage in stages]
+    return replace(last, earlier=tuple(earlier))
+
+
+def _dated(stage: Study, parts: Sequence[Batch], secure: bool) -> DatedReports:
+    hours = np.concatenate([part.hours for part in parts] or [np.empty(0, np.int64)])
     order = np.argsort(hours, kind="stable")
-    columns = [column[order] for column in joined(study, (columns for _, columns in parts))]
-    return DatedReports(Reports(study, columns, secure=store.secure), hours[order])
+    columns = [column[order] for column in joined(stage, (part.columns for part in parts))]
+    return DatedReports(Reports(stage, columns, secure=secure), hours[order])
 
 
 def periods(hours: NDArray[np.int64]) -> Periods:
@@ -130,7 +170,8 @@ def periods(hours: NDArray[np.int64]) -> Periods:
 def period_tables(dated: DatedReports, names: Sequence[str], spans: Periods) -> Integers:
     """How often each report over some attributes came, a row for each period.
 
-    These are the reports of all samples of respondents that hold one of them.
+    These are the reports of all samples of respondents that hold one of them, in one stage: another
+    stage asks in another way, and says other things without anybody having changed.
     """
     return np.array([_row(dated.between(*ends), names) for ends in spans.ends])
 

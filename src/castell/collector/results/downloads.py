@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,8 @@ class File:
 
 def download(answer: Answer, kind: str) -> File:
     """A file of one of the kinds in `FORMATS`."""
+    if kind == "reports" and answer.dated.earlier:
+        return File("reports.zip", ZIP, as_zip(answer))
     ending, media_type, make = FORMATS[kind]
     name = "reports" if kind == "reports" else stem(answer)
     return File(f"{name}{ending}", media_type, make(answer))
@@ -65,9 +69,23 @@ def as_reports(answer: Answer) -> bytes:
     """The reports themselves, sorted, so that their order says nothing of when they came."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reports.parquet"
-        answer.dated.counts.reports.save(path)
+        answer.dated.reports.sorted().save(path)
         return path.read_bytes()
 
+
+def as_zip(answer: Answer) -> bytes:
+    """The reports of several stages: a file for each, as `castell export` names them."""
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as whole:
+        for stage in answer.dated.stages:
+            path = Path(folder) / f"reports.stage{stage.study.stage}.parquet"
+            stage.reports.sorted().save(path)
+            # Without the time of this moment.
+            whole.writestr(zipfile.ZipInfo(path.name), path.read_bytes())
+    return packed.getvalue()
+
+
+ZIP = "application/zip"
 
 FORMATS: dict[str, tuple[str, str, Callable[[Answer], bytes]]] = {
     "csv": (".csv", "text/csv; charset=utf-8", as_csv),

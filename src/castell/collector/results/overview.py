@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from castell.collector.results.charts import timeline
@@ -49,12 +50,32 @@ def describe_study(study: Study) -> dict[str, Any]:
     }
 
 
+def _stages(
+    stages: Sequence[Study], minimum: int, dated: DatedReports | None
+) -> list[dict[str, Any]]:
+    """The stages, and how many reports of each are in; in steps, as all numbers of reports."""
+    found = {} if dated is None else {one.study.origin: len(one.hours) for one in dated.stages}
+    return [
+        {
+            "stage": number,
+            "digest": stage.digest,
+            "epsilon": stage.epsilon,
+            "promised": str(stage.promise.epsilon),
+            "sets": len(stage.design.samples),
+            "n": round_down(found.get(stage.origin, 0), minimum),
+        }
+        for number, stage in enumerate(stages, 1)
+        if stage.promise is not None
+    ]
+
+
 def overview(
     study: Study,
     minimum: int,
     count: int,
     dated: DatedReports | None = None,
     *,
+    stages: Sequence[Study] = (),
     release_hours: int = 0,
     release: str | None = None,
     over: bool = False,
@@ -62,8 +83,10 @@ def overview(
     """Without dated reports there are too few: then only their rounded number is told.
 
     Results come out every `release_hours`, `release` is when they next may; where they come as
-    reports do there is neither. Once the study is `over` none do.
+    reports do there is neither. Once the study is `over` none do. `stages` are those of a study
+    that promises some.
     """
+    asked = (study,) if dated is None else dated.studies
     told: dict[str, Any] = {
         "ready": dated is not None,
         "n": round_down(count, minimum) if dated is None else dated.n,
@@ -73,7 +96,8 @@ def overview(
         "next_release": release,
         "over": over,
         "study": describe_study(study),
-        "methods": [{"name": name, "about": describe(name)} for name in methods_for(study)],
+        "stages": _stages(stages, minimum, dated),
+        "methods": [{"name": name, "about": describe(name)} for name in methods_for(*asked)],
         "method": DEFAULT_METHOD,
         "posts": list(STEPS),
         "charts": list(CHARTS),

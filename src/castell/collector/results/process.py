@@ -140,9 +140,8 @@ def _too_much() -> RefusedError:
 def _serve(link: Connection, memory: int) -> None:
     """Answer until the collector hangs up, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the collector
-    with contextlib.suppress(AttributeError, OSError):
-        os.nice(NICE)
-    _limit_memory(memory)
+    give_way()
+    limit_memory(memory)
     load_charts()
     solver, dated = LocalSolver(), None
     with contextlib.suppress(EOFError, OSError):
@@ -168,7 +167,14 @@ def _answer(
         return "failed", type(error).__name__
 
 
-def _limit_memory(size: int) -> None:
+def give_way() -> None:
+    """Have the processor after those who take reports."""
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(NICE)
+
+
+def limit_memory(size: int) -> None:
+    """Take so many bytes and no more, where the system can see to that."""
     try:
         import resource
     except ImportError:  # Windows

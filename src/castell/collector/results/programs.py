@@ -23,10 +23,7 @@ def steps(
 import castell
 from castell.results import trust
 from castell.results.csv_file import csv_bytes
-from castell.counting import MemoryCounts
-
-STUDY = castell.Study.from_json({joint.study.to_json()!r})
-reports = MemoryCounts(castell.Reports.load(PATH, STUDY).sorted())  # as the page does
+{_loading(joint)}
 if reports.n != {joint.n}:
     print(f"note: the results page had {joint.n:,} reports, this file has {{reports.n:,}}")""",
         ),
@@ -50,6 +47,27 @@ Path({f"{stem}.csv"!r}).write_bytes(csv_bytes(columns))
 print("wrote", Path({f"{stem}.csv"!r}).resolve())""",
         ),
     ]
+
+
+def _loading(joint: JointEstimate) -> str:
+    """The reports as the page reads them: those of a study, or of each of its stages."""
+    if not joint.earlier:
+        return f"""from castell.counting import MemoryCounts
+
+STUDY = castell.Study.from_json({joint.study.to_json()!r})
+reports = MemoryCounts(castell.Reports.load(PATH, STUDY).sorted())  # as the page does"""
+    texts = ",\n    ".join(repr(study.to_json()) for study in (*joint.earlier, joint.study))
+    return f"""from castell.counting import MemoryCounts, join_stages
+
+# One file for each stage, as castell export writes them: reports.stage1.parquet and so on.
+STAGES = [
+    {texts},
+]
+parts = []
+for study in map(castell.Study.from_json, STAGES):
+    file = Path(PATH).with_name(f"{{Path(PATH).stem}}.stage{{study.stage}}{{Path(PATH).suffix}}")
+    parts.append(MemoryCounts(castell.Reports.load(file, study).sorted()))  # as the page does
+reports = join_stages(parts)"""
 
 
 def _shares(question: Question) -> tuple[str, str]:

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from castell.collector.results.dated_reports import DatedReports
 from castell.collector.settings import Settings
 from castell.collector.store.store import HOUR
-from castell.reports.reports import Reports
 
 # Seconds after the end by which every report that came before it is in the store.
 SETTLING = 600
@@ -133,6 +132,6 @@ def is_over(settings: Settings) -> bool:
 
 def first(dated: DatedReports, number: int) -> DatedReports:
     """The reports that were filed first, as `released` counts them."""
-    columns = [column[:number] for column in dated.reports.columns]
-    reports = Reports(dated.study, columns, secure=dated.reports.secure)
-    return DatedReports(reports, dated.hours[:number])
+    hours = dated.all_hours
+    # A release ends with an hour: what was filed next is of a later one.
+    return dated if number >= dated.n else dated.before(int(hours[number]))

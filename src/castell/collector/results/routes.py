@@ -50,7 +50,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
         question = parse(study, asked)
         with progress.of(question):
             made = await worker.answer(question, make, request.is_disconnected)
-        if state.study is not study:
+        if state.study.wordings != study.wordings:
             # Values may have had other names when it was asked than when it was answered.
             raise RefusedError(409, "words of the study were corrected just now", "ask again")
         return made
@@ -120,6 +120,7 @@ def _overview(state: State, count: int, dated: DatedReports | None) -> dict[Role
         settings.minimum,
         count,
         dated,
+        stages=state.store.stages,
         release_hours=settings.release_hours,
         release=release,
         over=is_over(settings),

@@ -134,9 +134,9 @@ class ResultsWorker:
     def _read(self) -> tuple[int, DatedReports | None]:
         schedule = self._schedule
         count, dated = self._latest() if schedule is None else self._released(schedule)
-        study = self._state.study
-        if dated is not None and dated.study is not study:
-            self._dated = dated = dated.of(study)  # words were corrected; the release is the same
+        stages = self._state.store.stages
+        if dated is not None and any(one not in stages for one in dated.studies):
+            self._dated = dated = dated.of(stages)  # words were corrected; the release is the same
         return count, dated
 
     def _released(self, schedule: Schedule) -> tuple[int, DatedReports | None]:
@@ -144,10 +144,10 @@ class ResultsWorker:
         minimum, due = self._state.settings.minimum, schedule.last(this_hour())
         if due > self._before[0]:
             dated, held = read_store(self._state.store), self._dated
-            number = schedule.released(dated.hours, minimum, due)
+            number = schedule.released(dated.all_hours, minimum, due)
             if number >= minimum + (0 if held is None else held.n):
                 self._dated = first(dated, number)
-            self._before = (due, schedule.count(dated.hours, due))
+            self._before = (due, schedule.count(dated.all_hours, due))
         return self._before[1], self._dated
 
     def _latest(self) -> tuple[int, DatedReports | None]:

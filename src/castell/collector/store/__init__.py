@@ -6,6 +6,9 @@ Imports counting and what it imports; nothing else of the collector.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
 
 from castell.collector.store.packing import Packing
 from castell.collector.store.store import (
@@ -17,7 +20,7 @@ from castell.collector.store.store import (
     Submission,
     same_study,
 )
-from castell.counting import Counts, MemoryCounts
+from castell.counting import Counts, MemoryCounts, join_stages
 from castell.errors import MissingExtraError
 from castell.reports.codes import joined
 from castell.reports.reports import Reports
@@ -87,13 +90,22 @@ def is_store(place: str | Path) -> bool:
         return file.read(16) == b"SQLite format 3\x00"
 
 
-def reports_of(store: Store) -> Reports:
-    """All reports of one moment, in memory: a few bytes each."""
-    return Reports(store.study, joined(store.study, store.batches()), secure=store.secure)
+def reports_of(store: Store) -> tuple[Reports, ...]:
+    """All reports of one moment, in memory, a few bytes each: those of every stage."""
+    parts: dict[Study, list[list[NDArray[Any]]]] = {stage: [] for stage in store.stages}
+    for batch in store.dated():
+        parts.setdefault(batch.stage, []).append(batch.columns)
+    return tuple(
+        Reports(stage, joined(stage, columns), secure=store.secure)
+        for stage, columns in parts.items()
+    )
 
 
 def counts_of(store: Store, study: Study | None = None) -> Counts:
-    """The store's reports of this moment, as estimators count them."""
+    """The store's reports of this moment, as estimators count them: those of all stages."""
     if study is not None:
-        same_study(store.study, study, "the store")
-    return MemoryCounts(reports_of(store))
+        same_study(store.stages, study, "the store")
+    found = reports_of(store)
+    # A stage that has just begun has no reports, and nothing to say.
+    filled = [part for part in found if len(part)] or [found[-1]]
+    return join_stages([MemoryCounts(part) for part in filled])

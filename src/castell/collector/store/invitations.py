@@ -26,5 +26,5 @@ def new_invitation() -> str:
 
 def invitation_key(study: Study, code: str) -> bytes:
     """What the store keeps of a code: a hash bound to the study, corrected or not."""
-    text = f"castell invitation {study.origin} {code}"
+    text = f"castell invitation {study.identity} {code}"
     return hashlib.sha256(text.encode()).digest()[:16]

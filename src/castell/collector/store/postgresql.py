@@ -45,11 +45,12 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from castell.collector.store.administration import INVITATIONS, PAUSED, rules_of
 from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
-from castell.collector.store.packing import Packing
 from castell.collector.store.postgresql_migrations import migrate
 from castell.collector.store.spool import Spool
 from castell.collector.store.spooled import SpooledStore
 from castell.collector.store.spoolfolder import VARIABLE, folder_name, spool_folder
+from castell.collector.store.stage_rows import StageRows
+from castell.collector.store.staged import PLANNED, stages_in
 from castell.collector.store.store import (
     Row,
     Rules,
@@ -120,8 +121,8 @@ class PostgresqlStore(SpooledStore[Connection]):
                     rows = [{"name": name, "value": value} for name, value in values.items()]
                     link.execute(insert_or_leave(about).on_conflict_do_nothing(), rows)
                 held = {row.name: row.value for row in link.execute(select(about))}
-            self.study = same_study(Study.from_json(held["study"]), study, self.place)
-            self._packing = Packing(self.study.design.widths)
+            self.stages = same_study(stages_in(held), study, self.place)
+            self._packing = StageRows(self.stages)
             path = self._folder / f"{held['id']}.spool"
             self.spool = Spool(path, bytes.fromhex(held["id"]), self._packing.size)
             self.spool.read()  # one that is damaged is found out now
@@ -243,12 +244,18 @@ class PostgresqlStore(SpooledStore[Connection]):
             link.execute(insert(unspent), [{"code": key} for key in snapshot.unspent])
         for name, value in zip((INVITATIONS, PAUSED), snapshot.rules, strict=True):
             self._write_note(link, name, "true" if value else "false")
+        for at, became in snapshot.planned.items():
+            self._write_note(link, f"{PLANNED}{at}", became)
         return loaded
 
-    def _replace_study(self, old: str, new: str) -> bool:
+    def _replace_study(self, old: str, new: str, notes: Mapping[str, str]) -> bool:
         there = (about.c.name == "study") & (about.c.value == old)
         with self._transaction() as link:
-            return link.execute(update(about).where(there).values(value=new)).rowcount == 1
+            if link.execute(update(about).where(there).values(value=new)).rowcount != 1:
+                return False
+            for name, value in notes.items():
+                self._write_note(link, name, value)
+            return True
 
     def _study_text(self) -> str:
         with self._transaction() as link:

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.collector.store.acceptance import settle
-from castell.collector.store.administration import Administered
 from castell.collector.store.filing import POOL, drawn, goes_straight, is_due
 from castell.collector.store.invitations import invitation_key
-from castell.collector.store.packing import Packing
 from castell.collector.store.spool import Spool, Waiting
+from castell.collector.store.stage_rows import StageRows
+from castell.collector.store.staged import StagedStore
 from castell.collector.store.store import (
+    Batch,
     Outcome,
     Row,
     Snapshot,
@@ -33,21 +34,17 @@ from castell.collector.store.store import (
     not_empty,
     this_hour,
 )
-from castell.study.study import Study
 
 Link = TypeVar("Link")
 
 _TRIES = 5
 
 
-class SpooledStore(Administered[Link], Generic[Link]):
+class SpooledStore(StagedStore[Link], Generic[Link]):
     """A store over a database; what is abstract here is what a kind of database must do."""
 
-    study: Study
     secure: bool
-    place: str
     spool: Spool
-    _packing: Packing
     # How many reports wait, as of the last that came, and whether some of them are filed.
     _held = 0
     _stale = False
@@ -173,29 +170,6 @@ class SpooledStore(Administered[Link], Generic[Link]):
                 raise not_empty(self.place)
             return self._fill(link, snapshot)
 
-    def correct(self, study: Study) -> None:
-        if study.digests[:-1] != self.study.digests:
-            raise StoreError(
-                f"this is no correction of the study in {self.place}",
-                "correct what the store holds: castell correct does",
-            )
-        if not self._replace_study(self.study.to_json(), study.to_json()):
-            raise StoreError("the study was corrected by somebody else", "look at it again")
-        self.study = study
-
-    def look_for_correction(self) -> Study:
-        text, held = self._study_text(), self.study
-        if text == held.to_json():
-            return held
-        found = Study.from_json(text)
-        if found.digests[: len(held.digests)] != held.digests:
-            raise StoreError(
-                f"{self.place} holds another study than before", "start the collector again"
-            )
-        if found != held:  # the same study may be written in another way
-            self.study = found
-        return self.study
-
     def rest(self) -> None:
         """Put things in order, after a start or when nothing has come for a moment."""
         with contextlib.suppress(StoreError):
@@ -241,21 +215,27 @@ class SpooledStore(Administered[Link], Generic[Link]):
             return self._count(link) + len(waiting.reports)
 
     def batches(self, step: int = 1 << 16) -> Iterator[list[NDArray[Any]]]:
-        for _, columns in self.dated(step):
-            yield columns
+        for batch in self.dated(step):
+            yield batch.columns
 
-    def dated(self, step: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
+    def dated(self, step: int = 1 << 16) -> Iterator[Batch]:
         with self._moment() as (link, waiting):
+            stages = self._stages_at(link)
+            packing = StageRows(stages)
             for rows in _merged(self._rows(link, step), waiting):
                 hours = np.array([row[2] for row in rows], dtype=np.int64)
-                yield hours, self._packing.columns([row[1] for row in rows])
+                codes = [row[1] for row in rows]
+                for stage, places in packing.places(codes):
+                    chosen = [codes[place] for place in places]
+                    yield Batch(stages[stage], hours[places], packing.columns(chosen, stage))
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         with self._moment() as (link, waiting):
             keys = [key for key in self._all_unused(link) if key not in waiting.spent]
             rows = _merged(self._rows(link, 1 << 14), waiting)
-            yield Snapshot(rows, keys, self._rules(link))
+            rules, stages, planned = self._rules(link), self._stages_at(link), self._planned(link)
+            yield Snapshot(rows, keys, rules, stages, planned)
 
     def timeline(self) -> list[tuple[str, int]]:
         with self._moment() as (link, waiting):
@@ -287,14 +267,6 @@ class SpooledStore(Administered[Link], Generic[Link]):
         self, link: Link, reports: Mapping[bytes, bytes], spent: Collection[bytes], hour: int
     ) -> bool:
         """Write reports and delete invitations, each sorted; false if a report was there."""
-
-    @abc.abstractmethod
-    def _study_text(self) -> str:
-        """The published study that stands in the database now."""
-
-    @abc.abstractmethod
-    def _replace_study(self, old: str, new: str) -> bool:
-        """Publish another study, in one transaction; false if the old one is not there."""
 
     @abc.abstractmethod
     def _fill(self, link: Link, snapshot: Snapshot) -> int: ...

@@ -25,10 +25,11 @@ from typing import Any
 from castell.collector.store.administration import INVITATIONS, PAUSED, rules_of
 from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
-from castell.collector.store.packing import Packing
 from castell.collector.store.spool import Spool
 from castell.collector.store.spooled import SpooledStore
 from castell.collector.store.sqlitefile import bring_up_to_date, connect, is_castell, make
+from castell.collector.store.stage_rows import StageRows
+from castell.collector.store.staged import PLANNED, stages_in
 from castell.collector.store.store import Row, Rules, Snapshot, StoreError, same_study
 from castell.study.study import Study
 
@@ -74,11 +75,11 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
                 if not there and study is not None:
                     make(self._writer, study, secure)
                 about = _about(self._writer)
-                self.study = same_study(Study.from_json(about["study"]), study, str(path))
+                self.stages = same_study(stages_in(about), study, str(path))
                 if study is not None and bring_up_to_date(self._writer, str(path)):
                     about = _about(self._writer)
                 self._file_number = _number(self.path)
-                self._packing = Packing(self.study.design.widths)
+                self._packing = StageRows(self.stages)
                 self.spool = Spool(beside, bytes.fromhex(about["id"]), self._packing.size)
                 self.spool.read()  # one that is damaged, or another store's, is found out now
                 if _SPOOLED in about:
@@ -157,6 +158,8 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         link.executemany("INSERT INTO unspent VALUES (?)", [(k,) for k in snapshot.unspent])
         for name, value in zip((INVITATIONS, PAUSED), snapshot.rules, strict=True):
             self._write_note(link, name, "true" if value else "false")
+        for at, became in snapshot.planned.items():
+            self._write_note(link, f"{PLANNED}{at}", became)
         self._unordered = self._wrote = True
         return loaded
 
@@ -176,10 +179,14 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
             link.execute(_NOTE, (name, value))
         self._unordered = self._wrote = True
 
-    def _replace_study(self, old: str, new: str) -> bool:
+    def _replace_study(self, old: str, new: str, notes: Mapping[str, str]) -> bool:
         replace = "UPDATE about SET value = ? WHERE name = 'study' AND value = ?"
         with self._writing() as writer:
-            return writer.execute(replace, (new, old)).rowcount == 1
+            if writer.execute(replace, (new, old)).rowcount != 1:
+                return False
+            for name, value in notes.items():
+                self._write_note(writer, name, value)
+            return True
 
     def _study_text(self) -> str:
         # Over the writer, in its turn: another reader might keep the files from being put in order.

@@ -74,13 +74,30 @@ class Snapshot(NamedTuple):
     rows: Iterator[list[Row]]
     unspent: list[bytes]
     rules: Rules
+    stages: tuple[Study, ...] = ()
+    planned: dict[int, str] = {}  # noqa: RUF012 (nobody writes to it)
+
+
+class Batch(NamedTuple):
+    """Some reports of one stage: the hour each was filed in, and one array per column."""
+
+    stage: Study
+    hours: NDArray[np.int64]
+    columns: list[NDArray[Any]]
 
 
 class Store(Protocol):
     """Reports of one study. Every method may be called from any thread."""
 
     @property
-    def study(self) -> Study: ...
+    def study(self) -> Study:
+        """The study as it is published now: the last of its stages."""
+        ...
+
+    @property
+    def stages(self) -> tuple[Study, ...]:
+        """The study by its stages, in their order; most studies have one."""
+        ...
 
     @property
     def secure(self) -> bool:
@@ -122,10 +139,13 @@ class Store(Protocol):
     def count(self) -> int: ...
 
     def batches(self, step: int = 1 << 16) -> Iterator[list[NDArray[Any]]]:
-        """All codes of one moment, one array per column, in an order without meaning."""
+        """All codes of one moment, one array per column, in an order without meaning.
+
+        Of a study with several stages, which have columns of their own, `dated` says whose.
+        """
         ...
 
-    def dated(self, step: int = 1 << 16) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
+    def dated(self, step: int = 1 << 16) -> Iterator[Batch]:
         """The same with the hour each report was filed in, in seconds since 1970."""
         ...
 
@@ -145,8 +165,23 @@ class Store(Protocol):
         """From now on the store holds reports of this study: the same with corrected words."""
         ...
 
-    def look_for_correction(self) -> Study:
-        """The study as it is worded now: another process may have corrected it."""
+    def publish(self, study: Study, at: int | None = None) -> None:
+        """Go on with the next stage: with all that it replaces, in one transaction.
+
+        `at` is the number of reports at which it was due, if it was planned for that.
+        """
+        ...
+
+    def keep_design(self, at: int) -> None:
+        """Note that the plan that was due at so many reports keeps the present stage."""
+        ...
+
+    def planned(self) -> dict[int, str]:
+        """What became of plans, by the number of reports they were due at."""
+        ...
+
+    def look_again(self) -> Study:
+        """The study as it is now: another process may have corrected it, or gone on."""
         ...
 
     def rest(self) -> None:
@@ -157,8 +192,8 @@ class Store(Protocol):
 
 
 def report_key(study: Study, id: bytes) -> bytes:
-    """What the store keeps of a report's id: a hash bound to the study, corrected or not."""
-    return hashlib.sha256(f"castell report {study.origin} ".encode() + id).digest()[:16]
+    """What the store keeps of a report's id: a hash bound to the study, whatever its stage."""
+    return hashlib.sha256(f"castell report {study.identity} ".encode() + id).digest()[:16]
 
 
 def new_store_id() -> str:
@@ -179,12 +214,12 @@ def hour_text(hour: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(hour))
 
 
-def same_study(held: Study, wanted: Study | None, place: str) -> Study:
-    """The study a store holds reports of; refused if another one was meant."""
-    if wanted is not None and wanted.digest != held.digest:
+def same_study(held: tuple[Study, ...], wanted: Study | None, place: str) -> tuple[Study, ...]:
+    """The stages a store holds reports of; refused if none of them was meant."""
+    if wanted is not None and wanted not in held:
         raise StoreError(
             f"{place} holds reports of another study "
-            f"({held.digest[:12]}, this is {wanted.digest[:12]})",
+            f"({held[-1].digest[:12]}, this is {wanted.digest[:12]})",
             "if words were corrected: castell correct, and its study file from then on; any other "
             "change makes another study: give it a store of its own with --store",
         )

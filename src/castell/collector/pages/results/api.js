@@ -37,6 +37,7 @@ import { token } from "./token.js";
  * @property {string | null} next_release when results can next change, where that goes by the clock
  * @property {boolean} over whether the study has ended, and results change no more
  * @property {Study} study
+ * @property {{stage: number, n: number, sets: number}[]} stages of a study that promises some
  * @property {{name: string, about: string}[]} methods
  * @property {string} method
  * @property {string[]} posts

@@ -120,10 +120,22 @@ function showFacts(overview) {
   }
   at("n").textContent = whole.format(overview.n);
   at("epsilon").textContent = short(overview.study.epsilon);
+  showStages(overview.stages);
   at("insecure").hidden = overview.secure ?? true;
   at("over").hidden = !overview.over;
   at("left-out").hidden = !overview.release_hours;
   at("over-minimum").textContent = whole.format(overview.minimum);
+}
+
+/** What was asked how often, where that changed on the way. @param {Overview["stages"]} stages */
+function showStages(stages) {
+  at("stages").hidden = stages.length === 0;
+  const each = stages.map(({ stage, n, sets }) => {
+    const asked = sets > 1 ? `one of ${whole.format(sets)} sets of questions` : "all questions";
+    return `stage ${stage}, ${asked}: ${n ? `about ${whole.format(n)}` : "few"} reports`;
+  });
+  const why = stages.length > 1 ? "How a later stage asks depends on earlier reports, which are randomised. " : "";
+  at("stages").textContent = `Asked in stages: ${each.join("; ")}. ${why}Results are from all of them together.`;
 }
 
 /** @param {Answer | null} answer */

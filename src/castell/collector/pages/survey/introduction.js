@@ -37,6 +37,7 @@ export function introduction({ person: { study, store }, asked, setting }, speec
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
     drawn &&
       make("p", {}, say("drawnNote", { asked: each.length, count: study.attributes.length })),
+    study.promise && make("p", {}, staged(study.promise, speech)),
     memory(setting.preview || store.persistent, setting.kiosk, speech),
     details(
       say("more"),
@@ -61,6 +62,16 @@ export function introduction({ person: { study, store }, asked, setting }, speec
       ],
     ),
   );
+}
+
+/**
+ * That earlier reports decide how later people are asked.
+ *
+ * @param {import("../client/promise.js").Promised} promise
+ * @param {Speech} speech
+ */
+function staged({ stage, epsilon }, { say, atMost }) {
+  return say(stage > 1 ? "stagedLater" : "stagedFirst", { epsilon: atMost(Number(epsilon), 2) });
 }
 
 /**

@@ -4,8 +4,9 @@
 /** @typedef {import("../client/study.js").Study} Study */
 /** @typedef {{[attribute: string]: string}} Answers */
 
+// The words that were answered: they are the same in every stage of a study.
 /** @param {Study} study */
-const place = ({ digest }) => `castell answers ${digest}`;
+const place = ({ wordings }) => `castell answers ${wordings[wordings.length - 1]}`;
 
 /**
  * @param {Study} study

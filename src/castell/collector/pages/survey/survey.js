@@ -288,6 +288,11 @@ async function draw({ person, answers, invited, invitation }) {
 async function giveWay(state) {
   const entry = await state.person.entry();
   if (!entry || entry.state === "refused") return false;
+  // It was of another stage, whose codes this page cannot read: begin with that one.
+  if (!state.person.study.digests.includes(entry.digest)) {
+    location.reload();
+    return true;
+  }
   state.report = entry.report;
   state.answers = {}; // it was not drawn from these
   status.textContent = "";

@@ -1,0 +1,38 @@
+"""Whether a design is one for these attributes and no others, in blocks that fit their values."""
+
+from __future__ import annotations
+
+import math
+
+from castell.channels import MAX_TOTAL, PartitionResponse, checked
+from castell.errors import StudyError
+from castell.study.design import Design
+from castell.study.schema import Schema
+
+
+def check_fit(schema: Schema, design: Design) -> None:
+    """Refuse one that does not."""
+    channels = [checked(block.channel) for block in design.blocks]
+    held = [name for block in design.blocks for name in block.names]
+    once = sorted(set(held)) if design.draw else sorted(held)
+    if once != sorted(schema.names) or any(len(set(b.names)) < len(b.names) for b in design.blocks):
+        raise StudyError(
+            "the blocks do not hold each attribute once", "take a design made for this schema"
+        )
+    if design.draw and design.widths[0] > MAX_TOTAL:
+        raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
+    if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
+        raise StudyError(
+            "a block that asks coarsely is reported beside others",
+            "let respondents draw one block: draw = true",
+        )
+    for block, channel in zip(design.blocks, channels, strict=True):
+        sizes = tuple(schema[name].size for name in block.names)
+        whole = len(block.names) == 1 or channel.has_matrix
+        if isinstance(channel, PartitionResponse):
+            whole = channel.sizes == sizes
+        if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
+            raise StudyError(
+                f"the channel of {' x '.join(block.names)} does not fit its values",
+                "give one row for each combination of values, or Bloom filters for one attribute",
+            )

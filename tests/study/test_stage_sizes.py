@@ -1,0 +1,69 @@
+"""`stages` in a study file: when a stage is full. Published is only the promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from castell import Study
+from castell.errors import StudyError
+from castell.study.stage_sizes import load_stage_sizes
+from tests.staged_studies import FIRST, STAGED
+
+
+def sizes(folder: Path, lines: str) -> tuple[int, ...] | None:
+    path = folder / "study.toml"
+    path.write_text(STAGED.replace("stages = true", lines), encoding="utf-8")
+    study, found = Study.load(path), load_stage_sizes(path)
+    assert (study.promise is not None) == (found is not None)
+    # However long stages are, the study is the same.
+    assert found is None or study == FIRST
+    return None if found is None else found.ends
+
+
+@pytest.mark.parametrize(
+    ("lines", "ends"),
+    [
+        ("stages = [0.1, 1.0]\nexpected = 30000", (3000, 30_000)),
+        ("stages = [0.15, 0.5, 1]\nexpected = 1001", (150, 500, 1001)),
+        ("stages = [3000, 30000]", (3000, 30_000)),
+        ("stages = true", ()),
+        ("stages = false", None),
+        ("", None),
+    ],
+)
+def test_what_a_study_file_says(tmp_path: Path, lines: str, ends: tuple[int, ...] | None) -> None:
+    assert sizes(tmp_path, lines) == ends
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ("stages = [0.1, 1.0]", "shares of respondents: add expected"),
+        ("stages = [0.1, 0.9]\nexpected = 30000", "ends at 0.9"),
+        ("stages = [0.1, 3000]\nexpected = 30000", r"stages is \[0.1, 3000\]"),
+        ("stages = [0.1, 1.5]\nexpected = 30000", r"stages is"),
+        ("stages = [-0.1, 1.0]\nexpected = 30000", r"stages is"),
+        ("stages = [true, 1.0]\nexpected = 30000", r"stages is"),
+        ('stages = ["a", 1.0]\nexpected = 30000', r"stages is"),
+        ("stages = [3000]", r"stages is \[3000\]"),
+        ("stages = 3000", "stages is 3000"),
+        ('stages = "yes"', "stages is 'yes'"),
+        ("stages = [3000, 2000]", "a stage ends at 2,000 reports"),
+        ("stages = [3000, 3100]", "100 after it began"),
+        ("stages = [100, 3000]", "100 after it began"),
+        ("stages = [0.001, 1.0]\nexpected = 30000", "30 after it began"),
+        ("stages = [3000, 30000]\nexpected = 30000", "expected is 30000"),
+        ("stages = [0.1, 1.0]\nexpected = -5", "expected is -5"),
+        ("expected = 30000", "expected is 30000"),
+    ],
+)
+def test_what_is_no_stage(tmp_path: Path, lines: str, problem: str) -> None:
+    with pytest.raises(StudyError, match=problem):
+        sizes(tmp_path, lines)
+
+
+def test_a_published_study_says_nothing_of_sizes(tmp_path: Path) -> None:
+    FIRST.save(tmp_path / "study.json")
+    assert load_stage_sizes(tmp_path / "study.json") is None
