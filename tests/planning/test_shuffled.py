@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, permutations, product
 from math import comb, exp
@@ -14,6 +14,7 @@ import castell
 from castell import Attribute, KaryResponse, MatrixResponse, Study
 from castell.channels import CyclicResponse, PartitionResponse
 from castell.errors import OptionError
+from castell.linear.operators import Floats
 from castell.planning import blanket, likelihoods, small_shuffles
 from castell.planning.likelihoods import Likelihoods
 from castell.planning.shuffled import delta_at, shuffled, shuffled_sentence, up_to_digits
@@ -97,11 +98,11 @@ def _rows(design: Design) -> list[list[float]]:
     return sorted(map(list, {tuple(row) for row in rows}))
 
 
-def _sets_of_reports(rows: Sequence[Sequence[float]]) -> Counter[tuple[int, ...]]:
+def _sets_of_reports(rows: Sequence[Sequence[float]]) -> dict[tuple[int, ...], float]:
     """The distribution of the set of reports, one report from each row."""
-    found = Counter({(0,) * len(rows[0]): 1.0})
+    found = {(0,) * len(rows[0]): 1.0}
     for row in rows:
-        grown: Counter[tuple[int, ...]] = Counter()
+        grown: dict[tuple[int, ...], float] = defaultdict(float)
         for counts, chance in found.items():
             for y, more in enumerate(row):
                 grown[(*counts[:y], counts[y] + 1, *counts[y + 1 :])] += chance * more
@@ -214,13 +215,13 @@ def test_a_coarser_lattice_for_many_never_costs_privacy(monkeypatch: pytest.Monk
     assert found[-1] < found[1]
 
 
-def _random_rows(seed: int, answers: int, reports: int) -> np.ndarray:  # type: ignore[type-arg]
+def _random_rows(seed: int, answers: int, reports: int) -> Floats:
     return np.random.default_rng(seed).integers(1, 9, (answers, reports)).astype(float)
 
 
 def _outer(one: Likelihoods, two: Likelihoods) -> Likelihoods:
-    def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-        return np.multiply.outer(a, b).ravel()
+    def times(a: Floats, b: Floats) -> Floats:
+        return np.asarray(np.outer(a, b).ravel())
 
     chance = times(one.chance, two.chance)
     return Likelihoods(one.common * two.common, times(one.u, two.u), times(one.v, two.v), chance)
@@ -244,6 +245,16 @@ def test_what_is_said_to_be_worst_is_worst(seed: int) -> None:
         for pair in pairs:
             assert blanket.delta_of(pair, 40, epsilon) <= alone * 1.001
             assert blanket.delta_of(_outer(pair, beside), 40, epsilon) <= product_ * 1.001
+
+
+@pytest.mark.parametrize("channel", [KaryResponse(2, 3, 1), KaryResponse(9, 8, 1)])
+def test_kary_response_is_the_worst_there_is(channel: KaryResponse) -> None:
+    """So that what is above all pairs cannot be lower than it is."""
+    (pair,) = likelihoods.of_channel(channel, agree=False)
+    top = likelihoods.dominating(pair.common, channel.same / channel.other)
+    for epsilon in (0.0, 0.2, 0.9):
+        exact = blanket.delta_of(pair, 40, epsilon)
+        assert blanket.delta_of(top, 40, epsilon) == pytest.approx(exact, rel=1e-9)
 
 
 def test_answers_that_differ_everywhere_are_worst() -> None:

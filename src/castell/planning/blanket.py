@@ -75,7 +75,8 @@ def _on_lattice(pair: Likelihoods, epsilon: float, unit: float) -> _Steps:
     low = np.floor(exact).astype(np.int64)
     upper = exact - low
     start, wide = int(low.min()), int(low.max() - low.min()) + 2
-    chance = np.bincount(low - start, pair.chance * (1.0 - upper), wide)
+    chance = np.zeros(wide)
+    chance += np.bincount(low - start, pair.chance * (1.0 - upper), wide)
     chance += np.bincount(low - start + 1, pair.chance * upper, wide)
     place = np.nonzero(chance)[0]
     return _Steps(place + start, chance[place])
@@ -125,8 +126,8 @@ def _reach(steps: _Steps, many: int) -> int:
     for side in (place, -place):
         most = max(float(side.max()), 0.0)
         slopes = (times / wide for times in _SLOPES)
-        bounds = ((many * _log_sum(logs + s * side) - log(_OUTSIDE)) / s for s in slopes)
-        found = max(found, min(many * most, *bounds))
+        bounds = [(many * _log_sum(logs + s * side) - log(_OUTSIDE)) / s for s in slopes]
+        found = max(found, min([many * most, *bounds]))
     return int(found) + 2
 
 

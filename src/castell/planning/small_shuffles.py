@@ -116,8 +116,8 @@ def _enumerable(shape: tuple[int, ...], n: int) -> int:
     answers, reports = shape
 
     def cells(people: int) -> int:
-        data_sets = answers**2 * comb(people + answers - 2, answers - 1)
-        return data_sets * (people + 1) ** (reports - 1)
+        data_sets = answers * answers * comb(people + answers - 2, answers - 1)
+        return data_sets * prod([people + 1] * (reports - 1))
 
     most = 1
     while most < n and cells(most + 1) <= MOST_CELLS:
@@ -155,7 +155,7 @@ def _enumerated(matrix: Floats, n: int) -> Curve:
 
 def _with_report(counts: Floats, row: Floats) -> Floats:
     """The distribution of the counts of each report but the last, with one more of a row."""
-    found = row[-1] * counts
+    found: Floats = row[-1] * counts
     axes = range(counts.ndim - len(row) + 1, counts.ndim)
     for axis, chance in zip(axes, row[:-1], strict=True):
         ahead: list[slice] = [slice(None)] * counts.ndim
