@@ -25,11 +25,12 @@ from castell.planning.likelihoods import Likelihoods
 
 # Lattice points to a standard deviation, and up to how many people: a finer lattice takes longer.
 # A coarser one spreads more, so the bound for many is never above the finer one's for fewer.
-FINE, FINE_UP_TO, COARSE = 32, 1 << 17, 8
+FINE, FINE_UP_TO, COARSE = 32, 1 << 15, 8
 # Below so many standard deviations all values are one: a single such report decides.
 _LOWEST = 2048
 _SLOPES = (0.1, 0.3, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 14.0, 20.0)  # Chernoff's, to be tried
 _OUTSIDE = 1e-15  # what the window may leave out
+_VANISHES = 50.0  # e^-50 beside what the arithmetic errs by
 _ROUNDING = 1e-15  # a generous unit of what the transform errs by, for each of its factors
 
 
@@ -143,7 +144,12 @@ def _tail(steps: _Steps, many: int, reach: int, tilt: float) -> Floats:
     """
     size = 1 << (2 * reach + 1).bit_length()
     wrapped = np.bincount(steps.place % size, steps.chance, size)
-    chance = np.fft.irfft(np.fft.rfft(wrapped) ** many, size)
+    waves = np.fft.rfft(wrapped)
+    # Most of them vanish in the power, and a power of complex numbers takes its time.
+    some = np.abs(waves) > exp(-_VANISHES / many)
+    waves[~some] = 0.0
+    waves[some] **= many
+    chance = np.fft.irfft(waves, size)
     sums = np.arange(-reach, reach + 1)
     each = np.maximum(chance[sums % size], 0.0)
     # Where the factor would overflow nothing is asked for that has any chance.
