@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from math import exp, log
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +64,16 @@ def test_every_deployment_names_its_source_and_its_unit() -> None:
     # Two hash functions, half of the bits by chance: the theorem of the paper.
     (rappor,) = (one for one in DEPLOYMENTS if "RAPPOR" in one.what)
     assert rappor.epsilon == pytest.approx(2 * 2 * log((1 - 0.5 / 2) / (0.5 / 2)))
+
+
+def test_the_page_lists_the_same_deployments() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "epsilon.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if re.search(r"\| (local|central) \|", line)]
+    assert len(rows) == len(DEPLOYMENTS)
+    for one, row in zip(DEPLOYMENTS, rows, strict=True):
+        assert row.startswith(f"| {one.who}, {one.what} | {one.year} | {one.model} |")
+        assert f"| {one.epsilon:.4g}" in row
+        assert f"| {one.unit} |" in row
 
 
 def test_those_nearby() -> None:

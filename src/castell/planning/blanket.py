@@ -26,8 +26,12 @@ from castell.planning.likelihoods import Likelihoods
 # Lattice points to a standard deviation, and up to how many people: a finer lattice takes longer.
 # A coarser one spreads more, so the bound for many is never above the finer one's for fewer.
 FINE, FINE_UP_TO, COARSE = 32, 1 << 15, 8
-# Below so many standard deviations all values are one: a single such report decides.
-_LOWEST = 2048
+MIDDLE = 16  # where nothing has to be proved
+# Values lie at most so many places from 0: higher ones make the lattice coarser, and lower ones are
+# one, as a single such report decides.
+_MOST_PLACES = float(1 << 16)
+# A transform that would be longer is not worth its while: nothing is proved by it.
+_MOST_REACH = 1 << 20
 _SLOPES = (0.1, 0.3, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 14.0, 20.0)  # Chernoff's, to be tried
 _OUTSIDE = 1e-15  # what the window may leave out
 _VANISHES = 50.0  # e^-50 beside what the arithmetic errs by
@@ -43,36 +47,50 @@ class _Steps(NamedTuple):
 
 def delta_of(pair: Likelihoods, n: int, epsilon: float) -> float:
     """The smallest delta that is proved at an epsilon, for n people in all."""
-    least = _delta(pair, min(n, FINE_UP_TO), epsilon, pair.spread / FINE)
-    if n <= FINE_UP_TO:
-        return least
-    return min(least, _delta(pair, n, epsilon, pair.spread / COARSE))
+    alone = _alone(pair, epsilon)
+    if n == 1 or alone == 0.0:
+        return alone
+    proved = [alone, _delta(pair, min(n, FINE_UP_TO), epsilon, FINE)]
+    if n > FINE_UP_TO:
+        proved.append(_delta(pair, n, epsilon, COARSE))
+    return min(delta for delta in proved if delta is not None)
 
 
-def _delta(pair: Likelihoods, n: int, epsilon: float, unit: float) -> float:
-    if unit == 0.0:
-        return 0.0
+def delta_about(pair: Likelihoods, n: int, epsilon: float) -> float:
+    """The same in less time and not rounded up; 0 where it would take too long."""
+    alone = _alone(pair, epsilon)
+    if n == 1 or alone == 0.0:
+        return alone
+    found = _delta(pair, n, epsilon, MIDDLE)
+    return 0.0 if found is None else min(alone, found)
+
+
+def _alone(pair: Likelihoods, epsilon: float) -> float:
+    """Delta of a single report: others never make it worse."""
+    return float(pair.chance @ np.maximum(pair.u - exp(epsilon) * pair.v, 0.0))
+
+
+def _delta(pair: Likelihoods, n: int, epsilon: float, points: int) -> float | None:
+    """With so many points of the lattice to a standard deviation, if it can be done."""
+    unit = max(pair.spread / points, float(pair.u.max()) * FINE / (points * _MOST_PLACES))
     own = _on_lattice(pair, epsilon, unit)
-    if own.place[-1] <= 0:
-        return 0.0
-    if n == 1:
-        return float(unit * own.chance @ np.maximum(own.place, 0))
     others = _gated(own, pair.common)
     tilt = _tilt(others)
     power, tilted = _tilted(others, tilt)
     reach = _reach(tilted, n - 1)
+    if reach > _MOST_REACH:
+        return None
     after = _tail(tilted, n - 1, reach, tilt)
-    scale = unit * exp((n - 1) * power)
     # after[i] is the tail above i - reach; a sum above 0 needs the others above -place.
     found = np.clip(reach - own.place, 0, 2 * reach)
     inside = float(own.chance @ (own.place * after[found]))
     weight = own.chance * np.abs(own.place) * np.exp(tilt * own.place)
     beside = float(weight.sum()) * (2 * _OUTSIDE + _ROUNDING * (n + 64))
-    return scale * (max(inside, 0.0) + beside)
+    return unit * exp((n - 1) * power) * (max(inside, 0.0) + beside)
 
 
 def _on_lattice(pair: Likelihoods, epsilon: float, unit: float) -> _Steps:
-    exact = np.maximum((pair.u - exp(epsilon) * pair.v) / unit, -_LOWEST * pair.spread / unit)
+    exact = np.maximum((pair.u - exp(epsilon) * pair.v) / unit, -_MOST_PLACES)
     low = np.floor(exact).astype(np.int64)
     upper = exact - low
     start, wide = int(low.min()), int(low.max() - low.min()) + 2
@@ -93,7 +111,7 @@ def _gated(own: _Steps, common: float) -> _Steps:
 
 
 def _tilt(others: _Steps) -> float:
-    """Where the tilted mean is 0, by bisection; 0 if it is not below 0 without."""
+    """About where the tilted mean is 0, by bisection; 0 if it is not below 0 without."""
     place, chance = others.place.astype(np.float64), others.chance
 
     def mean(tilt: float) -> float:
@@ -105,7 +123,8 @@ def _tilt(others: _Steps) -> float:
     while mean(high) < 0.0 and high * place[-1] < 300.0:
         high *= 2.0
     low = 0.0
-    for _ in range(60):
+    # Any tilt gives the same sum; near the best one it is the most exact.
+    while high - low > 1e-3 * high:
         middle = (low + high) / 2.0
         low, high = (middle, high) if mean(middle) < 0.0 else (low, middle)
     return low
@@ -125,10 +144,10 @@ def _reach(steps: _Steps, many: int) -> int:
     wide = float(np.sqrt(many * max(steps.chance @ (place - mean) ** 2, 1e-300)))
     found = 0.0
     for side in (place, -place):
-        most = max(float(side.max()), 0.0)
-        slopes = (times / wide for times in _SLOPES)
-        bounds = [(many * _log_sum(logs + s * side) - log(_OUTSIDE)) / s for s in slopes]
-        found = max(found, min([many * most, *bounds]))
+        bounds = [many * max(float(side.max()), 0.0)]
+        for slope in (times / wide for times in _SLOPES):
+            bounds.append((many * _log_sum(logs + slope * side) - log(_OUTSIDE)) / slope)
+        found = max(found, min(bounds))
     return int(found) + 2
 
 

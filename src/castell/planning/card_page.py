@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from math import log
 
@@ -91,7 +92,7 @@ def _as_kary(guess: float, size: int) -> Meaning:
     return meaning(log(guess * (size - 1) / (1.0 - guess)), size)
 
 
-def _table(titles: list[str], rows: list[tuple[str, ...]] | list[tuple[str, str]]) -> str:
+def _table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> str:
     head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
     body = "".join(
         "<tr>"

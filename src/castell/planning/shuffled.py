@@ -10,6 +10,7 @@ of two, which both hold for any answers of the others: the privacy blanket of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import exp, floor, log, log10
 from typing import Any
 
@@ -17,7 +18,7 @@ from castell.display.one_line import one_line
 from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
 from castell.planning import blanket, small_shuffles
-from castell.planning.likelihoods import Likelihoods, if_all_answer_alike, of_design
+from castell.planning.likelihoods import if_all_answer_alike, of_design
 from castell.planning.small_shuffles import Curve
 from castell.study.design import Design
 from castell.study.study import Study
@@ -40,7 +41,8 @@ class Shuffled:
     """`epsilon` and `delta` against somebody who sees only the set of all n reports.
 
     `local` is the epsilon of one report against everybody, which holds whatever is seen. `at_least`
-    is about what is lost if all others gave one answer: no bound can be smaller.
+    is about what is lost if all others gave one answer: no bound can be smaller. It is 0 where it
+    would take too long to find.
     """
 
     n: int
@@ -106,11 +108,11 @@ def shuffled(study: Study | Design, n: int, delta: float = DELTA) -> Shuffled:
     pairs = of_design(design)
     found = 0.0
     for pair in sorted(pairs, key=lambda pair: -pair.spread):
-        found = _smallest(_of_pair(pair, n), delta, local, found)
+        found = _smallest(partial(blanket.delta_of, pair, n), delta, local, found)
     small = _small(design, n, delta, local)
     at_least = 0.0
     for pair in if_all_answer_alike(design):
-        at_least = _smallest(_of_pair(pair, n), delta, local, at_least)
+        at_least = _smallest(partial(blanket.delta_about, pair, n), delta, local, at_least)
     found = min(found, small)
     return Shuffled(int(n), float(delta), found, local, min(at_least, found), design)
 
@@ -155,10 +157,6 @@ def up_to_digits(value: float) -> str:
 def _check(n: object) -> None:
     if not is_whole(n, 1):
         raise OptionError(f"n is {n!r}", "give the number of people who take part, from 1 up")
-
-
-def _of_pair(pair: Likelihoods, n: int) -> Curve:
-    return lambda epsilon: blanket.delta_of(pair, n, epsilon)
 
 
 def _small(design: Design, n: int, delta: float, local: float) -> float:
