@@ -145,8 +145,8 @@ def _reach(steps: _Steps, many: int) -> int:
     found = 0.0
     for side in (place, -place):
         bounds = [many * max(float(side.max()), 0.0)]
-        for slope in (times / wide for times in _SLOPES):
-            bounds.append((many * _log_sum(logs + slope * side) - log(_OUTSIDE)) / slope)
+        slopes = [times / wide for times in _SLOPES]
+        bounds += [(many * _log_sum(logs + s * side) - log(_OUTSIDE)) / s for s in slopes]
         found = max(found, min(bounds))
     return int(found) + 2
 

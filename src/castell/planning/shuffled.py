@@ -98,7 +98,7 @@ def shuffled(study: Study | Design, n: int, delta: float = DELTA) -> Shuffled:
     >>> from castell import Attribute, Schema, Study
     >>> study = Study(Schema([Attribute("smokes", ["no", "yes"])]), epsilon=1.0)
     >>> shuffled(study, 10_000)
-    <Shuffled n = 10,000: epsilon 0.0481, delta 1e-06>
+    <Shuffled n = 10,000: epsilon 0.0360, delta 1e-06>
     """
     design = study.design if isinstance(study, Study) else study
     _check(n)
