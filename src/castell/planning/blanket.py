@@ -14,7 +14,7 @@ tilted distribution, so that it is as exact as its bulk; what the transform's wi
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -141,7 +141,7 @@ def _reach(steps: _Steps, many: int) -> int:
     """How far from 0 the sum of many can be, but for a chance of `_OUTSIDE` on either side."""
     place, logs = steps.place.astype(np.float64), np.log(steps.chance)
     mean = float(steps.chance @ place)
-    wide = float(np.sqrt(many * max(steps.chance @ (place - mean) ** 2, 1e-300)))
+    wide = sqrt(many * max(float(steps.chance @ (place - mean) ** 2), 1e-300))
     found = 0.0
     for side in (place, -place):
         bounds = [many * max(float(side.max()), 0.0)]
