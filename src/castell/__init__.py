@@ -15,6 +15,7 @@ from castell.inference.reasons import Code, Reason
 from castell.inference.support import Checked
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
+from castell.planning.shuffled import Shuffled, shuffled
 from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.consistency import consistent
@@ -44,6 +45,7 @@ __all__ = [
     "Reason",
     "Reports",
     "Schema",
+    "Shuffled",
     "Study",
     "Verdict",
     "consistent",
@@ -54,6 +56,7 @@ __all__ = [
     "plan_next",
     "randomize_file",
     "scan_reports",
+    "shuffled",
     "tabulate",
 ]
 

@@ -18,6 +18,7 @@ from benchmarks import (
     intervals,
     inversion,
     randomize,
+    shuffled,
 )
 from benchmarks.__main__ import benchmark, main, names
 from benchmarks._questions import questions
@@ -68,6 +69,18 @@ def test_randomize() -> None:
     _plain(result)
     assert list(result["laps"]) == ["os.urandom", "from codes", "from a frame"]
     assert "million answers a second" in randomize.show(result)
+
+
+def test_shuffled() -> None:
+    result = shuffled.run(quick=True)
+    _plain(result)
+    (known,) = (row for row in result["rows"] if row["n"] == 32_561)
+    assert round(known["proved"], 3) == round(known["at_least"], 3) == 0.144
+    assert round(known["clones"], 2) == 0.81
+    assert shuffled.clones(4.0, 3_000, 1e-6) is None
+    for row in result["rows"]:
+        assert row["at_least"] <= row["proved"] < row["local"]
+    assert "0.1440" in shuffled.show(result)
 
 
 def test_counting_agrees_with_its_peers() -> None:
