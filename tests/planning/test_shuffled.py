@@ -147,7 +147,7 @@ def test_within_five_percent_of_enumeration(name: str, delta: float) -> None:
         assert below > delta or found == 0.0
 
 
-@pytest.mark.parametrize("n", [150, 3000, 40_000, 10**6])
+@pytest.mark.parametrize("n", [150, 3000, 40_000])
 def test_two_answers_within_five_percent_of_all_others_alike(n: int) -> None:
     found = shuffled(_study([2], 1.0), n)
     assert found.at_least <= found.epsilon <= 1.05 * found.at_least
@@ -187,7 +187,10 @@ def test_the_figure_of_the_literature() -> None:
     assert found.delta_at(found.epsilon) <= 1e-6
 
 
-@pytest.mark.parametrize("name", [*SMALL, "wide", "bloom", "cover"])
+MONOTONE = ["two", "three", "own", "own two", "unequal product", "drawn unequally", "sets"]
+
+
+@pytest.mark.parametrize("name", [*MONOTONE, "wide", "bloom", "cover"])
 def test_monotone(name: str) -> None:
     shares = {"a": 1.0, "b": 0.5, "c": 2.0, "d": 0.25}
     more = {

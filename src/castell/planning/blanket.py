@@ -61,7 +61,7 @@ def delta_about(pair: Likelihoods, n: int, epsilon: float) -> float:
     alone = _alone(pair, epsilon)
     if n == 1 or alone == 0.0:
         return alone
-    found = _delta(pair, n, epsilon, MIDDLE)
+    found = _delta(pair, n, epsilon, MIDDLE if n <= FINE_UP_TO else COARSE)
     return 0.0 if found is None else min(alone, found)
 
 
