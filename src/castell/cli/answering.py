@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from castell.device.report import code_of
 from castell.errors import CastellError, OptionError
 from castell.study.study import Study
 
@@ -26,7 +27,7 @@ def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
         while name not in given:
             text = str(typer.prompt(name, err=True)).strip()
             try:
-                attribute.code(text)
+                code_of(attribute, text, 0.0)
             except CastellError as error:
                 typer.echo(str(error), err=True)
             else:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from castell.device.encode import AnswerFile, texts
+from castell.device.answer_file import AnswerFile
+from castell.device.columns import texts
 from castell.errors import StudyError
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import LINKS, SAID, StudyText

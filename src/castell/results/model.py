@@ -207,7 +207,8 @@ class Model:
             a.name: np.array(a.values, dtype=object)[column]
             for a, column in zip(attributes, codes, strict=True)
         }
-        return frame_of(columns, backend or self.counts.backend)
+        orders = {a.name: a.values for a in attributes if a.ordered}
+        return frame_of(columns, backend or self.counts.backend, orders)
 
     def _reasons(self, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
         """Why an answer is as it is: what speaks against it first, what stands behind it last."""
