@@ -27,7 +27,11 @@ BATCH_ROWS = 1 << 17
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _TEXT = {".csv", ".tsv", ".txt"}
 # What begins a file in one of these encodings.
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _HEAD = 1 << 16
 _FIRST_ROW = "write them in the first row"
 

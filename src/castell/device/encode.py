@@ -96,7 +96,11 @@ def _encode(
         for row in np.flatnonzero(codes < 0).tolist():
             said = column[row].as_py()
             missing = said is None or said != said
-            bad.add(attribute, None if missing else texts(column[row : row + 1])[0].as_py(), row + first_row)
+            bad.add(
+                attribute,
+                None if missing else texts(column[row : row + 1])[0].as_py(),
+                row + first_row,
+            )
             if bad.enough:
                 bad.count(attribute, int((codes[row + 1 :] < 0).sum()))
                 break
@@ -137,9 +141,7 @@ def _codes_of_texts(attribute: Attribute, labels: pa.ChunkedArray, chances: Any)
     return codes
 
 
-def _read(
-    attribute: Attribute, written: list[str | None]
-) -> tuple[Codes, NDArray[np.float64]]:
+def _read(attribute: Attribute, written: list[str | None]) -> tuple[Codes, NDArray[np.float64]]:
     """The code of each text, -1 where there is none, and the number it says."""
     scale, by_text = attribute.scale, attribute.codes_by_text
     each = np.full(len(written), -1, dtype=np.intp)
