@@ -184,7 +184,6 @@ class AnswerFile:
 
     def _excel(self) -> Iterator[pa.Table]:
         """The first sheet; its first row names the columns."""
-        import pyarrow as pa
 
         try:
             from openpyxl import load_workbook

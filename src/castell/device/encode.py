@@ -73,7 +73,6 @@ def _encode(
     attribute: Attribute, column: pa.ChunkedArray, first_row: int, words: Source, bad: BadAnswers
 ) -> Codes:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     scale = attribute.scale
     # A word for every row, whatever was answered.

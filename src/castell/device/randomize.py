@@ -54,8 +54,8 @@ def randomize_file(
     """Reports of a CSV or Parquet file, written as Parquet; memory stays bounded.
 
     Nothing stands at `target` until every answer was good; what is not is counted through the
-    whole file. `remarks` hears how the file was read, where that was not plain. `progress` hears which share of the
-    file is done. Returns the number of reports.
+    whole file. `progress` hears which share of the file is done, `remarks` how it was read where
+    that was not plain. Returns the number of reports.
     """
     if Path(source).resolve() == Path(target).resolve():
         raise OptionError("answers and reports are one file", "give the reports another name")
@@ -70,6 +70,7 @@ def randomize_file(
             if progress:
                 progress(answers.done)
         bad.check()
-    for remark in answers.remarks if remarks else ():
-        remarks(remark)  # type: ignore[misc]
+    if remarks:
+        for remark in answers.remarks:
+            remarks(remark)
     return rows

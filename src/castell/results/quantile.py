@@ -70,14 +70,14 @@ class Quantile:
         """The quantile; not a number in a bin that has no end."""
         place, scale = self._place(self.cumulated), self.attribute.scale
         if isinstance(scale, Bins):
-            return self._inside(self.cumulated, place)
+            return self._inside(scale, self.cumulated)
         numbers = numbers_of(self.attribute, self.codes)
         return self.label if numbers is None else float(numbers[place])
 
-    def _inside(self, cumulated: Floats, place: int) -> float:
+    def _inside(self, scale: Bins, cumulated: Floats) -> float:
         """Where q falls in a bin over which answers are spread evenly."""
-        assert isinstance(self.attribute.scale, Bins)
-        lower, upper = self.attribute.scale.limits[place : place + 2]
+        place = self._place(cumulated)
+        lower, upper = scale.limits[place : place + 2]
         whole = np.clip(np.maximum.accumulate(np.concatenate([[0.0], cumulated, [1.0]])), 0, 1)
         below, above = whole[place], max(whole[place + 1], self.q)
         if not np.isfinite(lower) or not np.isfinite(upper):
@@ -110,10 +110,11 @@ class Quantile:
     def noise_conf_int(self, level: float = 0.95) -> Ends:
         """A confidence interval if answers were spread evenly inside their bins: the error of
         sampling and noise alone. Not a number where it reaches a bin without an end."""
-        if not isinstance(self.attribute.scale, Bins):
+        scale = self.attribute.scale
+        if not isinstance(scale, Bins):
             return self.conf_int(level)
         low, high = self.ends(level)
-        return self._inside(high, self._place(high)), self._inside(low, self._place(low))
+        return self._inside(scale, high), self._inside(scale, low)
 
     @property
     def standard_error(self) -> float:

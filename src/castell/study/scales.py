@@ -13,6 +13,7 @@ array([0, 1, 1, 4])
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def ascending(numbers: Iterable[object], what: str, least: int) -> tuple[str, ..
     if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
         raise SchemaError(f"{what} are {numbers!r}", "give a list of numbers")
     texts = tuple(decimal_text(number) for number in numbers)
-    if any(float(a) >= float(b) for a, b in zip(texts, texts[1:], strict=False)):
+    if any(float(a) >= float(b) for a, b in itertools.pairwise(texts)):
         raise SchemaError(f"{what} do not ascend", "list each number once, the smallest first")
     if len(texts) < least:
         raise SchemaError(f"{what} are {len(texts)}", f"give at least {least}")
@@ -281,7 +282,7 @@ def scale_of(document: object, values: Sequence[str]) -> Scale:
 def _ascend(numbers: Sequence[object], least: int) -> bool:
     """Whether these are numbers as they are published, in order."""
     texts = [n for n in numbers if isinstance(n, str) and len(n) < 300 and _NUMBER.fullmatch(n)]
-    pairs = zip(texts, texts[1:], strict=False)
+    pairs = itertools.pairwise(texts)
     return len(numbers) == len(texts) >= least and all(float(a) < float(b) for a, b in pairs)
 
 

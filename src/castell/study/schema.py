@@ -113,7 +113,7 @@ class Attribute:
             )
         if isinstance(more["scale"], (Bins, Points)):
             _check_labels(name, texts, more["scale"])
-        if more["missing"] not in MISSING:
+        if more["missing"] not in MISSING or (more["missing"] == "category" and own == len(texts)):
             raise SchemaError(
                 f"attribute {name!r}: missing is {more['missing']!r}",
                 f"write {' or '.join(MISSING)}",
@@ -132,7 +132,7 @@ class Attribute:
         _check_name(name)
         texts = _listed(name, document["values"])
         scale = None
-        if not isinstance(beside, int) or not 0 <= beside < len(texts):
+        if type(beside) is not int or not 0 <= beside < len(texts):
             raise SchemaError(f"attribute {name!r} is broken", "take the published study again")
         on_it = texts[: len(texts) - beside]
         if "scale" in document:
