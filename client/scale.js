@@ -58,11 +58,12 @@ function sizeOf(scale, own) {
   if (!["bins", "bins,whole"].includes(keys) || !Array.isArray(rest.bins)) return -1;
   if ("whole" in rest && rest.whole !== true) return -1;
   const last = rest.bins.length - 1;
+  // Open at both ends, or at none.
+  const open = last > 0 && rest.bins[0] === null && rest.bins[last] === null;
   /** @type {unknown[]} */
-  const listed = rest.bins;
-  const edges = listed.filter((edge, i) => edge !== null || (i > 0 && i < last));
+  const edges = open ? rest.bins.slice(1, -1) : rest.bins;
   const fraction = rest.whole && edges.some((edge) => String(edge).includes("."));
-  return ascend(edges, 1) && !fraction ? last : -1;
+  return ascend(edges, open ? 1 : 2) && !fraction ? last : -1;
 }
 
 /**

@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -616,12 +616,12 @@ def code_of(scale: Json, text: str, chance: Fraction) -> int:
         return -1
     if "points" in scale:
         points = [Fraction(float(point)) for point in scale["points"]]
-        for low, (one, two) in enumerate(zip(points, points[1:], strict=False)):
+        for low, (one, two) in enumerate(pairwise(points)):
             if one <= number < two or (number == two == points[-1]):
                 return low + (chance < (number - one) / (two - one))
         return -1
     edges = [None if edge is None else Fraction(float(edge)) for edge in scale["bins"]]
-    for place, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+    for place, (low, high) in enumerate(pairwise(edges)):
         above = low is None or number >= low
         last = place == len(edges) - 2
         below = high is None or number < high or (last and number == high)
@@ -669,6 +669,7 @@ def broken_scales() -> dict[str, str]:
         "one bin too few": bins(None, "18", "30", None),
         "one bin too many": bins(None, "18", "30", "45", "60", None),
         "a bin that is open in the middle": bins(None, "18", None, "45", None),
+        "bins that are open at one end": bins("0", "18", "30", "45", None),
         "bins that do not ascend": bins(None, "30", "18", "45", None),
         "a bin without width": bins(None, "18", "18", "45", None),
         "an edge that is a number": bins(None, 18, "30", "45", None),
@@ -698,9 +699,7 @@ def broken_scales() -> dict[str, str]:
         "half a value beside": first(4, also=1.5),
         "missing answers refused, as is usual": first(missing="refuse"),
         "missing answers that are skipped": first(missing="skip"),
-        "missing answers without a value": first(
-            values=list(AGES), also=..., missing="category"
-        ),
+        "missing answers without a value": first(values=list(AGES), also=..., missing="category"),
     }
 
 

@@ -90,7 +90,8 @@ def test_chance_rounds_as_often_as_it_should(browser: Browser, surveyed: Collect
     up = page.evaluate(
         """async () => {
           const { codeOf } = await import("/static/client/scale.js");
-          const draw = () => Number(crypto.getRandomValues(new BigUint64Array(1))[0] >> 11n) / 2 ** 53;
+          const word = () => crypto.getRandomValues(new BigUint64Array(1))[0];
+          const draw = () => Number(word() >> 11n) / 2 ** 53;
           let up = 0;
           for (let i = 0; i < 20000; i += 1) up += codeOf({ points: ["0", "10"] }, "3", draw());
           return up;

@@ -268,13 +268,11 @@ def scale_of(document: object, values: Sequence[str]) -> Scale:
             case {"points": list(points), **rest} if not rest and _ascend(points, 2):
                 return Points(tuple(points), unit)
             case {"bins": list(edges), **rest} if rest in ({}, {"whole": True}):
-                # Only the first and the last may be open.
-                known = [*edges[:1], *edges[-1:]]
-                known = [edge for edge in known if edge is not None]
-                inner, whole = edges[1:-1], bool(rest)
-                listed = [edge for edge in edges if edge is not None]
+                # Open at both ends, or at none.
+                whole, is_open = bool(rest), edges[:1] == edges[-1:] == [None]
+                listed = edges[1:-1] if is_open else edges
                 fraction = whole and any("." in str(edge) for edge in listed)
-                if len(inner) + len(known) == len(listed) and _ascend(listed, 1) and not fraction:
+                if _ascend(listed, 1 if is_open else 2) and not fraction:
                     return Bins(tuple(edges), whole, unit)
     raise SchemaError("the scale of an attribute is broken", "take the published study again")
 
@@ -297,6 +295,16 @@ def _day(written: str, whole: bool = False) -> date | None:
         return date(*(int(part) for part in parts))
     except ValueError:
         return None
+
+
+def day_of(label: str) -> str:
+    """The first day of a period, or what of it is written.
+
+    >>> day_of("2024-Q3"), day_of("2024-03")
+    ('2024-07', '2024-03')
+    """
+    year, mark, quarter = label.partition("-Q")
+    return f"{year}-{3 * int(quarter) - 2:02}" if mark else label
 
 
 def _in_period(day: date, period: str) -> str:

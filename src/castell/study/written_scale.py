@@ -33,6 +33,8 @@ class Written:
                 raise SchemaError("truth values are listed as others", "leave values out")
             return values or ("false", "true"), None, False
         scale = self._scale()
+        if isinstance(scale, Period) and values:
+            raise SchemaError("there are values and a period", "leave one of them out")
         if scale is not None:
             if values and len(values) != scale.size:
                 raise SchemaError(
