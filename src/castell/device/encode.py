@@ -18,7 +18,7 @@ from castell.device.random_words import Source, secure_words
 from castell.errors import AnswerError
 from castell.study.scales import Bins, Period, Points, number_of
 from castell.study.schema import Attribute, Schema
-from castell.study.value_texts import one_text
+from castell.study.value_texts import one_text, text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -91,18 +91,14 @@ def _encode(
             codes[np.isnan(numbers)] = attribute.size - attribute.beside
     else:
         codes = _codes_of_texts(attribute, labels, chances)
-    if (codes < 0).any():
-        for row in np.flatnonzero(codes < 0).tolist():
-            said = column[row].as_py()
-            missing = said is None or said != said
-            bad.add(
-                attribute,
-                None if missing else texts(column[row : row + 1])[0].as_py(),
-                row + first_row,
-            )
-            if bad.enough:
-                bad.count(attribute, int((codes[row + 1 :] < 0).sum()))
-                break
+    for row in np.flatnonzero(codes < 0).tolist():
+        said = labels[row].as_py()
+        if plain:
+            said = None if said is None or said != said else text_of(attribute.name, said)
+        bad.add(attribute, said, row + first_row)
+        if bad.enough:
+            bad.count(attribute, int((codes[row + 1 :] < 0).sum()))
+            break
     return codes
 
 
