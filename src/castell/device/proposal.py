@@ -15,6 +15,7 @@ from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from castell.device.columns import as_arrow, texts
+from castell.errors import SchemaError
 from castell.study.attribute import NO_ANSWER, Attribute
 from castell.study.declining import offers_decline
 from castell.study.scales import Period, number_of
@@ -141,6 +142,7 @@ def propose_schema(frame: Any, columns: Sequence[str] | None, decline: str) -> S
     """The attributes of a frame; columns that cannot be asked are left out."""
     import narwhals as nw
 
+    asked = columns is not None
     if columns is None:
         is_mapping = isinstance(frame, Mapping)
         columns = list(frame) if is_mapping else nw.from_native(frame, eager_only=True).columns
@@ -149,8 +151,11 @@ def propose_schema(frame: Any, columns: Sequence[str] | None, decline: str) -> S
     for name in columns:
         found = Found(name)
         found.add(table.column(name))
-        if (attribute := propose(found, decline=decline).attribute) is not None:
-            made.append(attribute)
+        proposal = propose(found, decline=decline)
+        if proposal.attribute is not None:
+            made.append(proposal.attribute)
+        elif asked:
+            raise SchemaError(proposal.remark, "group its values first, or leave it out")
     return Schema(made)
 
 
@@ -190,9 +195,9 @@ def _order(text: str) -> tuple[int, float, str]:
 
 
 def _is_identifier(found: Found, numbers: Sequence[float]) -> bool:
-    """Whole numbers without a gap, each in one row: a counter of rows."""
+    """Whole numbers from 0 or 1 on, each in one row: a counter of rows."""
     counter = max(numbers) - min(numbers) + 1 == len(numbers) == found.rows
-    return counter and found.rows > 2 * MOST_NUMBERS
+    return counter and min(numbers) in (0, 1) and found.rows > 2 * MOST_NUMBERS
 
 
 def _periods(found: Found) -> dict[str, Any]:
