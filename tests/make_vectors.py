@@ -621,8 +621,8 @@ def code_of(scale: Json, text: str, chance: Fraction) -> int:
                 return low + (chance < (number - one) / (two - one))
         return -1
     edges = [None if edge is None else Fraction(float(edge)) for edge in scale["bins"]]
-    for place, (low, high) in enumerate(pairwise(edges)):
-        above = low is None or number >= low
+    for place, (first, high) in enumerate(pairwise(edges)):
+        above = first is None or number >= first
         last = place == len(edges) - 2
         below = high is None or number < high or (last and number == high)
         if above and below:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from typing import Any
 
 import pytest
 from openpyxl import load_workbook
@@ -11,7 +12,7 @@ from openpyxl import load_workbook
 from castell.errors import MissingExtraError
 from castell.results.table_file import excel_bytes, latex, markdown, table_bytes
 
-COLUMNS = {
+COLUMNS: dict[str, list[Any]] = {
     "a_b": ["x & y", "50%|#", "=1+1", "$\\{}~^<>"],
     "share": [0.25, float("nan"), 1.0, 123456.7],
 }

@@ -54,11 +54,11 @@ class Written:
         if self.bins is None:
             return None
         if self.rounding:
-            ends = () if self.range is None else closed(self.range)
+            ends: tuple[str, ...] = () if self.range is None else closed(self.range)
             inner = ascending(self.bins, "the bins", 1)
-            found = Points(ascending(sorted({*inner, *ends}, key=float), "the bins", 2), self.unit)
-            outside = ends and (found.points[0], found.points[-1]) != ends
-            if outside:
+            every = sorted({*inner, *ends}, key=float)
+            found = Points(ascending(every, "the bins", 2), self.unit)
+            if ends and (found.points[0], found.points[-1]) != ends:
                 raise SchemaError("a bin is outside the range", "widen the range")
             return found
         whole = None if not self.type else self.type == "integer"
