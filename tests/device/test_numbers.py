@@ -27,7 +27,7 @@ KINDS: list[Callable[[dict[str, Any]], Any]] = [dict, pd.DataFrame, pl.DataFrame
 
 
 def codes(attribute: Attribute, frame: Any) -> list[int]:
-    return encode(Schema([attribute]), frame)["a"].tolist()
+    return [int(code) for code in encode(Schema([attribute]), frame)["a"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -19,10 +19,10 @@ N = 4_000
 AGES = np.minimum(18 + GENERATOR.gamma(2.0, 12.0, N).astype(int), 99)
 PAY = np.round(GENERATOR.uniform(0, 100, N), 1)
 SMOKES = np.where(GENERATOR.random(N) < np.where(AGES < 45, 0.6, 0.2), "now", "never")
-HEALTH = GENERATOR.choice(["poor", "fair", "good"], N, p=[0.2, 0.5, 0.3])
-SAID = np.where(GENERATOR.random(N) < 0.1, "no answer", HEALTH)
+HEALTH: Any = GENERATOR.choice(["poor", "fair", "good"], N, p=[0.2, 0.5, 0.3])
+SAID: Any = np.where(GENERATOR.random(N) < 0.1, "no answer", HEALTH)
 KIDS = GENERATOR.poisson(1.3, N).clip(0, 5)
-BINS = {"bins": [18, 30, 45, 60], "range": [18, 99], "unit": "years"}
+BINS: dict[str, Any] = {"bins": [18, 30, 45, 60], "range": [18, 99], "unit": "years"}
 SCHEMA = Schema(
     [
         Attribute("age", **BINS),

@@ -137,7 +137,7 @@ class AnswerFile:
                 yield raw, raw
                 return
             with gzip.GzipFile(fileobj=raw) as text:
-                yield raw, io.BufferedReader(text)  # type: ignore[arg-type]
+                yield raw, io.BufferedReader(text)
 
     def _encoding(self, packed: bool) -> str:
         """UTF-8 if all of it is; what its first bytes say; else what Western Windows writes."""

@@ -128,7 +128,7 @@ def _codes_of_texts(attribute: Attribute, labels: pa.ChunkedArray, chances: Any)
         left = labels.take(pa.array(rows)).combine_chunks()
         different = pc.unique(left)
         place = pc.index_in(left, value_set=different).to_numpy(zero_copy_only=False)
-        each, numbers = _read(attribute, different.to_pylist())
+        each, numbers = _read(attribute, different)
         codes[rows] = each[place]
         if isinstance(attribute.scale, Points):
             found = attribute.scale.codes(numbers[place], chances[rows])
@@ -136,12 +136,26 @@ def _codes_of_texts(attribute: Attribute, labels: pa.ChunkedArray, chances: Any)
     return codes
 
 
-def _read(attribute: Attribute, written: list[str | None]) -> tuple[Codes, NDArray[np.float64]]:
+# Numbers as programs write them; the others are read one by one.
+_DECIMAL = r"^-?[0-9]{1,300}(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$"
+
+
+def _read(attribute: Attribute, written: pa.Array) -> tuple[Codes, NDArray[np.float64]]:
     """The code of each text, -1 where there is none, and the number it says."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     scale, by_text = attribute.scale, attribute.codes_by_text
     each = np.full(len(written), -1, dtype=np.intp)
     numbers = np.full(len(written), np.nan)
-    for k, text in enumerate(written):
+    rest = np.arange(len(written))
+    if isinstance(scale, (Bins, Points)):
+        decimal = pc.fill_null(pc.match_substring_regex(written, _DECIMAL), False)
+        plain = decimal.to_numpy(zero_copy_only=False)
+        numbers[plain] = written.filter(decimal).cast(pa.float64()).to_numpy()
+        rest = np.flatnonzero(~plain)
+    for k in rest.tolist():
+        text = written[k].as_py()
         if text is None or not text.strip():
             if attribute.missing == "category":
                 each[k] = attribute.size - attribute.beside

@@ -80,8 +80,7 @@ class NumberQuestions(ABC):
 
     def quantile(self, name: str, q: float = 0.5, *, given: Values | None = None) -> Quantile:
         """The value of an ordered attribute below which a share q of those who answered lies."""
-        if not isinstance(q, (int, float)) or not 0.0 < q < 1.0:
-            raise QueryError(f"the quantile is {q!r}", "give a share between 0 and 1, such as 0.5")
+        _check_share(q)
         attribute, group, among = self._group(name, given)
         codes = tuple(answered_codes(attribute))
         _check_ordered(attribute, codes)
@@ -163,6 +162,11 @@ class NumberQuestions(ABC):
 
 
 _range = range  # `range` is an argument above
+
+
+def _check_share(q: object) -> None:
+    if not isinstance(q, (int, float)) or not 0.0 < q < 1.0:
+        raise QueryError(f"the quantile is {q!r}", "give a share between 0 and 1, such as 0.5")
 
 
 def _check_ordered(attribute: Attribute, codes: Sequence[int]) -> None:
