@@ -139,6 +139,25 @@ def test_a_quantile_by_hand() -> None:
     assert (low, high) == (10.0, 19.0)
 
 
+def test_woodruffs_interval_by_wilsons(plain: Any) -> None:
+    """Without noise the interval of a share is Wilson's: at which values it holds q."""
+    study = Study([Attribute("kids", range=[0, 5])], channels={"kids": nearly_certain(6)})
+    kids = [0] * 9 + [1] * 6 + [2] * 5 + [3] * 12 + [4] * 4 + [5] * 4
+    model = fit(study.randomize({"kids": kids}), "castell")
+    n, z = len(kids), 1.959963984540054
+    share = np.array([np.mean(np.array(kids) <= k) for k in range(5)])
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    for q in (0.2, 0.35, 0.5, 0.8):
+        low = int(np.argmax(np.append(middle + reach, 2) >= q))
+        high = int(np.argmax(np.append(middle - reach, 2) >= q))
+        found = model.quantile("kids", q)
+        assert found.conf_int() == (low, high)
+        assert low <= found.value <= high
+        assert low < high
+    assert plain.quantile("age").conf_int(0.999)[0] <= plain.quantile("age").value
+
+
 # -- with noise ------------------------------------------------------------------------------------
 
 

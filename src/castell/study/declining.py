@@ -58,7 +58,7 @@ def impossible_decline_warning(study: Study) -> str | None:
         for rule in schema.impossible
         for name, codes in rule.codes
         for code in codes
-        if _plain(schema[name].values[code]) in _KNOWN
+        if code not in answered_codes(schema[name])
     ]
     if not caught:
         return None
