@@ -153,7 +153,7 @@ def test_woodruffs_interval_by_wilsons(plain: Any) -> None:
         high = int(np.argmax(np.append(middle - reach, 2) >= q))
         found = model.quantile("kids", q)
         assert found.conf_int() == (low, high)
-        assert low <= found.value <= high
+        assert low <= float(found.value) <= high
         assert low < high
     assert plain.quantile("age").conf_int(0.999)[0] <= plain.quantile("age").value
 
