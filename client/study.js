@@ -6,10 +6,12 @@ import { channelOf } from "./channel.js";
 import { before, changesOf, haveForm, isFair } from "./corrections.js";
 import { checkPromise, inCommon, promiseOf } from "./promise.js";
 import { Refusal } from "./refusal.js";
+import { checkScale } from "./scale.js";
 import { broken, drawWeights } from "./weights.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./corrections.js").Correction} Correction */
+/** @typedef {import("./scale.js").Scale} Scale */
 
 /**
  * @typedef {object} Attribute
@@ -17,6 +19,7 @@ import { broken, drawWeights } from "./weights.js";
  * @property {string} question
  * @property {string[]} values
  * @property {{[language: string]: {question?: string, values?: string[]}}} translations
+ * @property {Scale} [scale] which value a number belongs to, where values stand for numbers
  */
 
 /**
@@ -201,13 +204,15 @@ export function blockCode(study, block, answers) {
  * @returns {Attribute}
  */
 function attributeOf(entry) {
-  keys(entry, ["name", "question", "values"], ["translations"], "an attribute");
+  const more = ["translations", "ordered", "scale", "also", "missing"];
+  keys(entry, ["name", "question", "values"], more, "an attribute");
   const { name, question, values } = entry;
   if (typeof name !== "string" || name === "" || SPACE_AT_END.test(name)) {
     throw broken("an attribute has no name");
   }
   if (typeof question !== "string") throw broken(`${name} has no question`);
   checkValues(name, values, 2);
+  checkScale(entry);
   translations(entry, ["question", "values"]);
   for (const translated of Object.values(entry.translations ?? {})) {
     if (translated.values === undefined) continue;
@@ -216,7 +221,7 @@ function attributeOf(entry) {
       throw broken(`a translation of ${name} has another number of values`);
     }
   }
-  return { name, question, values, translations: entry.translations ?? {} };
+  return { name, question, values, translations: entry.translations ?? {}, scale: entry.scale };
 }
 
 /**

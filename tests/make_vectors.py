@@ -13,7 +13,7 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -716,6 +716,138 @@ def broken_stages() -> dict[str, str]:
     }
 
 
+# -- values that stand for numbers -----------------------------------------------------------------
+
+AGE: Json = {"bins": [None, "18", "30", "45", None], "unit": "years", "whole": True}
+PAY: Json = {"bins": ["0", "0.5", "1.25", "10"], "unit": "thousand"}
+DOSE: Json = {"points": ["-1", "0", "2.5", "100"]}
+AGES = ("under 18", "18 to 29", "30 to 44", "45 and over")
+DECLINED = "prefer not to say"
+STUDIES["numbers in bins and points, days by quarter"] = study(
+    "numbers",
+    [
+        attribute("age", *AGES, DECLINED, scale=AGE, also=1, missing="category"),
+        attribute("pay", "little", "some", "more", scale=PAY),
+        attribute("dose", "-1", "0", "2.5", "100", scale=DOSE),
+        attribute("seen", "2024-Q1", "2024-Q2", scale={"period": "quarter"}),
+        attribute("health", "poor", "good", "not asked", ordered=True, also=1),
+    ],
+    [
+        block(kary(5, 41, 16), "age"),
+        block(kary(12, 9, 2), "pay", "dose"),
+        block(kary(2, 3, 1), "seen"),
+        block(kary(3, 9, 2), "health"),
+    ],
+)
+NUMBERS = [
+    *("17", "18", "29", "30", "44", "45", "-3", "29.5", "1e2", "+20", " 21 ", "", "x", "12,345"),
+    *("0", "0.49999999999999994", "0.5", "1,25", "1.2499999999999998", "10", "10.000000000000002"),
+    *("-1", "-0.25", "-0", "2.5", "51.25", "100", "100.5", "1e999", "Infinity", "NaN", "0x10"),
+    *(".5", "5.", "--1", "1 000", "1.250", "99.99999999999999"),
+]
+
+
+def code_of(scale: Json, text: str, chance: Fraction) -> int:
+    """The value of a typed number, in exact arithmetic on the doubles that devices read."""
+    text = text.strip()
+    whole, comma, rest = text.partition(",")
+    if comma and rest.isdigit() and whole.lstrip("-").isdigit() and len(rest) != 3:
+        text = f"{whole}.{rest}"
+    try:
+        if not set(text) <= set("+-.eE0123456789"):
+            return -1
+        number = Fraction(float(text))
+    except (ValueError, OverflowError):
+        return -1
+    if "points" in scale:
+        points = [Fraction(float(point)) for point in scale["points"]]
+        for low, (one, two) in enumerate(pairwise(points)):
+            if one <= number < two or (number == two == points[-1]):
+                return low + (chance < (number - one) / (two - one))
+        return -1
+    edges = [None if edge is None else Fraction(float(edge)) for edge in scale["bins"]]
+    for place, (first, high) in enumerate(pairwise(edges)):
+        above = first is None or number >= first
+        last = place == len(edges) - 2
+        below = high is None or number < high or (last and number == high)
+        if above and below:
+            return -1 if scale.get("whole") and number.denominator != 1 else place
+    return -1
+
+
+def scale_vectors() -> list[Json]:
+    chances = [Fraction(0), Fraction(1, 2), Fraction(3, 4), Fraction(2**53 - 1, 2**53)]
+    return [
+        {
+            "scale": scale,
+            "cases": [
+                [text, float(chance), code_of(scale, text, chance)]
+                for text in NUMBERS
+                for chance in (chances if "points" in scale else chances[:1])
+            ],
+        }
+        for scale in (AGE, PAY, DOSE)
+    ]
+
+
+def broken_scales() -> dict[str, str]:
+    """Studies whose values are not what is said of them."""
+    good = STUDIES["numbers in bins and points, days by quarter"]
+
+    def first(place: int = 0, **changes: Any) -> str:
+        entry = {**good["attributes"][place], **changes}
+        entry = {key: value for key, value in entry.items() if value is not ...}
+        before, after = good["attributes"][:place], good["attributes"][place + 1 :]
+        return published({**good, "attributes": [*before, entry, *after]})
+
+    def bins(*edges: Any, **more: Any) -> str:
+        return first(scale={"bins": list(edges), "whole": True, **more})
+
+    return {
+        "a scale that is null": first(scale=None),
+        "a scale that is a list": first(scale=[]),
+        "a scale of nothing": first(scale={}),
+        "a scale of another kind": first(scale={"kind": "bins"}),
+        "a scale with two kinds": bins(None, "18", "30", "45", None, points=["1", "2"]),
+        "a scale with an empty unit": bins(None, "18", "30", "45", None, unit=""),
+        "a scale with a unit that is a number": bins(None, "18", "30", "45", None, unit=1),
+        "one bin too few": bins(None, "18", "30", None),
+        "one bin too many": bins(None, "18", "30", "45", "60", None),
+        "a bin that is open in the middle": bins(None, "18", None, "45", None),
+        "bins that are open at one end": bins("0", "18", "30", "45", None),
+        "bins that do not ascend": bins(None, "30", "18", "45", None),
+        "a bin without width": bins(None, "18", "18", "45", None),
+        "an edge that is a number": bins(None, 18, "30", "45", None),
+        "an edge with a zero at its end": bins(None, "18.0", "30", "45", None),
+        "an edge with a zero before it": bins(None, "018", "30", "45", None),
+        "an edge with an exponent": bins(None, "1e1", "30", "45", None),
+        "an edge of minus nothing": bins(None, "-0", "30", "45", None),
+        "a fraction among whole numbers": bins(None, "18.5", "30", "45", None),
+        "whole that is false": bins(None, "18", "30", "45", None, whole=False),
+        "whole that is one": bins(None, "18", "30", "45", None, whole=1),
+        "bins that are text": first(scale={"bins": "18", "whole": True}),
+        "a bin called by a number of another": first(values=["40", *AGES[1:], DECLINED]),
+        "points out of order": first(2, scale={"points": ["0", "-1", "2.5", "100"]}),
+        "points for whole numbers": first(2, scale={**DOSE, "whole": True}),
+        "points called by one another": first(2, values=["0", "-1", "2.5", "100"]),
+        "a period that is none": first(3, scale={"period": "week"}),
+        "a period with a unit": first(3, scale={"period": "quarter", "unit": "days"}),
+        "an order beside a scale": first(ordered=True),
+        "an order that is false": first(4, ordered=False),
+        "an order that is one": first(4, ordered=1),
+        "no value beside the scale": first(also=0, missing=...),
+        "a value beside the scale, and so one bin too few": first(also=2),
+        "all values beside": first(4, also=3),
+        "one value that is not beside": first(4, also=2),
+        "fewer than none beside": first(4, also=-1),
+        "beside that is true": first(4, also=True),
+        "half a value beside": first(4, also=1.5),
+        "missing answers refused, as is usual": first(missing="refuse"),
+        "missing answers that are skipped": first(missing="skip"),
+        "missing answers without a value": first(values=list(AGES), also=..., missing="category"),
+    }
+
+
 def widths_of(content: Json) -> list[int]:
     outputs = [shape(one["channel"])[1] for one in content["blocks"]]
     return [sum(outputs)] if "draw" in content else outputs
@@ -964,7 +1096,7 @@ def broken_studies() -> list[Json]:
             "blocks", 0, "attributes", value=["yes", "yes"], base=drawn
         ),
     }
-    broken |= broken_rules() | broken_corrections() | broken_stages()
+    broken |= broken_rules() | broken_corrections() | broken_stages() | broken_scales()
     return [{"name": name, "text": text} for name, text in broken.items()]
 
 
@@ -1229,6 +1361,7 @@ def vectors() -> dict[str, list[Json]]:
         "canonical": canonical_vectors(),
         "channels": channel_vectors(),
         "broken_channels": [{"name": n, "channel": c} for n, c in BROKEN_CHANNELS.items()],
+        "scales": scale_vectors(),
         "studies": study_vectors(),
         "statements": statement_vectors(),
         "broken_studies": broken_studies(),

@@ -86,6 +86,7 @@ ORDER = {
 
 # Imports that look forward, inside functions or for types, and what each is for.
 FORWARD = {
+    ("castell.study.schema", "castell.device.proposal"): "Schema.from_frame(frame)",
     ("castell.study.study", "castell.device.randomize"): "study.randomize(answers)",
     ("castell.study.study", "castell.reports.reports"): "what study.randomize returns",
 }

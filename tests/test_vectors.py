@@ -20,6 +20,7 @@ from castell.device.report import Report, make_report
 from castell.device.respondent import Respondent
 from castell.errors import SendError
 from castell.study.canonical import canonical
+from castell.study.scales import Bins, Points, number_of, scale_of
 from tests.make_vectors import text_of, vectors
 
 FOLDER = Path(__file__).parent.parent / "vectors"
@@ -74,6 +75,19 @@ def test_channels(vector: dict[str, Any]) -> None:
         script = Script(words)
         assert report_of(channel, answer, script) == report, (answer, words)
         assert script.words == []
+
+
+@pytest.mark.parametrize("vector", load("scales"))
+def test_numbers_find_their_values(vector: dict[str, Any]) -> None:
+    scale = scale_of(vector["scale"], ())
+    for text, chance, code in vector["cases"]:
+        number = np.array([number_of(text)])
+        if isinstance(scale, Bins):
+            found = scale.codes(number)
+        else:
+            assert isinstance(scale, Points)
+            found = scale.codes(number, np.array([chance]))
+        assert int(found[0]) == code, (text, chance)
 
 
 @pytest.mark.parametrize("vector", named("broken_channels"))

@@ -20,8 +20,10 @@ from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.consistency import consistent
 from castell.results.joint import JointEstimate
+from castell.results.mean import Mean
 from castell.results.model import Model, estimate, fit
 from castell.results.probability import Difference, Probability
+from castell.results.quantile import Quantile
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
@@ -39,9 +41,11 @@ __all__ = [
     "JointEstimate",
     "KaryResponse",
     "MatrixResponse",
+    "Mean",
     "Model",
     "NextStage",
     "Probability",
+    "Quantile",
     "Reason",
     "Reports",
     "Schema",

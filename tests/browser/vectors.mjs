@@ -10,6 +10,7 @@ export async function checkVectors(client, vectors) {
   const { canonical, sha256 } = await load("canonical");
   const { channelOf } = await load("channel");
   const { drawBelow, numberBelow, randomize } = await load("sampler");
+  const { codeOf } = await load("scale");
   const { parseStudy } = await load("study");
   const { labelledWords } = await load("memo");
   const { blocksAsked, bodyOf, makeReport, readCodes } = await load("report");
@@ -89,6 +90,11 @@ export async function checkVectors(client, vectors) {
   }
   for (const { name, channel } of vectors.broken_channels) {
     await refused(name, () => channelOf(channel));
+  }
+  for (const { scale, cases } of vectors.scales) {
+    for (const [text, chance, code] of cases) {
+      same(`${JSON.stringify(scale)}: ${text} ${chance}`, codeOf(scale, text, chance), code);
+    }
   }
   for (const { name, text, digest, widths, epsilon } of vectors.studies) {
     const study = await parseStudy(text);

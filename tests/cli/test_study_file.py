@@ -38,7 +38,10 @@ def test_values_are_found_and_ordered(tmp_path: Path) -> None:
     assert "also offers 'prefer not to say': take it out" in text
     assert study.epsilon == pytest.approx(2.0)
     assert "castell check mine.toml" in text
-    assert remarks == []
+    # What was done with each column, in its place.
+    assert [remark.split(":")[0] for remark in remarks] == ["'age'", "'sex'", "'city'"]
+    assert "numbers in order" in remarks[0]
+    assert "alphabetical" in remarks[1]
 
 
 def test_a_value_for_who_would_not_say_is_offered_once_or_not_at_all(tmp_path: Path) -> None:

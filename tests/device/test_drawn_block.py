@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, chisquare
 
 import castell
-import castell.device.encode
+import castell.device.answer_file
 from castell import Reports, Study, randomize_file, scan_reports
 from castell.channels import CyclicResponse, Words
 from castell.channels.difference_sets import singer
@@ -352,7 +352,7 @@ def test_files_of_another_draw_or_with_codes_that_cannot_be(
 def test_a_file_of_answers_gives_the_reports_of_its_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(castell.device.encode, "BATCH_ROWS", 30)
+    monkeypatch.setattr(castell.device.answer_file, "BATCH_ROWS", 30)
     people = population((3, 5, 2))
     pq.write_table(pa.table(people.answers(100, 1)), tmp_path / "answers.parquet")
     assert randomize_file(TINY, tmp_path / "answers.parquet", tmp_path / "r.parquet", seed=3) == 100

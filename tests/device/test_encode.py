@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from castell import Attribute, Schema, tabulate
-from castell.device.encode import BATCH_ROWS, AnswerFile, backend_of, encode
+from castell.device.answer_file import BATCH_ROWS, AnswerFile
+from castell.device.encode import backend_of, encode
 from castell.errors import AnswerError, QueryError
 
 SEX = Attribute("sex", ["Female", "Male"])
@@ -333,7 +334,8 @@ def test_row_numbers_run_through_the_whole_file(bad: int, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.xlsx", "sex,age\nMale,20\n", "neither CSV nor Parquet"),
+        ("a.xlsx", "sex,age\nMale,20\n", "cannot read .*a.xlsx"),
+        ("a.sav", "sex,age\nMale,20\n", "neither CSV nor Parquet"),
         ("a", "sex,age\nMale,20\n", "neither CSV nor Parquet"),
         ("a.csv", "", "cannot read"),
         ("a.csv", "Sex,age\nMale,20\n", "no column 'sex'.*did you mean 'Sex'"),
@@ -343,8 +345,9 @@ def test_row_numbers_run_through_the_whole_file(bad: int, tmp_path: Path) -> Non
         ("a.csv", "sex,age\nMale\n", "cannot read"),
         ("a.csv", "sex,age\nMale,\n", "row 1, column 'age': the answer is missing"),
         ("a.csv", "sex,age\nMale,20\n  ,20\n", "row 2, column 'sex': the answer is missing"),
-        ("a.csv", "sex;age\nMale;20\n", "no column 'sex'"),
-        ("a.csv", b"sex,age\nM\xe4le,20\n", "cannot read"),
+        ("a.csv", b"sex,age\nM\xe4le,20\n", "row 1, column 'sex': 'M\u00e4le' is not a value"),
+        ("a.csv", b"\xff\xfes", "cannot read"),
+        ("a.csv.gz", "sex,age\nMale,20\n", "cannot read"),
         ("a.csv", b"s\xe4x,age\nMale,20\n", "cannot read|no column"),
         ("a.parquet", "sex,age\nMale,20\n", "cannot read"),
         ("a.parquet", b"", "cannot read"),

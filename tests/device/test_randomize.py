@@ -15,7 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-import castell.device.encode
+import castell.device.answer_file
 import castell.device.respond
 from castell import Attribute, KaryResponse, MatrixResponse, Reports, Schema, Study, randomize_file
 from castell.channels import MAX_TOTAL, Channel, Words
@@ -333,7 +333,7 @@ def test_a_file_gives_the_reports_of_the_frame(study: Study, suffix: str, tmp_pa
 def test_batches_go_on_where_the_last_one_ended(
     study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(castell.device.encode, "BATCH_ROWS", 30)
+    monkeypatch.setattr(castell.device.answer_file, "BATCH_ROWS", 30)
     data = answers(100)
     source = write(data, tmp_path / "answers.parquet")
     heard: list[float] = []
@@ -355,7 +355,7 @@ def test_batches_go_on_where_the_last_one_ended(
 
 def test_a_large_file_is_distributed_as_its_frame(tmp_path: Path) -> None:
     study = STUDIES[0]
-    rows = castell.device.encode.BATCH_ROWS + 1000
+    rows = castell.device.answer_file.BATCH_ROWS + 1000
     source = write(answers(rows), tmp_path / "answers.parquet")
     assert randomize_file(study, source, tmp_path / "r.parquet") == rows
     loaded = Reports.load(tmp_path / "r.parquet", study)
@@ -417,7 +417,7 @@ def test_an_error_leaves_nothing_behind(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(castell.device.encode, "BATCH_ROWS", 30)
+    monkeypatch.setattr(castell.device.answer_file, "BATCH_ROWS", 30)
     data = answers(100)
     spoil(data)
     source, target = write(data, tmp_path / f"answers{suffix}"), tmp_path / "reports.parquet"

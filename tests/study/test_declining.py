@@ -83,5 +83,10 @@ def test_a_rule_that_makes_declining_impossible_is_warned_of() -> None:
     trap = Schema(asked, [{"smokes": "never", "brand": "!none"}])
     warning = impossible_decline_warning(Study(trap, epsilon=2.0)) or ""
     assert warning.startswith("rules of impossible hold brand = 'prefer not to say'")
+    # Nor are other values beside the answers for a rule to hold.
+    brands = Attribute("brand", ["none", "A", "B"], also=["?"])
+    beside = [Attribute("smokes", ["never", "now"]), brands]
+    caught = Study(Schema(beside, [{"smokes": "never", "brand": "!none"}]), epsilon=2.0)
+    assert "brand = '?'" in (impossible_decline_warning(caught) or "")
     fair = Schema(asked, [{"smokes": "never", "brand": ["A", "B"]}])
     assert impossible_decline_warning(Study(fair, epsilon=2.0)) is None

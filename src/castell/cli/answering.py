@@ -8,7 +8,9 @@ from typing import Any
 
 import typer
 
+from castell.device.report import code_of
 from castell.errors import CastellError, OptionError
+from castell.study.scales import Bins, Points
 from castell.study.study import Study
 
 _SHOWN = 30
@@ -22,11 +24,13 @@ def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
     given: dict[str, object] = {}
     for name in names:
         attribute = study.schema[name]
-        typer.echo(f"{attribute.question or name}  [{_listed(attribute.values)}]", err=True)
+        number = " | or a number" if isinstance(attribute.scale, (Bins, Points)) else ""
+        choices = f"[{_listed(attribute.values)}{number}]"
+        typer.echo(f"{attribute.question or name}  {choices}", err=True)
         while name not in given:
             text = str(typer.prompt(name, err=True)).strip()
             try:
-                attribute.code(text)
+                code_of(attribute, text, 0.0)
             except CastellError as error:
                 typer.echo(str(error), err=True)
             else:

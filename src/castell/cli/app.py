@@ -56,7 +56,7 @@ def _options(
 @app.command(epilog="Example: castell init study.toml --from answers.csv --epsilon 4")
 def init(
     study: Annotated[Path, typer.Argument(help="Where to write the study file.")],
-    answers: Annotated[Path, typer.Option("--from", help="CSV or Parquet file of answers.")],
+    answers: Annotated[Path, typer.Option("--from", help="CSV, Parquet or Excel file of answers.")],
     epsilon: Annotated[float, typer.Option(help="What one respondent spends in all.")] = 4.0,
     column: Annotated[
         list[str] | None, typer.Option(help="Take only this column; repeat for more.")
@@ -139,7 +139,7 @@ def check(
 @app.command(epilog="Example: castell randomize study.toml answers.csv reports.parquet")
 def randomize(
     study: StudyPath,
-    answers: Annotated[Path, typer.Argument(help="CSV or Parquet file of answers.")],
+    answers: Annotated[Path, typer.Argument(help="CSV, Parquet or Excel file of answers.")],
     reports: Annotated[Path, typer.Argument(help="Parquet file of reports to write.")],
     seed: Annotated[
         int | None, typer.Option(help="For tests only: repeatable, therefore NOT private.")
@@ -162,8 +162,13 @@ def randomize(
         raise OptionError(
             f"{reports} is there already", "give another name, or --force; every report spends anew"
         )
+    remarks: list[str] = []
     with progress_bar("randomising", quiet=as_json) as tell:
-        rows = randomize_file(made, answers, reports, seed=seed, progress=tell)
+        rows = randomize_file(
+            made, answers, reports, seed=seed, progress=tell, remarks=remarks.append
+        )
+    for remark in remarks:
+        _note(f"note: {remark}")
     if as_json:
         secure = seed is None
         _print_json(

@@ -23,6 +23,8 @@ EXAMPLES = (
     "castell estimate study.toml reports.parquet smokes health --plot joint.png",
     "castell estimate study.toml reports.parquet --where smokes=now --where health=poor,fair",
     "castell estimate study.toml reports.parquet health --given smokes=now",
+    "castell estimate study.toml reports.parquet --mean age --given smokes=now",
+    "castell estimate study.toml reports.parquet smokes health --to md",
 )
 PICTURES = (".png", ".svg", ".html")
 
@@ -64,6 +66,21 @@ def estimate(
             " Repeat for more."
         ),
     ] = None,
+    mean: Annotated[
+        str | None, typer.Option(help="The mean of an attribute that stands for numbers.")
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(help="For --mean: between which numbers all lie, if bins are open: 0,120."),
+    ] = None,
+    quantile: Annotated[
+        str | None,
+        typer.Option(help="A quantile of an ordered attribute: name=0.5; name alone, the median."),
+    ] = None,
+    answered: Annotated[
+        str | None,
+        typer.Option(help="The shares of an attribute among those who answered, and bounds."),
+    ] = None,
     also: Annotated[
         list[str] | None,
         typer.Option(
@@ -75,7 +92,12 @@ def estimate(
         list[str] | None, typer.Option(help="An option of the method: name=value.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="Write the table as .csv or .parquet.")
+        Path | None,
+        typer.Option(help="Write the table as .csv, .parquet, .xlsx, .md or .tex."),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(help="Print the table as csv, md or latex; excel needs --output x.xlsx."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")] = None,
     most: Annotated[int, typer.Option(help="Rows to print.")] = 30,
@@ -83,15 +105,22 @@ def estimate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Estimate a joint table, one share, or conditional shares from reports."""
+    from castell.cli.number_asked import NumberAsked, check_format, columns_of
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
     from castell.collector.places import resolve
     from castell.counting import scan_reports
     from castell.results.model import fit
+    from castell.results.table_file import table_bytes
 
     made, names = Study.load(study), attributes or []
-    _check_asked(made, names, where, given)
+    number = NumberAsked.of(mean, within, quantile, answered)
+    if number is None:
+        _check_asked(made, names, where, given)
+    else:
+        number.check(names, where, output, plot, post)
     _check_tables_only(where, given, output, plot, post)
+    check_format(to, output, as_json)
     _check_output(output, TABLES)
     check_picture(plot)
     with progress_bar("counting", quiet=as_json) as tell:
@@ -102,7 +131,12 @@ def estimate(
                 counts,
             ]
         model = fit(counts, method, **_options_of(option or []))
-        found = _ask(model, names, where, given, post, max_cells)
+        among = _query(given, made.schema, "--given") if given else None
+        found: Any = (
+            _ask(model, names, where, among, post, max_cells)
+            if number is None
+            else number.ask(model, among)
+        )
     with working("working out errors", quiet=as_json):
         found.conf_int(level)
     if output is not None and not isinstance(found, Probability):
@@ -111,6 +145,9 @@ def estimate(
         save_picture(found.plot(level=level), plot)
     if as_json:
         typer.echo(json.dumps(found.to_dict(level), indent=2, ensure_ascii=False))
+        return
+    if to not in (None, "excel"):
+        typer.echo(table_bytes(columns_of(found, level), str(to)).decode(), nl=False)
         return
     if isinstance(found, JointEstimate):
         typer.echo(found.summary(level, most))
@@ -172,14 +209,14 @@ def _ask(
     model: Model,
     names: list[str],
     where: list[str] | None,
-    given: list[str] | None,
+    given: dict[str, list[str]] | None,
     post: str,
     max_cells: int | None,
 ) -> JointEstimate | Probability | Conditional:
     schema = model.study.schema
     if given:
         asked = _query(where, schema, "--where") if where else names[0]
-        return model.conditional(asked, given=_query(given, schema, "--given"))
+        return model.conditional(asked, given=given)
     if where:
         return model.probability(_query(where, schema, "--where"))
     return model.estimate(names, post=post, max_cells=max_cells)

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from castell.cli.demo import Demo
 
 
-TABLES = (".csv", ".parquet")
+TABLES = (".csv", ".parquet", ".xlsx", ".md", ".tex")
+FORMATS = {".csv": "csv", ".xlsx": "excel", ".md": "md", ".tex": "latex"}
 
 
 def _console() -> Console:
@@ -35,16 +36,17 @@ def write_table(found: JointEstimate | Conditional, path: Path, level: float) ->
     """An estimate as a file that other programs read."""
     import pyarrow.parquet as pq
 
-    from castell.results.csv_file import csv_bytes
+    from castell.results.table_file import table_bytes
 
+    if path.suffix in FORMATS:
+        # Whoever opens it in a spreadsheet did not write the study.
+        path.write_bytes(table_bytes(found.columns(level), FORMATS[path.suffix]))
+        return
     frame, source = found.to_frame("pyarrow", level=level), found.source
     about = {"method": source.method, "n": str(source.n), "secure": str(source.secure).lower()}
-    frame = frame.replace_schema_metadata({f"castell.{k}": v for k, v in about.items()})
-    if path.suffix == ".csv":
-        # Whoever opens it in a spreadsheet did not write the study.
-        path.write_bytes(csv_bytes({n: frame[n].to_pylist() for n in frame.column_names}))
-    else:
-        pq.write_table(frame, path)
+    pq.write_table(
+        frame.replace_schema_metadata({f"castell.{k}": v for k, v in about.items()}), path
+    )
 
 
 def demo_document(demo: Demo) -> dict[str, Any]:

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from castell.device.encode import AnswerFile, texts
+from castell.device.answer_file import AnswerFile
+from castell.device.proposal import DECLINE, Found, propose
 from castell.errors import StudyError
+from castell.study.scales import Bins, Period, Points, day_of
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import LINKS, SAID, StudyText
-
-# A question that cannot be passed over gets lies instead of answers.
-DECLINE = "prefer not to say"
 
 HEADER = """\
 # A castell study. Check it with: castell check {file}
@@ -33,29 +32,22 @@ def first_study(
     file: str = "study.toml",
     decline: str = DECLINE,
 ) -> tuple[str, list[str]]:
-    """The text of a study file, and remarks on what was left out or wants care.
+    """The text of a study file, and what was done with the file and with each column.
 
     Each question offers `decline` as its last value, unless that is empty.
     """
-    path = Path(answers)
-    found, missing, rows = _distinct(path, columns)
+    path, file_of_answers = Path(answers), AnswerFile(answers)
     remarks, attributes = [], []
-    for name, values in found.items():
-        if missing[name]:
-            remarks.append(
-                f"{name!r} has {missing[name]:,} missing answers: they will be refused; "
-                "drop those rows or fill in a value such as 'no answer' and list it"
+    for found in _columns(file_of_answers, columns):
+        proposal = propose(found, most_values, decline)
+        if proposal.attribute is not None:
+            attributes.append(proposal.attribute)
+        elif columns:
+            raise StudyError(
+                proposal.remark.split(": left out")[0].split(", one for each row")[0],
+                f"group them into 2 to {most_values} first, or leave it out",
             )
-        if 2 <= len(values) <= most_values:
-            ordered: list[str] = sorted(values, key=_order)
-            offered = {value.casefold() for value in ordered}
-            last = [decline] if decline and decline.casefold() not in offered else []
-            attributes.append(Attribute(name, [*ordered, *last]))
-            continue
-        why = f"{name!r} has {len(values):,} different values in {rows:,} rows"
-        if columns:
-            raise StudyError(why, f"group them into 2 to {most_values} first, or leave it out")
-        remarks.append(f"{why}: left out")
+        remarks.append(proposal.remark)
     if not attributes:
         raise StudyError(
             f"{path} has no column with 2 to {most_values} values", "give a file of categories"
@@ -63,38 +55,22 @@ def first_study(
     schema = Schema(attributes)
     offers = f"Each question also offers {decline!r}: take it out where it is not wanted.\n# "
     head = HEADER.format(file=file, source=path.name, decline=offers if decline else "")
-    return head + "\n" + to_toml(schema, name=path.stem, epsilon=epsilon), remarks
+    text = head + "\n" + to_toml(schema, name=path.name.split(".")[0], epsilon=epsilon)
+    return text, [*file_of_answers.remarks, *remarks]
 
 
-def _distinct(
-    path: Path, columns: Sequence[str] | None
-) -> tuple[dict[str, set[str]], dict[str, int], int]:
-    import pyarrow.compute as pc
-
-    found: dict[str, set[str]] = {}
-    missing: dict[str, int] = {}
-    rows = 0
-    for batch in AnswerFile(path):
-        rows += batch.num_rows
+def _columns(answers: AnswerFile, columns: Sequence[str] | None) -> list[Found]:
+    """What each column holds."""
+    found: dict[str, Found] = {}
+    for batch in answers:
         for name in columns or batch.column_names:
             if name not in batch.column_names:
                 raise StudyError(
-                    f"{path} has no column {name!r}", suggest(name, batch.column_names)
+                    f"{answers.path} has no column {name!r}", suggest(name, batch.column_names)
                 )
-            labels = texts(batch.column(name))
-            values = set(pc.unique(labels).to_pylist())
-            found.setdefault(name, set()).update(v for v in values if v)
-            empty = pc.sum(pc.equal(pc.fill_null(labels, ""), "")).as_py() or 0
-            missing[name] = missing.get(name, 0) + empty
-    return found, missing, rows
-
-
-def _order(text: str) -> tuple[int, float, str]:
-    """Numbers by size, then texts by alphabet."""
-    try:
-        return 0, float(text), text
-    except ValueError:
-        return 1, 0.0, text
+            if name.strip():
+                found.setdefault(name, Found(name)).add(batch.column(name))
+    return list(found.values())
 
 
 def to_toml(
@@ -125,7 +101,7 @@ def to_toml(
             "[[attribute]]",
             f"name = {_toml_string(attribute.name)}",
             f"question = {_toml_string(attribute.question)}",
-            f"values = [{_toml_list(attribute.values)}]",
+            *_toml_values(attribute),
         ]
         for translation in attribute.translations:
             lines += ["", f"[attribute.translations.{translation.language}]"]
@@ -134,6 +110,39 @@ def to_toml(
             if translation.values:
                 lines.append(f"values = [{_toml_list(translation.values)}]")
     return "\n".join(lines) + "\n"
+
+
+def _toml_values(attribute: Attribute) -> list[str]:
+    """The values, or what they are made of."""
+    scale, answers = attribute.scale, attribute.answers
+    beside = attribute.values[len(answers) :]
+    lines = []
+    if isinstance(scale, Bins):
+        edges = [edge for edge in scale.edges if edge is not None]
+        is_open = scale.edges[0] is None
+        lines.append(f"bins = [{', '.join(edges if is_open else edges[:-1])}]")
+        if is_open:
+            lines[-1] += "    # add range = [least, largest] where means are wanted"
+        else:
+            lines.append(f"range = [{edges[0]}, {edges[-1]}]")
+        if not scale.whole:
+            lines.append('type = "number"')
+    elif isinstance(scale, Points):
+        lines += [f"bins = [{', '.join(scale.points)}]", 'rounding = "unbiased"']
+    elif isinstance(scale, Period):
+        ends = _toml_list(day_of(label) for label in (answers[0], answers[-1]))
+        lines += [f'period = "{scale.period}"', f"range = [{ends}]"]
+    if scale is None or answers != scale.labels:
+        lines.append(f"values = [{_toml_list(answers)}]")
+    if scale is None and attribute.ordered:
+        lines.append("ordered = true")
+    if getattr(scale, "unit", ""):
+        lines.append(f"unit = {_toml_string(getattr(scale, 'unit', ''))}")
+    if beside:
+        lines.append(f"also = [{_toml_list(beside)}]")
+    if attribute.missing != "refuse":
+        lines.append(f'missing = "{attribute.missing}"')
+    return lines
 
 
 def _toml_rules(schema: Schema) -> list[str]:

@@ -1,39 +1,54 @@
-"""Answers in: frames and files of labels become columns of integer codes.
+"""Answers in: frames of labels or numbers become columns of integer codes.
 
 This is the device's side. Whatever the frame, each column goes through Arrow and is looked up in
-its attribute's list of values; what is missing or unknown is an error that names row and column.
+its attribute's list of values; a number finds its bin, a day its period. What is missing or unknown
+is an error that names rows and columns, all of them.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.device.bad_answers import BadAnswers
+from castell.device.columns import as_arrow, backend_of, texts
+from castell.device.random_words import Source, secure_words
 from castell.errors import AnswerError
-from castell.study.schema import Attribute, Schema, suggest, text_of
+from castell.study.scales import Bins, Period, Points, number_of
+from castell.study.schema import Attribute, Schema
+from castell.study.value_texts import one_text, text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+__all__ = ["as_arrow", "backend_of", "encode", "tabulate", "texts"]
+
 Codes = NDArray[np.intp]
 
-BATCH_ROWS = 1 << 17
 
-
-def encode(schema: Schema, answers: Any, first_row: int = 1) -> dict[str, Codes]:
+def encode(
+    schema: Schema,
+    answers: Any,
+    first_row: int = 1,
+    words: Source = secure_words,
+    bad: BadAnswers | None = None,
+) -> dict[str, Codes]:
     """The code of every answer, a column for each attribute.
 
-    >>> schema = Schema([Attribute("sex", ["Female", "Male"])])
-    >>> encode(schema, {"sex": ["Male", "Female"]})["sex"].tolist()
+    `words` round numbers where the study rounds at random. Answers that are none are an error, or
+    are told to `bad` and have the code -1.
+
+    >>> schema = Schema([Attribute("sex", ["Female", "Male"]), Attribute("age", bins=[30, 60])])
+    >>> encode(schema, {"sex": ["Male", "Female"], "age": [59, 12]})["age"].tolist()
     [1, 0]
     """
-    table = as_arrow(answers, schema.names)
-    return {a.name: _encode(a, table.column(a.name), first_row) for a in schema}
+    table, found = as_arrow(answers, schema.names), BadAnswers() if bad is None else bad
+    codes = {a.name: _encode(a, table.column(a.name), first_row, words, found) for a in schema}
+    if bad is None:
+        found.check()
+    return codes
 
 
 def tabulate(schema: Schema, answers: Any, names: Any) -> NDArray[np.float64]:
@@ -54,195 +69,102 @@ def tabulate(schema: Schema, answers: Any, names: Any) -> NDArray[np.float64]:
     return (counts / max(1, len(keys))).reshape(shape)
 
 
-def backend_of(answers: Any) -> str | None:
-    """Which library a frame came from, so that what goes out is of the same kind."""
-    import narwhals as nw
-
-    if isinstance(answers, Mapping):
-        return None
-    return str(nw.from_native(answers, eager_only=True).implementation.value)
-
-
-def as_arrow(answers: Any, names: Collection[str]) -> pa.Table:
-    """The columns asked for of any eager frame, or of a mapping of columns, as an Arrow table."""
-    import narwhals as nw
+def _encode(
+    attribute: Attribute, column: pa.ChunkedArray, first_row: int, words: Source, bad: BadAnswers
+) -> Codes:
     import pyarrow as pa
-    from narwhals.exceptions import DuplicateError
 
-    if isinstance(answers, Mapping):
-        columns = {name: _listed(values) for name, values in answers.items()}
-        if len({len(values) for values in columns.values()}) > 1:
-            raise AnswerError(
-                "the columns differ in length", "give every respondent's every answer"
-            )
-        present = _present(names, list(columns))
-        return pa.table({name: _array(name, columns[name]) for name in present})
-    if isinstance(answers, pa.Table):
-        return answers.select(_present(names, answers.column_names))
+    scale = attribute.scale
+    # A word for every row, whatever was answered.
+    chances = (words(len(column)) >> np.uint64(11)) * 2.0**-53 if isinstance(scale, Points) else _NO
     try:
-        frame = nw.from_native(answers, eager_only=True)
-        present = _present(names, frame.columns)
-    except TypeError:
-        raise AnswerError(
-            f"a {type(answers).__name__} is not a frame of answers",
-            "give a pandas, Polars or Arrow frame, or a mapping of columns",
-        ) from None
-    except DuplicateError as error:
-        twice = " ".join(str(error).split())
-        raise AnswerError(f"two columns have one name ({twice})", "keep one of them") from None
-    # Only the columns' values matter: pandas' index has no meaning here.
-    return pa.table({name: _array(name, frame[name]) for name in present})
-
-
-def _listed(values: Any) -> Any:
-    return [values] if isinstance(values, str) or not hasattr(values, "__len__") else values
-
-
-def _array(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
-    import pyarrow as pa
-
-    try:
-        return values.to_arrow() if hasattr(values, "to_arrow") else pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-        raise AnswerError(f"column {name!r} mixes types", "use texts throughout") from None
-
-
-def _present(names: Collection[str], columns: list[str]) -> list[str]:
-    """The names, if each is the name of one column."""
-    for name in names:
-        if name not in columns:
-            raise AnswerError(f"the answers have no column {name!r}", suggest(name, columns))
-        if columns.count(name) > 1:
-            raise AnswerError(f"the answers have two columns {name!r}", "keep one of them")
-    return list(names)
-
-
-def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as the texts a person would read: 1 and 1.0 are both '1'."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        # A frame turns whole numbers into floats as soon as one is missing, with NaN for it.
-        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-        if pc.all(pc.equal(pc.round(column), column)).as_py():
-            return column.cast(pa.int64()).cast(pa.string())
-        # Each number as Python writes it, which is how the study's values were written.
-        numbers = pc.unique(column.drop_null())
-        written = pa.array(
-            [text_of("", number) for number in numbers.to_numpy(zero_copy_only=False)], pa.string()
-        )
-        return pa.chunked_array([written.take(pc.index_in(column, numbers).combine_chunks())])
-    return column.cast(pa.string())
-
-
-def _encode(attribute: Attribute, column: pa.ChunkedArray, first_row: int) -> Codes:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        labels = texts(column)
+        plain = isinstance(scale, (Bins, Points)) and _is_numeric(column.type)
+        labels = column.cast(pa.float64()) if plain else texts(column)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise AnswerError(
             f"column {attribute.name!r} holds {column.type}", "give texts or whole numbers"
         ) from None
-    found = pc.index_in(labels, value_set=pa.array(attribute.values, pa.string()))
-    if found.null_count:
-        row = int(np.flatnonzero(found.is_null().to_numpy(zero_copy_only=False))[0])
-        raise _unknown(attribute, labels[row].as_py(), row + first_row)
-    return np.asarray(found.to_numpy(), dtype=np.intp)
+    if plain and isinstance(scale, (Bins, Points)):
+        numbers = np.asarray(labels.to_numpy(), dtype=np.float64)
+        codes = _codes_of_numbers(scale, numbers, chances)
+        if attribute.missing == "category":
+            codes[np.isnan(numbers)] = attribute.size - attribute.beside
+    else:
+        codes = _codes_of_texts(attribute, labels, chances)
+    for row in np.flatnonzero(codes < 0).tolist():
+        said = labels[row].as_py()
+        if plain:
+            said = None if said is None or said != said else text_of(attribute.name, said)
+        bad.add(attribute, said, row + first_row)
+        if bad.enough:
+            bad.count(attribute, int((codes[row + 1 :] < 0).sum()))
+            break
+    return codes
 
 
-def _unknown(attribute: Attribute, value: str | None, row: int) -> AnswerError:
-    where = f"row {row}, column {attribute.name!r}"
-    if value is None or not value.strip():
-        return AnswerError(
-            f"{where}: the answer is missing",
-            "drop the row, or give the attribute a value such as 'no answer' and fill it in",
-        )
-    if value.strip() in attribute.values:
-        return AnswerError(
-            f"{where}: {value!r} has spaces around it", f"write it as {value.strip()!r}"
-        )
-    return AnswerError(
-        f"{where}: {value!r} is not a value of the study", suggest(value, attribute.values)
-    )
+_NO = np.zeros(0)
 
 
-# -- files ---------------------------------------------------------------------------------------
+def _is_numeric(kind: pa.DataType) -> bool:
+    """Whether numbers are what they say: short floats are the numbers their digits say."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_float64(kind))
 
 
-class AnswerFile:
-    """A CSV or Parquet file of answers, some rows at a time, whatever its size."""
+def _codes_of_numbers(scale: Bins | Points, numbers: NDArray[np.float64], chances: Any) -> Codes:
+    return scale.codes(numbers) if isinstance(scale, Bins) else scale.codes(numbers, chances)
 
-    def __init__(self, path: str | Path, names: Collection[str] | None = None) -> None:
-        self.path, self.names = Path(path), names
-        self.rows = 0
-        self.done = 0.0
-        if not self.path.is_file():
-            raise AnswerError(f"there is no file {path}", "give a CSV or Parquet file of answers")
 
-    def __iter__(self) -> Iterator[pa.Table]:
-        import pyarrow as pa
+def _codes_of_texts(attribute: Attribute, labels: pa.ChunkedArray, chances: Any) -> Codes:
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-        suffix = self.path.suffix.lower()
-        try:
-            if suffix in {".parquet", ".pq"}:
-                yield from self._parquet()
-            elif suffix in {".csv", ".tsv", ".txt"}:
-                yield from self._csv("\t" if suffix == ".tsv" else ",")
-            else:
-                raise AnswerError(
-                    f"{self.path} is neither CSV nor Parquet by its name",
-                    "give a .csv, .tsv or .parquet file",
-                )
-        except pa.ArrowInvalid as error:
-            # Arrow quotes the row it could not read; answers do not belong in a message or a log.
-            first = str(error).split("\n")[0]
-            first = re.sub(r"(got \d+): .*", r"\1", first)
-            raise AnswerError(f"cannot read {self.path} ({first})", "correct the file") from None
-        except UnicodeDecodeError:
-            raise AnswerError(f"cannot read {self.path}", "save it as UTF-8") from None
+    known = pc.index_in(labels, value_set=pa.array(attribute.values, pa.string()))
+    codes = np.asarray(pc.fill_null(known, -1).to_numpy(), dtype=np.intp)
+    if known.null_count:
+        # Each text that is not in the study as it stands is looked at once.
+        rows = np.flatnonzero(codes < 0)
+        left = labels.take(pa.array(rows)).combine_chunks()
+        different = pc.unique(left)
+        place = pc.index_in(left, value_set=different).to_numpy(zero_copy_only=False)
+        each, numbers = _read(attribute, different)
+        codes[rows] = each[place]
+        if isinstance(attribute.scale, Points):
+            found = attribute.scale.codes(numbers[place], chances[rows])
+            codes[rows] = np.where(each[place] < 0, found, each[place])
+    return codes
 
-    def _wanted(self, columns: list[str]) -> list[str]:
-        return columns if self.names is None else _present(self.names, columns)
 
-    def _parquet(self) -> Iterator[pa.Table]:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+# Numbers as programs write them; the others are read one by one.
+_DECIMAL = r"^-?[0-9]{1,300}(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$"
 
-        with pq.ParquetFile(self.path) as file:
-            columns = self._wanted(file.schema_arrow.names)
-            for batch in file.iter_batches(BATCH_ROWS, columns=columns):
-                self.rows += batch.num_rows
-                self.done = self.rows / file.metadata.num_rows
-                yield pa.Table.from_batches([batch])
 
-    def _csv(self, delimiter: str) -> Iterator[pa.Table]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        from pyarrow import csv
+def _read(attribute: Attribute, written: pa.Array) -> tuple[Codes, NDArray[np.float64]]:
+    """The code of each text, -1 where there is none, and the number it says."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-        parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        with csv.open_csv(self.path, parse_options=parse) as head:
-            header = head.schema.names
-        # Many write CSV with a space after the comma: spaces around names and values are dropped.
-        wanted = self._wanted([name.strip() for name in header])
-        # As texts: guessing types would turn '01' into 1 and 'NA' into a missing answer.
-        convert = csv.ConvertOptions(
-            include_columns=[name for name in header if name.strip() in wanted],
-            column_types={name: pa.string() for name in header},
-        )
-        size = self.path.stat().st_size
-        with (
-            self.path.open("rb") as raw,
-            csv.open_csv(raw, parse_options=parse, convert_options=convert) as reader,
-        ):
-            for batch in reader:
-                self.rows += batch.num_rows
-                self.done = raw.tell() / size
-                trimmed = [pc.utf8_trim_whitespace(column) for column in batch.columns]
-                names = [name.strip() for name in batch.schema.names]
-                yield pa.Table.from_arrays(trimmed, names=names)
+    scale, by_text = attribute.scale, attribute.codes_by_text
+    each = np.full(len(written), -1, dtype=np.intp)
+    numbers = np.full(len(written), np.nan)
+    rest = np.arange(len(written))
+    if isinstance(scale, (Bins, Points)):
+        decimal = pc.fill_null(pc.match_substring_regex(written, _DECIMAL), False)
+        plain = decimal.to_numpy(zero_copy_only=False)
+        numbers[plain] = written.filter(decimal).cast(pa.float64()).to_numpy()
+        rest = np.flatnonzero(~plain)
+    for k in rest.tolist():
+        text = written[k].as_py()
+        if text is None or not text.strip():
+            if attribute.missing == "category":
+                each[k] = attribute.size - attribute.beside
+            continue
+        each[k] = by_text.get(one_text(text), -1)
+        if each[k] < 0 and isinstance(scale, Period):
+            each[k] = by_text.get(scale.text(text), -1)
+        elif each[k] < 0 and isinstance(scale, (Bins, Points)):
+            numbers[k] = number_of(text)
+    if isinstance(scale, Bins):
+        each = np.where(each < 0, scale.codes(numbers), each)
+    return each, numbers

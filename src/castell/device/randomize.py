@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from castell.device.encode import AnswerFile, backend_of, encode
+from castell.device.answer_file import AnswerFile
+from castell.device.bad_answers import BadAnswers
+from castell.device.columns import backend_of
+from castell.device.encode import Codes, encode
 from castell.device.random_words import Source, secure_words, seeded_words
 from castell.device.respond import draw_blocks, report_columns
 from castell.errors import OptionError
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
     from castell.study.study import Study
 
 
-def _columns(study: Study, answers: Any, words: Source, first_row: int = 1) -> list[NDArray[Any]]:
-    codes = encode(study.schema, answers, first_row)
+def _columns(study: Study, answers: Any, words: Source) -> list[NDArray[Any]]:
+    return _randomized(study, encode(study.schema, answers, words=words), words)
+
+
+def _randomized(study: Study, codes: dict[str, Codes], words: Source) -> list[NDArray[Any]]:
     rows = len(next(iter(codes.values())))
     drawn = draw_blocks(study.design, rows, words)
     return report_columns(study.design, codes, drawn, lambda _: words)
@@ -43,19 +49,28 @@ def randomize_file(
     *,
     seed: int | None = None,
     progress: Callable[[float], None] | None = None,
+    remarks: Callable[[str], None] | None = None,
 ) -> int:
     """Reports of a CSV or Parquet file, written as Parquet; memory stays bounded.
 
-    Nothing stands at `target` until every answer was good. `progress` hears which share of the
-    file is done. Returns the number of reports.
+    Nothing stands at `target` until every answer was good; what is not is counted through the
+    whole file. `progress` hears which share of the file is done, `remarks` how it was read where
+    that was not plain. Returns the number of reports.
     """
     if Path(source).resolve() == Path(target).resolve():
         raise OptionError("answers and reports are one file", "give the reports another name")
     words, answers, rows = _source(seed), AnswerFile(source, study.names), 0
+    bad = BadAnswers()
     with ReportWriter(study, target, secure=seed is None) as writer:
         for batch in answers:
-            writer.write(_columns(study, batch, words, first_row=rows + 1))
+            codes = encode(study.schema, batch, rows + 1, words, bad)
+            if not bad:
+                writer.write(_randomized(study, codes, words))
             rows += batch.num_rows
             if progress:
                 progress(answers.done)
+        bad.check()
+    if remarks:
+        for remark in answers.remarks:
+            remarks(remark)
     return rows

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from castell.device.random_words import labelled_words
 from castell.device.respond import draw_blocks, report_columns
 from castell.errors import AnswerError
-from castell.study.schema import suggest
+from castell.study.scales import Points, number_of
+from castell.study.schema import Attribute, suggest
 from castell.study.study import Study
 
 
@@ -73,7 +74,7 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
     origin, asked = study.origin, blocks_asked(study, key)
     columns = report_columns(
         study.design,
-        answer_codes(study, answers, asked),
+        answer_codes(study, answers, asked, key),
         np.array(asked) if len(study.design.samples) > 1 else None,
         lambda index: labelled_words(key, "report", origin, index),
     )
@@ -81,9 +82,13 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
 
 
 def answer_codes(
-    study: Study, answers: Mapping[str, object], asked: Sequence[int]
+    study: Study, answers: Mapping[str, object], asked: Sequence[int], key: bytes = b""
 ) -> dict[str, NDArray[np.intp]]:
-    """The code of each answer that some blocks need, as columns of one row."""
+    """The code of each answer that some blocks need, as columns of one row.
+
+    Where numbers are rounded at random, that too belongs to the key and the attribute, not to the
+    answer.
+    """
     for name in answers:
         if name not in study.names:
             raise AnswerError(
@@ -93,7 +98,25 @@ def answer_codes(
     for name in names:
         if name not in answers:
             raise AnswerError(f"there is no answer for {name!r}", "give a value for it")
-    return {name: np.array([study.schema[name].code(answers[name])]) for name in names}
+    return {
+        name: np.array([code_of(study.schema[name], answers[name], _chance(study, name, key))])
+        for name in names
+    }
+
+
+def _chance(study: Study, name: str, key: bytes) -> float:
+    words = labelled_words(key, "round", study.origin, study.names.index(name))
+    return float(words(1)[0] >> np.uint64(11)) * 2.0**-53
+
+
+def code_of(attribute: Attribute, answer: object, chance: float) -> int:
+    """The code of an answer; `chance` rounds a number where the study rounds at random."""
+    if isinstance(attribute.scale, Points):
+        number = number_of(str(answer))
+        found = int(attribute.scale.codes(np.array([number]), np.array([chance]))[0])
+        if found >= 0:
+            return found
+    return attribute.code(answer)
 
 
 def _new_id() -> str:

@@ -112,7 +112,7 @@ class Shares:
                 np.maximum(weights * low, weights * high),
             )
             return float(least.sum()), float(most.sum())
-        return _shorter(partial(self._sum_intervals, weights), level)
+        return shorter(partial(self._sum_intervals, weights), level)
 
     def _sum_intervals(self, weights: Floats, level: float) -> list[Interval]:
         """The estimate's own interval, and that of the unbiased estimate, lengthened to hold it."""
@@ -137,22 +137,22 @@ class Shares:
             ends = self.spread.interval(self.values, level)
             (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
             return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
-        low, high = _shorter(self._ratio_intervals, level)
+        low, high = shorter(self._ratio_intervals, level)
         return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
 
     def _ratio_intervals(self, level: float) -> list[Interval]:
         z = quantile(level)
         ratio = float(self.values[0] / self.values[1]) if self.values[1] > 0.0 else 0.5
-        mine = [_fieller(self.values, c, z, self.one_over_n) for c in self.covariances]
+        mine = [fieller(self.values, c, z, self.one_over_n) for c in self.covariances]
         found = [(min(low for low, _ in mine), max(high for _, high in mine))]
         if self.unbiased is not None:
             other = self.unbiased
-            low, high = _fieller(other.values, other.covariance, z, other.one_over_n)
+            low, high = fieller(other.values, other.covariance, z, other.one_over_n)
             found.append((min(low, ratio), max(high, ratio)))
         return found
 
 
-def _shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
+def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
     """The shorter of some intervals at 95 %, at any level: so those of higher levels hold those of
     lower ones."""
     widths = [high - low for low, high in intervals(0.95)]
@@ -163,14 +163,14 @@ def _quadratic(covariance: Floats, weights: Floats) -> float:
     return max(float(weights @ covariance @ weights), 0.0)
 
 
-def _fieller(values: Floats, covariance: Floats, z: float, one_over_n: float = 0.0) -> Interval:
+def fieller(values: Floats, covariance: Floats, z: float, one_over_n: float = 0.0) -> Interval:
     """Where (a - t b)^2 <= z^2 Var(a - t b).
 
     The variance is that of t, as in Wilson's interval: of those in the group b, supposed t answer
     a, which adds (b t (1 - t) - a (1 - t)^2 - (b - a) t^2) / n to what was estimated. It is 0 at
     t = a / b, and keeps an interval from shrinking to a point where all of a few answered alike.
 
-    >>> low, high = _fieller(np.array([0.2, 0.5]), np.zeros((2, 2)), 2.0)
+    >>> low, high = fieller(np.array([0.2, 0.5]), np.zeros((2, 2)), 2.0)
     >>> round(low, 9), round(high, 9)
     (0.4, 0.4)
     """

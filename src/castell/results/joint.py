@@ -188,7 +188,9 @@ class JointEstimate:
 
     def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
         """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
-        return frame_of(self.columns(level), backend or self.backend)
+        named = zip(self._labels, self.attributes, strict=True)
+        orders = {label: a.values for label, a in named if a.ordered}
+        return frame_of(self.columns(level), backend or self.backend, orders)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The estimate for programs: plain JSON values, lists nested like the table.

@@ -29,6 +29,7 @@ from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
+from castell.results.number_questions import NumberQuestions
 from castell.results.probability import Difference, Probability
 from castell.results.provenance import Labels, Source, describe_values
 from castell.results.sampling import sample_codes
@@ -39,7 +40,7 @@ Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(NumberQuestions):
     """What a method fitted to the reports of a study; `method` is the name of the estimator."""
 
     fitted: Fitted
@@ -207,7 +208,8 @@ class Model:
             a.name: np.array(a.values, dtype=object)[column]
             for a, column in zip(attributes, codes, strict=True)
         }
-        return frame_of(columns, backend or self.counts.backend)
+        orders = {a.name: a.values for a in attributes if a.ordered}
+        return frame_of(columns, backend or self.counts.backend, orders)
 
     def _reasons(self, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
         """Why an answer is as it is: what speaks against it first, what stands behind it last."""

@@ -113,6 +113,9 @@ def correction(old: Content, new: Content, on: str) -> Correction:
     inside = {}
     for one, other in zip(old["attributes"], new["attributes"], strict=True):
         _check_values(one, other)
+        for key in (one.keys() | other.keys()) - set(OF_AN_ATTRIBUTE):
+            if one.get(key) != other.get(key):
+                raise _beyond(f"{key} of {one['name']!r}")
         if changed := _changed(one, other, OF_AN_ATTRIBUTE):
             inside[one["name"]] = changed
     if inside:

@@ -33,7 +33,18 @@ def offers_decline(attribute: Attribute) -> bool:
     >>> offers_decline(Attribute("smokes", ["yes", "no", "Prefer not to say."]))
     True
     """
-    return any(_plain(value) in _KNOWN for value in attribute.values)
+    return attribute.beside > 0 or any(_plain(value) in _KNOWN for value in attribute.values)
+
+
+def answered_codes(attribute: Attribute) -> list[int]:
+    """The codes of values that answer the question: not those beside it, nor ways not to answer.
+
+    >>> answered_codes(Attribute("age", bins=[30], also=["not asked"]))
+    [0, 1]
+    >>> answered_codes(Attribute("smokes", ["yes", "prefer not to say", "no"]))
+    [0, 2]
+    """
+    return [code for code, value in enumerate(attribute.answers) if _plain(value) not in _KNOWN]
 
 
 def impossible_decline_warning(study: Study) -> str | None:
@@ -47,7 +58,7 @@ def impossible_decline_warning(study: Study) -> str | None:
         for rule in schema.impossible
         for name, codes in rule.codes
         for code in codes
-        if _plain(schema[name].values[code]) in _KNOWN
+        if code not in answered_codes(schema[name])
     ]
     if not caught:
         return None

@@ -314,10 +314,7 @@ def _draw_weights(draw: Any) -> tuple[int, ...]:
 
 
 def _schema_of(document: Mapping[str, Any]) -> Schema:
-    asked = [
-        Attribute(a["name"], a["values"], a["question"], a.get("translations"))
-        for a in document["attributes"]
-    ]
+    asked = [Attribute.published(entry) for entry in document["attributes"]]
     values = {attribute.name: attribute.values for attribute in asked}
     # Published by codes; a schema is told values.
     rules = [

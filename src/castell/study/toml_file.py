@@ -19,6 +19,9 @@ from castell.study.texts import LINKS, SAID, StudyText
 # What pages show beside the questions: published, and in the digest, only where there is any.
 TEXTS = {*SAID, *LINKS, "language", "translations", "review"}
 
+# What a study file may say of an attribute's values besides listing them.
+SCALED = {"bins", "range", "unit", "type", "period", "rounding", "ordered", "also", "missing"}
+
 
 def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     """What a study file says, as the arguments of a `Study`."""
@@ -42,15 +45,18 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     channels: dict[str | tuple[str, ...], Any] = {}
     for table in tables:
         known = {"name", "values", "question", "epsilon", "matrix", "weights", "translations"}
-        _only(table, known, "attribute")
-        for key in ("name", "values"):
-            if key not in table:
-                raise StudyError(f"an attribute has no {key}", f"add {key} = ... to it")
+        _only(table, known | SCALED, "attribute")
+        if "name" not in table:
+            raise StudyError("an attribute has no name", "add name = ... to it")
+        if not {"values", "bins", "range", "type"} & set(table):
+            raise StudyError("an attribute has no values", "add values = ... to it")
+        given = {key: table[key] for key in SCALED if key in table}
         attribute = Attribute(
             table["name"],
-            table["values"],
+            table.get("values", ()),
             table.get("question", ""),
             table.get("translations"),
+            **given,
         )
         attributes.append(attribute)
         if "epsilon" in table:

@@ -1,5 +1,6 @@
 // The questions. Nothing is sent from here.
 
+import { codeOf } from "../client/scale.js";
 import { make, spokenValue, voice } from "./parts.js";
 
 /** @typedef {import("../client/study.js").Attribute} Attribute */
@@ -187,8 +188,87 @@ function question(state, attribute, place, count, speech) {
       ),
     ),
     make("p", { class: "error", id: error }),
+    attribute.scale?.period === undefined && attribute.scale && numberField(state, attribute, id, say),
     values.length > MOST_BUTTONS ? list() : make("div", { class: "choices", ...voice(spokenIn) }, buttons),
   );
+}
+
+/** @type {WeakMap<object, Map<string, number>>} drawn once for each person and question */
+const chances = new WeakMap();
+
+/**
+ * What rounds a number at random where the study does: drawn before anything is typed, and once, so
+ * that typing again does not draw again.
+ *
+ * @param {State} state
+ * @param {string} name
+ * @returns {number}
+ */
+function chanceOf({ person }, name) {
+  const drawn = chances.get(person) ?? new Map();
+  chances.set(person, drawn);
+  if (!drawn.has(name)) {
+    const [word] = crypto.getRandomValues(new BigUint64Array(1));
+    drawn.set(name, Number(word >> 11n) / 2 ** 53);
+  }
+  return drawn.get(name);
+}
+
+/**
+ * A field for a number, which ticks the value that it belongs to. The number itself is not kept and
+ * goes nowhere.
+ *
+ * @param {State} state
+ * @param {Attribute} attribute
+ * @param {string} id
+ * @param {Speech["say"]} say
+ */
+function numberField(state, attribute, id, say) {
+  const scale = /** @type {import("../client/scale.js").Scale} */ (attribute.scale);
+  const chance = chanceOf(state, attribute.name);
+  const told = make("span", { class: "small", id: `${id}-number-note`, role: "status" });
+  const typed = (/** @type {Event} */ event) => {
+    event.stopPropagation();
+    const { value } = /** @type {HTMLInputElement} */ (event.target);
+    const code = codeOf(scale, value, chance);
+    told.textContent = value.trim() === "" || code >= 0 ? "" : say("numberNone");
+    if (code < 0) return;
+    if (scale.points) told.textContent = say("numberRounded", { value: attribute.values[code] });
+    tick(id, code);
+  };
+  const unit = scale.unit ? ` (${scale.unit})` : "";
+  return make(
+    "p",
+    { class: "number" },
+    make("label", { for: `${id}-number`, class: "small" }, say("numberAsk") + unit),
+    make("input", {
+      type: "text",
+      id: `${id}-number`,
+      inputmode: scale.whole ? "numeric" : "decimal",
+      maxlength: 30,
+      autocomplete: "off",
+      "aria-describedby": `${id}-number-note`,
+      input: typed,
+    }),
+    told,
+  );
+}
+
+/**
+ * Choose a value as a person would.
+ *
+ * @param {string} id
+ * @param {number} code
+ */
+function tick(id, code) {
+  const field = /** @type {HTMLElement} */ (document.getElementById(id));
+  const list = field.querySelector("select");
+  const button = /** @type {HTMLInputElement | null} */ (
+    field.querySelector(`input[type=radio][value="${code}"]`)
+  );
+  if (list) list.value = String(code);
+  if (button) button.checked = true;
+  (list ?? button)?.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 /**

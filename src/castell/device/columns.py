@@ -1,0 +1,107 @@
+"""Columns of answers, whatever they come in: an Arrow table, and texts as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from castell.errors import AnswerError
+from castell.study.schema import suggest
+from castell.study.value_texts import text_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def backend_of(answers: Any) -> str | None:
+    """Which library a frame came from, so that what goes out is of the same kind."""
+    import narwhals as nw
+
+    if isinstance(answers, Mapping):
+        return None
+    return str(nw.from_native(answers, eager_only=True).implementation.value)
+
+
+def as_arrow(answers: Any, names: Collection[str]) -> pa.Table:
+    """The columns asked for of any eager frame, or of a mapping of columns, as an Arrow table."""
+    import narwhals as nw
+    import pyarrow as pa
+    from narwhals.exceptions import DuplicateError
+
+    if isinstance(answers, Mapping):
+        columns = {name: _listed(values) for name, values in answers.items()}
+        if len({len(values) for values in columns.values()}) > 1:
+            raise AnswerError(
+                "the columns differ in length", "give every respondent's every answer"
+            )
+        present = named_columns(names, list(columns))
+        return pa.table({name: _array(name, columns[name]) for name in present})
+    if isinstance(answers, pa.Table):
+        return answers.select(named_columns(names, answers.column_names))
+    try:
+        frame = nw.from_native(answers, eager_only=True)
+        present = named_columns(names, frame.columns)
+    except TypeError:
+        raise AnswerError(
+            f"a {type(answers).__name__} is not a frame of answers",
+            "give a pandas, Polars or Arrow frame, or a mapping of columns",
+        ) from None
+    except DuplicateError as error:
+        twice = " ".join(str(error).split())
+        raise AnswerError(f"two columns have one name ({twice})", "keep one of them") from None
+    # Only the columns' values matter: pandas' index has no meaning here.
+    return pa.table({name: _array(name, frame[name]) for name in present})
+
+
+def _listed(values: Any) -> Any:
+    return [values] if isinstance(values, str) or not hasattr(values, "__len__") else values
+
+
+def _array(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
+    import pyarrow as pa
+
+    try:
+        # NaN in a list of texts, as pandas writes a missing answer, is one.
+        return values.to_arrow() if hasattr(values, "to_arrow") else pa.array(_plain(values))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+        raise AnswerError(f"column {name!r} mixes types", "use texts throughout") from None
+
+
+def _plain(values: Any) -> Any:
+    """A list with None for what is not a number; other columns as they are."""
+    if not isinstance(values, (list, tuple)):
+        return values
+    return [None if isinstance(value, float) and value != value else value for value in values]
+
+
+def named_columns(names: Collection[str], columns: list[str]) -> list[str]:
+    """The names, if each is the name of one column."""
+    for name in names:
+        if name not in columns:
+            raise AnswerError(f"the answers have no column {name!r}", suggest(name, columns))
+        if columns.count(name) > 1:
+            raise AnswerError(f"the answers have two columns {name!r}", "keep one of them")
+    return list(names)
+
+
+def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as the texts a person would read: 1 and 1.0 are both '1'."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        # A frame turns whole numbers into floats as soon as one is missing, with NaN for it.
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+        if pc.all(pc.equal(pc.round(column), column)).as_py():
+            return column.cast(pa.int64()).cast(pa.string())
+        # Each number as Python writes it, which is how the study's values were written.
+        numbers = pc.unique(column.drop_null())
+        written = pa.array(
+            [text_of("", number) for number in numbers.to_numpy(zero_copy_only=False)], pa.string()
+        )
+        return pa.chunked_array([written.take(pc.index_in(column, numbers).combine_chunks())])
+    if pa.types.is_timestamp(column.type):
+        column = pc.strftime(column, "%Y-%m-%d %H:%M:%S")
+    return column.cast(pa.string())

@@ -1,0 +1,263 @@
+"""What to ask, proposed from data: a pilot, or public figures. A person finishes it.
+
+Bins are round numbers near quantiles. Taken from the respondents' own answers they would tell
+something of these, so every proposal says where it comes from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import accumulate
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+from castell.device.columns import as_arrow, texts
+from castell.errors import SchemaError
+from castell.study.attribute import NO_ANSWER, Attribute
+from castell.study.declining import offers_decline
+from castell.study.scales import Period, number_of
+from castell.study.schema import Schema
+from castell.study.value_texts import one_text
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# A question that cannot be passed over gets lies instead of answers.
+DECLINE = "prefer not to say"
+# Up to so many different numbers are asked as they are; more are cut into so many bins.
+MOST_NUMBERS, BINS = 12, 6
+# So many texts among numbers stand beside them: "?", "unknown".
+MOST_BESIDE = 3
+MOST_PERIODS = 40
+
+# Scales whose order everybody knows, for values that would else be in alphabetical order.
+_SCALES = """
+no, yes
+never, before, now
+never, rarely, seldom, sometimes, often, always
+rarely, monthly, weekly, daily
+none, very low, low, moderate, medium, high, very high
+small, medium, large
+mild, moderate, severe
+very bad, bad, ok, good, very good
+very poor, poor, fair, good, very good, excellent
+strongly disagree, disagree, neither agree nor disagree, neutral, agree, strongly agree
+very dissatisfied, dissatisfied, neutral, satisfied, very satisfied
+monday, tuesday, wednesday, thursday, friday, saturday, sunday
+mon, tue, wed, thu, fri, sat, sun
+january, february, march, april, may, june, july, august, september, october, november, december
+jan, feb, mar, apr, may, jun, jul, aug, sep, oct, nov, dec
+"""
+
+
+def _scales() -> list[list[str]]:
+    return [line.split(", ") for line in _SCALES.strip().splitlines()]
+
+
+@dataclass
+class Found:
+    """What a column holds: how often each text, as it is compared, and how many are missing."""
+
+    name: str
+    counts: Counter[str] = field(default_factory=Counter)
+    missing: int = 0
+    rows: int = 0
+    rewritten: str = ""
+
+    def add(self, column: pa.ChunkedArray) -> None:
+        import pyarrow.compute as pc
+
+        labels = texts(column)
+        self.rows += len(labels)
+        for entry in pc.value_counts(labels).to_pylist():
+            text, many = entry["values"], entry["counts"]
+            if text is None or not text.strip():
+                self.missing += many
+                continue
+            one = one_text(text.strip())
+            if one != text.strip():
+                self.rewritten = self.rewritten or f"{text.strip()} is written {one}"
+            self.counts[one] += many
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """An attribute, or none, and what was done in a sentence."""
+
+    attribute: Attribute | None
+    remark: str
+
+
+def propose(found: Found, most_values: int = 100, decline: str = DECLINE) -> Proposal:
+    """How a column would be asked; each question offers `decline` beside its values, if any."""
+    name, different = found.name, len(found.counts)
+    lost = f"; {found.missing:,} missing answers" if found.missing else ""
+    numbers = {text: number_of(text) for text in found.counts}
+    others = [text for text, number in numbers.items() if number != number]
+    values = {number: text for text, number in numbers.items() if number == number}
+    plain = f"{name!r} has {different:,} different values in {found.rows:,} rows"
+    if found.missing:
+        plain = f"{name!r} has {found.missing:,} missing answers, {plain.split(' has ', 1)[1]}"
+    if different < 2:
+        return Proposal(None, f"{plain}: left out")
+    said: dict[str, Any]
+    if set(found.counts) == {"false", "true"}:
+        said, what = {"values": ["false", "true"]}, "truth values"
+    elif values and len(values) > MOST_NUMBERS and len(others) <= MOST_BESIDE:
+        if _is_identifier(found, list(values)):
+            return Proposal(None, f"{plain}, one for each row: left out as an identifier")
+        weighted = sorted((number, found.counts[text]) for number, text in values.items())
+        cuts = round_cuts(weighted)
+        if not cuts:
+            return Proposal(None, f"{plain}, nearly all alike: left out")
+        whole = all(number == floor(number) for number in values)
+        said = {"bins": cuts, "type": "integer" if whole else "number", "also": sorted(others)}
+        what = (
+            f"{len(values):,} numbers from {weighted[0][0]:g} to {weighted[-1][0]:g}, cut into "
+            f"bins at {', '.join(cuts)}: round numbers near the quantiles of this file. If these "
+            "are the respondents' own answers, choose bins from public figures instead"
+        )
+    elif (said := _periods(found)) and different > MOST_NUMBERS:
+        what = f"days by {said['period']}"
+    elif different > most_values:
+        return Proposal(None, f"{plain}: left out; group them into 2 to {most_values}")
+    elif not others:
+        said = {"values": [values[number] for number in sorted(values)], "ordered": True}
+        what = f"{different} numbers in order"
+    else:
+        said, what = _texts(found.counts)
+    attribute = _attribute(name, said, found.missing, decline)
+    if found.missing:
+        last = attribute.values[attribute.size - attribute.beside]
+        lost += f' become {last!r} (missing = "category")'
+    listed = found.rewritten and attribute.scale is None
+    rewritten = f"; {found.rewritten}" if listed else ""
+    return Proposal(attribute, f"{name!r}: {what}{rewritten}{lost}")
+
+
+def propose_schema(frame: Any, columns: Sequence[str] | None, decline: str) -> Schema:
+    """The attributes of a frame; columns that cannot be asked are left out."""
+    import narwhals as nw
+
+    asked = columns is not None
+    if columns is None:
+        is_mapping = isinstance(frame, Mapping)
+        columns = list(frame) if is_mapping else nw.from_native(frame, eager_only=True).columns
+    table = as_arrow(frame, columns)
+    made = []
+    for name in columns:
+        found = Found(name)
+        found.add(table.column(name))
+        proposal = propose(found, decline=decline)
+        if proposal.attribute is not None:
+            made.append(proposal.attribute)
+        elif asked:
+            raise SchemaError(proposal.remark, "group its values first, or leave it out")
+    return Schema(made)
+
+
+def _attribute(name: str, said: dict[str, Any], missing: int, decline: str) -> Attribute:
+    beside = list(said.pop("also", []))
+    listed = [*said.get("values", ()), *beside]
+    offered = {value.casefold() for value in listed}
+    if decline and decline.casefold() not in offered:
+        # Of those that stand beside the others the first is what a missing answer is.
+        beside = [decline, *beside]
+    if not missing:
+        return Attribute(name, **said, also=beside)
+    if not beside and offers_decline(Attribute(name, **said)):
+        return Attribute(name, **said, also=[NO_ANSWER], missing="category")
+    return Attribute(name, **said, also=beside, missing="category")
+
+
+def _texts(counts: Iterable[str]) -> tuple[dict[str, Any], str]:
+    """Texts in the order of a scale that everybody knows, or in alphabetical order."""
+    by_plain = {text.casefold(): text for text in counts}
+    for scale in _scales():
+        if len(by_plain) > 1 and set(by_plain) <= set(scale):
+            values = [by_plain[word] for word in scale if word in by_plain]
+            ordered = {"ordered": True} if len(values) > 2 else {}
+            return {"values": values, **ordered}, f"{len(values)} values in their usual order"
+    values = sorted(by_plain.values()) if len(by_plain) == len(list(counts)) else sorted(counts)
+    return {"values": sorted(values, key=_order)}, (
+        f"{len(values)} values in alphabetical order: put them in the order people expect, and add "
+        "ordered = true if they have one"
+    )
+
+
+def _order(text: str) -> tuple[int, float, str]:
+    """Numbers by size, then texts by alphabet."""
+    number = number_of(text)
+    return (0, number, text) if number == number else (1, 0.0, text)
+
+
+def _is_identifier(found: Found, numbers: Sequence[float]) -> bool:
+    """Whole numbers from 0 or 1 on, each in one row: a counter of rows."""
+    counter = max(numbers) - min(numbers) + 1 == len(numbers) == found.rows
+    return counter and min(numbers) in (0, 1) and found.rows > 2 * MOST_NUMBERS
+
+
+def _periods(found: Found) -> dict[str, Any]:
+    """The shortest period of which there are not too many, if all texts are days."""
+    day = Period("day", ())
+    if not all(text[:4].isdigit() and day.text(text)[:10] == text[:10] for text in found.counts):
+        return {}
+    days = sorted(text[:10] for text in found.counts)
+    if any(len(one) != 10 or one[4] != "-" for one in days):
+        return {}
+    for period in ("month", "quarter", "year"):
+        ends = [days[0], days[-1]]
+        if Period.between(period, ends).size <= MOST_PERIODS or period == "year":
+            return {"period": period, "range": ends}
+    return {}
+
+
+def round_cuts(weighted: Sequence[tuple[float, int]], bins: int = BINS) -> list[str]:
+    """Where bins would begin: round numbers near the quantiles of some numbers with their counts.
+
+    A number that many have is a bin of its own.
+
+    >>> round_cuts([(float(age), 1) for age in range(17, 91)])
+    ['30', '40', '55', '65', '80']
+    """
+    total = sum(many for _, many in weighted)
+    mode, most = max(weighted, key=lambda pair: pair[1])
+    alone: list[float] = []
+    if most > total / bins and len(weighted) > 2:
+        above = next((number for number, _ in weighted if number > mode), None)
+        # A round number between it and the next one.
+        after = [] if above is None else [mode + float(_round_step(above - mode))]
+        alone = [edge for edge in (mode, *after) if edge > weighted[0][0]]
+        weighted = [pair for pair in weighted if pair[0] != mode]
+        total, bins = total - most, bins - 1
+    ends = list(accumulate(many for _, many in weighted))
+
+    def quantile(share: float) -> float:
+        return next(n for (n, _), end in zip(weighted, ends, strict=True) if end >= share * total)
+
+    spread = quantile(0.9) - quantile(0.1) or weighted[-1][0] - weighted[0][0]
+    if spread <= 0:
+        return []
+    step = _round_step(spread / bins)
+    if all(number == floor(number) for number, _ in weighted):
+        step = max(step, Decimal(1))
+    places = [quantile(k / bins) for k in range(1, bins)]
+    cuts = {round(Decimal(place) / step) * step for place in places}
+    lone = {Decimal(str(edge)) for edge in alone}
+    # What is nearer to a lone number than a step would split next to nothing.
+    kept = {cut for cut in cuts if all(abs(cut - edge) >= step for edge in lone)} | lone
+    low, high = Decimal(str(weighted[0][0])), Decimal(str(weighted[-1][0]))
+    if alone:
+        low = min(low, Decimal(str(mode)))
+    return [format(cut.normalize(), "f") for cut in sorted(kept) if low < cut <= high]
+
+
+def _round_step(largest: float) -> Decimal:
+    """The largest of 1, 2, 5, 10, 20, ... that is not above."""
+    power = Decimal(10) ** floor(log10(largest))
+    return max(
+        factor * power for factor in (1, 2, 5) if factor * power <= Decimal(largest) or factor == 1
+    )

@@ -1,0 +1,183 @@
+"""What a model is asked of numbers and of those who answered: means, quantiles, shares, bounds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from castell.errors import QueryError
+from castell.inference.inversion import Query
+from castell.inference.method import Fitted
+from castell.inference.reasons import Reason
+from castell.inference.score_ratio import ScoreRatio
+from castell.inference.support import Support
+from castell.linear.operators import Floats
+from castell.results.answered import Answered
+from castell.results.mean import Mean
+from castell.results.provenance import Labels, Source
+from castell.results.quantile import Quantile
+from castell.results.score_scale import ScoreScale, numbers_of
+from castell.study.declining import answered_codes
+from castell.study.scales import Points
+from castell.study.schema import Attribute
+from castell.study.study import Study
+
+Values = Mapping[str, Any]
+
+
+class NumberQuestions(ABC):
+    """The part of a model that answers them; the model says how it labels and queries."""
+
+    fitted: Fitted
+
+    @property
+    @abstractmethod
+    def study(self) -> Study: ...
+
+    @property
+    @abstractmethod
+    def source(self) -> Source: ...
+
+    @abstractmethod
+    def support(self, names: Any) -> Support: ...
+
+    @abstractmethod
+    def _labels(self, asked: Values) -> Labels: ...
+
+    @abstractmethod
+    def _query(self, labels: Labels) -> Query: ...
+
+    @abstractmethod
+    def _reasons(self, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]: ...
+
+    def mean(
+        self, name: str, *, given: Values | None = None, range: Sequence[object] | None = None
+    ) -> Mean:
+        """The mean of an attribute that stands for numbers, of those who answered.
+
+        `given` asks for those with some values of others only. `range` says between which numbers
+        all answers lie, where the first or the last bin is open.
+        """
+        attribute, group, among = self._group(name, given)
+        scale = ScoreScale.of(attribute, range)
+        scale.check_closed()
+        found = self.fitted.shares(
+            [{name: np.array([code], dtype=np.intp), **among} for code in scale.codes]
+        )
+        behind = self.support((name, *among))
+        everybody = not among and len(scale.codes) == attribute.size
+        return Mean.of(
+            scale,
+            ScoreRatio(found, everybody),
+            group,
+            source=self.source,
+            checked=behind.checked,
+            reasons=self._reasons(found.reasons, behind),
+        )
+
+    def quantile(self, name: str, q: float = 0.5, *, given: Values | None = None) -> Quantile:
+        """The value of an ordered attribute below which a share q of those who answered lies."""
+        _check_share(q)
+        attribute, group, among = self._group(name, given)
+        codes = tuple(answered_codes(attribute))
+        _check_ordered(attribute, codes)
+        whole = np.array(codes, dtype=np.intp)
+        everybody = not among and len(codes) == attribute.size
+        base: Query = {**({} if len(codes) == attribute.size else {name: whole}), **among}
+        below: list[Query] = [{name: whole[: k + 1], **among} for k in _range(len(codes) - 1)]
+        if everybody:
+            shares = self.fitted.shares(below)
+            found, reasons = shares.values, shares.reasons
+
+            def ends(level: float) -> tuple[Floats, Floats]:
+                return shares.spread.interval(shares.values, level)
+        else:
+            parts = [self.fitted.shares([query, base]) for query in below]
+            found = np.array(
+                [p.values[0] / p.values[1] if p.values[1] > 0.0 else np.nan for p in parts]
+            )
+            reasons = parts[0].reasons
+
+            def ends(level: float) -> tuple[Floats, Floats]:
+                both = np.array([part.ratio_interval(level) for part in parts])
+                return both[:, 0], both[:, 1]
+
+        behind = self.support((name, *among))
+        return Quantile(
+            attribute=attribute,
+            codes=codes,
+            q=float(q),
+            given=group,
+            cumulated=np.nan_to_num(found, nan=0.0),
+            ends=ends,
+            source=self.source,
+            checked=behind.checked,
+            reasons=self._reasons(reasons, behind),
+        )
+
+    def answered(self, name: str) -> Answered:
+        """The shares of an attribute's values among those who answered, and what the others may
+        change: bounds for everybody."""
+        (attribute,) = self.study.schema.select(name)
+        codes = answered_codes(attribute)
+        if len(codes) == attribute.size:
+            raise QueryError(
+                f"everybody answers {name!r}",
+                "it has no value for those who do not; ask for its table",
+            )
+        whole = np.array(codes, dtype=np.intp)
+        found = [
+            self.fitted.shares([{name: np.array([code], dtype=np.intp)}, {name: whole}])
+            for code in codes
+        ]
+        # Had all those who did not answer this value: it, and all that are no answer.
+        rest = [code for code in _range(attribute.size) if code not in codes]
+        most = self.fitted.shares(
+            [{name: np.array(sorted([code, *rest]), dtype=np.intp)} for code in codes]
+        )
+        behind = self.support((name,))
+        return Answered(
+            asked=name,
+            values=tuple(attribute.values[code] for code in codes),
+            where=None,
+            given={name: tuple(attribute.values[code] for code in codes)},
+            shares=tuple(found),
+            source=self.source,
+            checked=behind.checked,
+            reasons=self._reasons(found[0].reasons, behind),
+            backend=self.fitted.counts.backend,
+            most=most,
+        )
+
+    def _group(self, name: str, given: Values | None) -> tuple[Attribute, Labels, Query]:
+        (attribute,) = self.study.schema.select(name)
+        group = self._labels(given) if given else {}
+        if name in group:
+            raise QueryError(f"{name!r} is asked for and given", "leave it out of one of them")
+        narrow = {a: v for a, v in group.items() if len(v) < self.study.schema[a].size}
+        return attribute, group, self._query(narrow) if narrow else {}
+
+
+_range = range  # `range` is an argument above
+
+
+def _check_share(q: object) -> None:
+    if not isinstance(q, (int, float)) or not 0.0 < q < 1.0:
+        raise QueryError(f"the quantile is {q!r}", "give a share between 0 and 1, such as 0.5")
+
+
+def _check_ordered(attribute: Attribute, codes: Sequence[int]) -> None:
+    if isinstance(attribute.scale, Points):
+        raise QueryError(
+            f"numbers of {attribute.name!r} are rounded at random, for exact means",
+            "quantiles need bins without rounding",
+        )
+    numbers = numbers_of(attribute, codes)
+    in_order = numbers is not None and bool((np.diff(numbers) > 0.0).all())
+    if not attribute.ordered and not in_order:
+        raise QueryError(
+            f"the values of {attribute.name!r} have no order", "write ordered = true in the study"
+        )
