@@ -16,8 +16,12 @@ from castell.inference.support import Checked
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
 from castell.reports.reports import Reports
+from castell.results.association import Association, TrendTest
+from castell.results.compare import compare
 from castell.results.conditional import Conditional
+from castell.results.conditional_table import ConditionalTable
 from castell.results.consistency import consistent
+from castell.results.contrast import Comparison, Contrast
 from castell.results.joint import JointEstimate
 from castell.results.model import Model, estimate, fit
 from castell.results.probability import Difference, Probability
@@ -28,11 +32,15 @@ from castell.study.study import Study
 __version__ = "0.1.0"
 
 __all__ = [
+    "Association",
     "Attribute",
     "CastellError",
     "Checked",
     "Code",
+    "Comparison",
     "Conditional",
+    "ConditionalTable",
+    "Contrast",
     "Design",
     "Difference",
     "JointEstimate",
@@ -45,7 +53,9 @@ __all__ = [
     "Reports",
     "Schema",
     "Study",
+    "TrendTest",
     "Verdict",
+    "compare",
     "consistent",
     "estimate",
     "fit",

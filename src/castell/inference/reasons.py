@@ -45,6 +45,7 @@ class Code(StrEnum):
     ONLY_PAIRS_CHECKED = "only_pairs_checked"
     MODEL_ERROR = "model_error"  # association
     ERRORS_UNKNOWN = "errors_unknown"
+    ASSOCIATION_UNCHECKED = "association_unchecked"
     # What stood behind it.
     REPORTS = "reports"  # together, n
 
@@ -240,6 +241,10 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     Code.ERRORS_UNKNOWN: lambda _: (
         "the method states no errors, so nothing is known of how far this is off: the intervals "
         "are all that a share can be"
+    ),
+    Code.ASSOCIATION_UNCHECKED: lambda told: (
+        f"no report tells {_listed(told)} together: what is said of their association is the "
+        "model's alone, and there is no test"
     ),
     Code.REPORTS: _reports,
 }

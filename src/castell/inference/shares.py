@@ -38,12 +38,13 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Unbiased:
-    """Unbiased estimates of the same shares, their covariance, and one over the number of
-    reports behind them."""
+    """Unbiased estimates of the same shares, their covariance, one over the number of reports
+    behind them, and the spread of each."""
 
     values: Floats
     covariance: Floats
     one_over_n: float = 0.0
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,9 @@ class Shares:
         kept = np.outer(~sure, ~sure)
         other = self.unbiased
         if other is not None:
-            values = np.where(sure, 0.0, other.values)
-            other = replace(other, values=values, covariance=other.covariance * kept)
+            spread = None if other.spread is None else known_zeros(other.spread, sure)
+            values, covariance = np.where(sure, 0.0, other.values), other.covariance * kept
+            other = replace(other, values=values, covariance=covariance, spread=spread)
         return replace(
             self,
             values=np.where(sure, 0.0, self.values),
@@ -112,7 +114,7 @@ class Shares:
                 np.maximum(weights * low, weights * high),
             )
             return float(least.sum()), float(most.sum())
-        return _shorter(partial(self._sum_intervals, weights), level)
+        return shorter(partial(self._sum_intervals, weights), level)
 
     def _sum_intervals(self, weights: Floats, level: float) -> list[Interval]:
         """The estimate's own interval, and that of the unbiased estimate, lengthened to hold it."""
@@ -137,7 +139,7 @@ class Shares:
             ends = self.spread.interval(self.values, level)
             (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
             return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
-        low, high = _shorter(self._ratio_intervals, level)
+        low, high = shorter(self._ratio_intervals, level)
         return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
 
     def _ratio_intervals(self, level: float) -> list[Interval]:
@@ -152,7 +154,7 @@ class Shares:
         return found
 
 
-def _shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
+def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
     """The shorter of some intervals at 95 %, at any level: so those of higher levels hold those of
     lower ones."""
     widths = [high - low for low, high in intervals(0.95)]
