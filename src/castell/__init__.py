@@ -25,6 +25,7 @@ from castell.results.contrast import Comparison, Contrast
 from castell.results.joint import JointEstimate
 from castell.results.model import Model, estimate, fit
 from castell.results.probability import Difference, Probability
+from castell.results.regression import Regression, regress
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
@@ -50,6 +51,7 @@ __all__ = [
     "NextStage",
     "Probability",
     "Reason",
+    "Regression",
     "Reports",
     "Schema",
     "Study",
@@ -63,6 +65,7 @@ __all__ = [
     "methods_for",
     "plan_next",
     "randomize_file",
+    "regress",
     "scan_reports",
     "tabulate",
 ]

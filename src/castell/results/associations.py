@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
-
 from castell.errors import QueryError
 from castell.inference.association import independence, is_testable, margins_of, trend
 from castell.inference.misfit import detectable
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.scores import Scores, refuse_other_scores, scores_of
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.answering import Answering, reasons_of
 from castell.results.association import Association, TrendTest, association_error, cramers_v
-from castell.study.schema import Attribute
-
-Scores = Mapping[str, Sequence[float]]
 
 
 def association_of(model: Answering, one: str, two: str) -> Association:
@@ -52,9 +46,7 @@ def trend_of(model: Answering, one: str, two: str, scores: Scores | None) -> Tre
             "ask for two attributes that some block of the design holds",
         )
     given = scores or {}
-    for name in given:
-        if name not in names:
-            raise QueryError(f"there are scores of {name!r}", f"give those of {one} or {two}")
+    refuse_other_scores(given, names)
     numbers = [scores_of(model.study.schema[name], given.get(name)) for name in names]
     found = trend(model.counts, names, numbers)
     if found is None:
@@ -71,22 +63,6 @@ def trend_of(model: Answering, one: str, two: str, scores: Scores | None) -> Tre
         scores=(tuple(numbers[0].tolist()), tuple(numbers[1].tolist())),
         test=found,
     )
-
-
-def scores_of(attribute: Attribute, given: Sequence[float] | None) -> Floats:
-    """A number for each value: as given, or 0, 1, 2, ... in the order of the values."""
-    if given is None:
-        return np.arange(attribute.size, dtype=np.float64)
-    try:
-        found = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.zeros(0)
-    if found.shape != (attribute.size,) or not np.isfinite(found).all():
-        raise QueryError(
-            f"the scores of {attribute.name!r} are {given!r}",
-            f"give a number for each of its {attribute.size} values, in their order",
-        )
-    return found
 
 
 def _pair(model: Answering, one: str, two: str) -> tuple[str, str]:

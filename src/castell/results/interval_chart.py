@@ -39,6 +39,11 @@ def interval_chart(
     known += [null] if null is not None else []
     known = [x for x in known if x > 0.0 or not log] or [1.0]
     least, most = min(known), max(known)
+    if log:
+        # An end that is 0 or infinite is beyond any scale: the line runs out of the picture.
+        open_ended = any(not isfinite(r.high) or r.low <= 0.0 for r in rows)
+        wide = 8.0 if open_ended else 1.6
+        least, most = min(least, 1.0 / wide), max(most, wide)
     if shares:
         least, most = 0.0, max(most, 1e-3)
     room = 1.25 if log else 0.04 * ((most - least) or 1.0)

@@ -21,13 +21,14 @@ from castell.inference.inversion import names_of
 from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
 from castell.inference.postprocess import step
+from castell.inference.scores import Scores
 from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
 from castell.results.answering import reasons_of
 from castell.results.association import Association, TrendTest
-from castell.results.associations import Scores, association_of, trend_of
+from castell.results.associations import association_of, trend_of
 from castell.results.compare import compare_groups
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
