@@ -18,9 +18,11 @@ from castell.inference.regression.logit import newton, probabilities
 from castell.inference.regression.views import View
 from castell.linear.operators import Floats
 
-MOST_ROUNDS = 2000
-# EM has arrived where log odds move by less than this.
-CLOSE = 1e-9
+MOST_ROUNDS = 300
+# EM has arrived where log odds have less than this to go, and a step gains less log likelihood.
+CLOSE, LEAST_GAIN = 1e-6, 1e-7
+# Log odds beyond this are on their way to infinity: the reports tell some outcome for sure.
+FARTHEST = 15.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ class Problem:
             whole = shared.sum(axis=view.others, keepdims=True)
             others.append(np.where(whole > 0.0, shared / np.maximum(whole, 1e-300), rest))
         answers = (table * weights).reshape(len(self.matrix), -1)
-        better, _ = newton(self.matrix, answers, state.coefficients, steps=25)
+        better, _ = newton(self.matrix, answers, state.coefficients, steps=8)
         covariates = answers.sum(axis=1)
         return State(better, covariates / covariates.sum(), tuple(others)), log
 
@@ -83,17 +85,27 @@ def maximize(problem: Problem) -> tuple[State, float, bool]:
     state, best = problem.start(), -np.inf
     for _ in range(MOST_ROUNDS):
         first, log = problem.step(state)
-        second, _ = problem.step(first)
-        moved = problem.matrix @ (second.coefficients - first.coefficients)
-        drift = float(np.abs(second.covariates - first.covariates).sum())
-        if max(float(np.abs(moved).max(initial=0.0)), drift) < CLOSE:
+        second, after = problem.step(first)
+        steps = [
+            float(np.abs(problem.matrix @ (two.coefficients - one.coefficients)).max(initial=0.0))
+            for one, two in ((state, first), (first, second))
+        ]
+        if _ahead(*steps) < CLOSE and after - log < LEAST_GAIN:
             return second, problem.step(second)[1], True
+        if float(np.abs(problem.matrix @ second.coefficients).max(initial=0.0)) > FARTHEST:
+            return second, problem.step(second)[1], False
         far = _stride(state, first, second)
         landed, reached = problem.step(far)
         # A stride that overshoots is taken back: EM itself never makes the likelihood worse.
         state = landed if reached >= max(log, best) - 1e-12 * abs(log) else second
         best = max(best, log)
     return state, problem.step(state)[1], False
+
+
+def _ahead(before: float, after: float) -> float:
+    """How far it still is: EM's steps shrink by a steady ratio at last, and may be small from the
+    start."""
+    return after / max(1.0 - after / before, 1e-3) if before > 0.0 else after
 
 
 def _stride(zero: State, one: State, two: State) -> State:
