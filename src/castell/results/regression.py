@@ -115,7 +115,8 @@ class Regression:
 
     @cached_property
     def standard_errors(self) -> Floats:
-        found = np.sqrt(np.diag(self.covariance))
+        variances = np.diag(self.covariance)
+        found = np.sqrt(np.where(variances >= 0.0, variances, np.nan))
         found.flags.writeable = False
         return found
 

@@ -37,12 +37,13 @@ def curvature(matrix: Floats, chances: Floats, weights: Floats) -> Floats:
     """sum over combinations of weights x X'(diag p - p p')X: minus the Hessian of the
     log-likelihood of as many answers."""
     columns, values = matrix.shape[1], chances.shape[1]
-    total = np.zeros((columns, values - 1, columns, values - 1))
-    for k in range(1, values):
-        for m in range(1, values):
-            own = chances[:, k] * ((k == m) - chances[:, m]) * weights
-            total[:, k - 1, :, m - 1] = (matrix * own[:, None]).T @ matrix
-    return total.reshape(columns * (values - 1), -1)
+    some = chances[:, 1:]
+    between = (
+        some[:, :, None] * (np.eye(values - 1)[None] - some[:, None, :]) * weights[:, None, None]
+    )
+    rows = (matrix[:, :, None, None] * between[:, None]).reshape(len(matrix), -1)
+    found = (matrix.T @ rows).reshape(columns, columns, values - 1, values - 1)
+    return np.asarray(found.transpose(1, 2, 0, 3).reshape(columns * (values - 1), -1))
 
 
 def score(matrix: Floats, chances: Floats, answers: Floats) -> Floats:

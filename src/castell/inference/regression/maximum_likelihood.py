@@ -75,7 +75,7 @@ class Problem:
             whole = shared.sum(axis=view.others, keepdims=True)
             others.append(np.where(whole > 0.0, shared / np.maximum(whole, 1e-300), rest))
         answers = (table * weights).reshape(len(self.matrix), -1)
-        better, _ = newton(self.matrix, answers, state.coefficients, steps=8)
+        better, _ = newton(self.matrix, answers, state.coefficients, steps=2)
         covariates = answers.sum(axis=1)
         return State(better, covariates / covariates.sum(), tuple(others)), log
 
