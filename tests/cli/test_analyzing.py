@@ -40,8 +40,8 @@ PLACES = ("study.toml", "reports.parquet")
 
 
 def test_compare_groups(shell: Shell, reports: castell.Model) -> None:
-    words = ("compare", *PLACES, "health=poor,fair", "--given", "smokes=now")
-    words = (*words, "--versus", "smokes=never", "--method", "castell")
+    groups = ("--given", "smokes=now", "--versus", "smokes=never")
+    words = ("compare", *PLACES, "health=poor,fair", *groups, "--method", "castell")
     told = shell(*words)
     found = reports.compare(
         {"health": ["poor", "fair"]}, given={"smokes": "now"}, versus={"smokes": "never"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import inf, isnan, log, sqrt
 
@@ -13,7 +14,7 @@ from castell.inference.quotients import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, Q
 from castell.inference.shares import Shares, Unbiased
 from castell.linear.operators import Floats
 
-FUNCTIONS = {
+FUNCTIONS: dict[str, tuple[Quotient, Callable[..., float]]] = {
     "difference": (DIFFERENCE, lambda a, b, c, d: a / b - c / d),
     "relative risk": (RELATIVE_RISK, lambda a, b, c, d: (a / b) / (c / d)),
     "odds ratio": (ODDS_RATIO, lambda a, b, c, d: a / (b - a) / (c / (d - c))),

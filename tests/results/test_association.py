@@ -142,7 +142,7 @@ def test_rare_values_are_put_together_and_it_is_said() -> None:
     reports = collect(Study(people.schema, 8.0), table, 2000, np.random.default_rng(1))
     found = castell.fit(reports, "castell").association("a", "b")
     assert found.freedom == 1
-    assert "rare values of a were put together" in str(found)
+    assert "values of a too rare to be told were put together" in str(found)
     assert found.to_dict()["grouped"] == ["a"]
 
 

@@ -121,7 +121,7 @@ def test_two_waves_of_everybody_are_as_far_apart_as_their_shares() -> None:
         castell.fit(collect(STUDIES["independent"], PEOPLE.table, 3000, generator), "castell")
         for _ in range(2)
     ]
-    found = castell.compare(*models, ASKED)
+    found = castell.compare(models[0], models[1], ASKED)
     one, other = (model.probability(ASKED) for model in models)
     assert found.difference.value == pytest.approx(one.value - other.value)
     error = np.hypot(one.standard_error, other.standard_error)
@@ -207,8 +207,8 @@ def test_a_comparison_shows_itself() -> None:
 def test_pictures_are_drawn_even_where_ends_are_infinite() -> None:
     pytest.importorskip("altair")
     found = _example()
-    for one in (found, *found.contrasts):
-        assert one.plot().to_dict()["layer"]
+    for chart in (found.plot(), *(contrast.plot() for contrast in found.contrasts)):
+        assert chart.to_dict()["layer"]
 
 
 def test_shortcuts_are_the_comparisons_own() -> None:

@@ -10,7 +10,7 @@ independence the estimated s has mean 0 and a covariance C that follows from mar
     variance   = 2 tr C^2 + k phi^2, with k from the influence function of phi^2,
 
 and the interval holds all phi^2 that the estimate is not further from than z times that error, as
-Wilson's does. Values too rare for the normal approximation are put together, as in `misfit`.
+Wilson's does. For the test, values too rare for the normal approximation are put together.
 
 For ordered attributes with scores, standardised under the margins, s is the correlation of the
 scores, and s^2 / C the test of Cochran and Armitage, or of linear-by-linear association.
@@ -45,6 +45,8 @@ from castell.linear.operators import Floats
 Pair = tuple[str, str]
 # The influence function is that of a phi^2 of at least this part of what was observed.
 _LEAST_PART = 0.05
+# A value's share is told from 0 if it is so many standard errors from it.
+_SURE = 4.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Independence:
     scale: float  # what phi^2 can be at most
     at_zero: float  # the variance of the estimate where phi^2 = 0
     slope: float  # by how much it grows with phi^2
-    grouped: tuple[str, ...]  # attributes of which rare values were put together
+    grouped: tuple[str, ...]  # attributes of which V has rare values put together
 
     @property
     def v(self) -> float:
@@ -90,29 +92,45 @@ def is_testable(counts: Counts, names: Sequence[str]) -> bool:
 
 def margins_of(counts: Counts, names: Sequence[str]) -> list[Floats]:
     """The unbiased margins, as near to them as shares can be."""
+    return [margin for margin, _ in _margins(counts, names)]
+
+
+def _margins(counts: Counts, names: Sequence[str]) -> list[tuple[Floats, Floats]]:
+    """The margins and the standard errors of their shares."""
     fitted = product_model(counts, [(name,) for name in names], "population")
-    return [simplex(fitted.joint((name,), None).probabilities) for name in names]
+    solved = [(name, fitted.joint((name,), None)) for name in names]
+    return [(simplex(one.probabilities), one.spread((name,)).errors) for name, one in solved]
 
 
 def independence(counts: Counts, names: Pair) -> Independence | None:
-    """Test a pair; None where an attribute has no two values that are common enough."""
+    """Test a pair; None where an attribute has no two values that are common enough.
+
+    The test puts values together that are too rare for its normal approximation, V only those whose
+    own share is hardly told from 0: it is an average over all values, weighted by one over it.
+    """
     seen = views(counts, names)
     if not all(view.has_small_inverses for _, view in seen):
         return None
     reports = sum(view.n for _, view in seen)
-    margins = margins_of(counts, names)
+    margins, errors = zip(*_margins(counts, names), strict=True)
     by_name = dict(zip(names, margins, strict=True))
-    plain = tested_contrasts(by_name, sqrt(LEAST_EXPECTED / reports))
-    contrasts = {name: orthonormal(plain[name], by_name[name]) for name in names}
-    sizes = [len(contrasts[name]) for name in names]
-    if not all(sizes):
+    rare = np.array(sqrt(LEAST_EXPECTED / reports))
+    unsure = {
+        name: np.maximum(_SURE * error, LEAST_EXPECTED / reports)
+        for name, error in zip(names, errors, strict=True)
+    }
+    tested = tested_contrasts(by_name, dict.fromkeys(names, rare))
+    told = tested_contrasts(by_name, unsure)
+    if not all(len(each) for each in (*tested.values(), *told.values())):
         return None
-    s, null, exact, bias = _interactions(seen, contrasts, margins)
+    s, null, _ = _interactions(seen, _orthonormal(tested, by_name), margins)
     statistic, rank = wald(s, null)
-    square = float(s @ s)
+    contrasts = _orthonormal(told, by_name)
+    s, _, exact = _interactions(seen, contrasts, margins)
+    square, bias = float(s @ s), float(np.trace(exact))
     kept = sqrt(max(square - bias, _LEAST_PART * square) / max(square, 1e-300))
     slope = _influence(seen, contrasts, margins, kept * s, names) / max(kept**2 * square, 1e-300)
-    fewest = min(sizes)
+    fewest = min(len(each) for each in contrasts.values())
     return Independence(
         statistic,
         rank,
@@ -121,15 +139,18 @@ def independence(counts: Counts, names: Pair) -> Independence | None:
         fewest - (fewest**2 / (reports - 1) if reports > 1 else 0.0),
         2.0 * float((exact**2).sum()),
         slope,
-        tuple(n for n, m in by_name.items() if len(plain[n]) + 1 < len(m)),
+        tuple(n for n, m in by_name.items() if len(told[n]) + 1 < len(m)),
     )
 
 
+def _orthonormal(contrasts: dict[str, Floats], margins: dict[str, Floats]) -> dict[str, Floats]:
+    return {name: orthonormal(each, margins[name]) for name, each in contrasts.items()}
+
+
 def _interactions(
-    seen: Sequence[tuple[float, Observed]], contrasts: dict[str, Floats], margins: list[Floats]
-) -> tuple[Floats, Floats, Floats, float]:
-    """The interactions, their covariance under independence, the same with divisor n - 1, and its
-    trace."""
+    seen: Sequence[tuple[float, Observed]], contrasts: dict[str, Floats], margins: Sequence[Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """The interactions, their covariance under independence, and the same with divisor n - 1."""
     ways = int(np.prod([len(each) for each in contrasts.values()]))
     s, null, exact = np.zeros(ways), np.zeros((ways, ways)), np.zeros((ways, ways))
     apart = np.multiply.outer(*margins)
@@ -141,13 +162,13 @@ def _interactions(
         square = weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean))
         null += square / view.n
         exact += square / max(view.n - 1, 1)
-    return s, null, exact, float(np.trace(exact))
+    return s, null, exact
 
 
 def _influence(
     seen: Sequence[tuple[float, Observed]],
     contrasts: dict[str, Floats],
-    margins: list[Floats],
+    margins: Sequence[Floats],
     s: Floats,
     names: Pair,
 ) -> float:

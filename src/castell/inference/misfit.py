@@ -105,8 +105,10 @@ def _test(
 ) -> Misfit | None:
     reports = sum(view.n for _, view in seen)
     possible = simplex(table)
-    whole, least = Table(tuple(names), possible), sqrt(LEAST_EXPECTED / reports)
-    contrasts = tested_contrasts({name: whole.project([name]).values for name in names}, least)
+    whole, least = Table(tuple(names), possible), np.array(sqrt(LEAST_EXPECTED / reports))
+    contrasts = tested_contrasts(
+        {name: whole.project([name]).values for name in names}, dict.fromkeys(names, least)
+    )
     ways = prod(len(c) + 1 for c in contrasts.values()) - sum(len(c) for c in contrasts.values())
     if not 1 < ways <= MOST_INTERACTIONS + 1:
         return None
@@ -127,14 +129,16 @@ def _test(
     return Misfit(names, statistic, rank, tail(statistic, rank), 1)
 
 
-def tested_contrasts(margins: Mapping[str, Floats], least: float) -> dict[str, Floats]:
+def tested_contrasts(
+    margins: Mapping[str, Floats], least: Mapping[str, Floats]
+) -> dict[str, Floats]:
     """Centred indicators of groups of each attribute's values, of all groups but one.
 
-    Values are groups by themselves, rare ones put together. A pair of attributes with too many
-    values has its rarest put together until it can be tested; it is judged by margins alone, so the
-    test stays what it is.
+    Values are groups by themselves, those rarer than `least` put together. A pair of attributes
+    with too many values has its rarest put together until it can be tested; it is judged by margins
+    alone, so the test stays what it is.
     """
-    groups = {name: _groups(margin, least) for name, margin in margins.items()}
+    groups = {name: _groups(margin, least[name]) for name, margin in margins.items()}
     while len(groups) == 2 and prod(len(each) - 1 for each in groups.values()) > MOST_INTERACTIONS:
         widest = max(groups, key=lambda name: len(groups[name]))
         *larger, one, two = sorted(groups[widest], key=lambda g: -margins[widest][g].sum())
@@ -142,12 +146,13 @@ def tested_contrasts(margins: Mapping[str, Floats], least: float) -> dict[str, F
     return {name: _centred(each, margins[name]) for name, each in groups.items()}
 
 
-def _groups(margin: Floats, least: float) -> list[Members]:
+def _groups(margin: Floats, least: Floats) -> list[Members]:
+    least = np.broadcast_to(least, margin.shape)
     large = np.flatnonzero(margin >= least)
     groups: list[Members] = [np.arange(len(margin)) == value for value in large]
     rest = margin < least
     if rest.any():
-        if margin[rest].sum() >= least:
+        if margin[rest].sum() >= least[rest].max():
             groups.append(rest)
         elif groups:
             smallest = int(np.argmin(margin[large]))
@@ -241,12 +246,10 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
     """
     seen = views(counts, names)
     reports = sum(view.n for _, view in seen)
-    least = sqrt(LEAST_EXPECTED / reports)
+    least = np.array(sqrt(LEAST_EXPECTED / reports))
     by_name = dict(zip(names, margins, strict=True))
-    contrasts = {
-        name: orthonormal(each, by_name[name])
-        for name, each in tested_contrasts(by_name, least).items()
-    }
+    plain = tested_contrasts(by_name, dict.fromkeys(names, least))
+    contrasts = {name: orthonormal(each, by_name[name]) for name, each in plain.items()}
     ways = prod(len(c) for c in contrasts.values())
     small = all(view.has_small_inverses for _, view in seen)
     if not ways or not small:

@@ -71,7 +71,10 @@ class Association(OneNumber):
                 f"p {p_text(self.p_value)}"
             )
             lines.append(f"an association below V = {self.detectable:.2g} would hardly show")
-            lines += [f"rare values of {name} were put together" for name in self.test.grouped]
+            lines += [
+                f"values of {name} too rare to be told were put together"
+                for name in self.test.grouped
+            ]
         return "\n".join([*lines, *warned(self.secure, self.notes)])
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:

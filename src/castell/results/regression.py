@@ -102,14 +102,14 @@ class Regression:
     @cached_property
     def params(self) -> Floats:
         """The coefficients."""
-        found = self.fit.coefficients.ravel()[self._order]
+        found: Floats = self.fit.coefficients.ravel()[self._order]
         found.flags.writeable = False
         return found
 
     @cached_property
     def covariance(self) -> Floats:
         """How they err together."""
-        found = self.fit.covariance[np.ix_(self._order, self._order)]
+        found: Floats = self.fit.covariance[np.ix_(self._order, self._order)]
         found.flags.writeable = False
         return found
 

@@ -75,7 +75,7 @@ def linear_root(counts: Counts, design: DesignMatrix, outcome: Table) -> Root:
     inner, right = square[:-1, :-1], square[:-1, -1]
     if float(np.linalg.eigvalsh(inner).min()) <= 0.0:
         return Root(np.zeros((len(right), 1)), np.full(inner.shape, np.nan), found=False)
-    coefficients = np.linalg.solve(inner, right)
+    coefficients: Floats = np.asarray(np.linalg.solve(inner, right), dtype=np.float64)
     # The estimated equation E x_j y - sum_k E x_j x_k b_k = 0, as weights on the means.
     weights = np.zeros((len(right), len(products)))
     for m, (i, k) in enumerate(pairs):
@@ -85,7 +85,7 @@ def linear_root(counts: Counts, design: DesignMatrix, outcome: Table) -> Root:
     own = weights[:, asked]
     inverse = np.linalg.inv(inner)
     meat = own @ means.covariance @ own.T
-    return Root(coefficients[:, None], inverse @ meat @ inverse, found=True)
+    return Root(np.asarray(coefficients[:, None]), np.asarray(inverse @ meat @ inverse), found=True)
 
 
 def _product(one: Table, two: Table) -> Table:

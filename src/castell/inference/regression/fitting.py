@@ -21,7 +21,7 @@ from castell.inference.regression.corrected_scores import (
 from castell.inference.regression.design_matrix import DesignMatrix, design_matrix, numbers_of
 from castell.inference.regression.formula import Formula
 from castell.inference.regression.information import check_size, covariance
-from castell.inference.regression.maximum_likelihood import Problem, maximize
+from castell.inference.regression.maximum_likelihood import FARTHEST, Problem, maximize
 from castell.inference.regression.views import views_of
 from castell.inference.scores import Scores
 from castell.linear.operators import Floats
@@ -110,6 +110,9 @@ def _likelihood(
     state, log, converged = maximize(problem)
     found = covariance(problem, state)
     reasons = [] if converged else [reason(Code.NOT_CONVERGED)]
+    variance = found.sandwich if errors is Errors.SANDWICH else found.information
+    if not converged:
+        variance = _without_infinite(variance, design.matrix @ state.coefficients)
     reasons += [] if found.known else [reason(Code.INFORMATION_SINGULAR)]
     return Fit(
         family,
@@ -117,11 +120,21 @@ def _likelihood(
         errors,
         design,
         state.coefficients,
-        found.sandwich if errors is Errors.SANDWICH else found.information,
+        variance,
         log,
         converged,
         tuple(reasons),
     )
+
+
+def _without_infinite(variance: Floats, odds: Floats) -> Floats:
+    """Not known in equations whose log odds run away, or in all if none seems to: near infinity
+    the likelihood is flat, and a finite error would be a fiction."""
+    running = np.abs(odds).max(axis=0) > FARTHEST / 2
+    if not running.any():
+        running[:] = True
+    unknown = np.tile(running, len(variance) // len(running))
+    return np.where(unknown[:, None] | unknown[None, :], np.nan, variance)
 
 
 def _from_root(root: Root, family: Family, design: DesignMatrix) -> Fit:

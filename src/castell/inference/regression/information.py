@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from castell.errors import QueryError
 from castell.inference.regression.logit import curvature, probabilities, slopes
@@ -22,6 +23,7 @@ from castell.inference.regression.maximum_likelihood import Problem, State
 from castell.inference.regression.views import View
 from castell.linear.operators import Floats
 
+Seen = NDArray[np.bool_]
 # Scores of all parameters and reports, as numbers.
 MOST_NUMBERS = 1 << 27
 
@@ -86,7 +88,7 @@ def covariance(problem: Problem, state: State) -> Covariance:
     return _without_nuisance(bread, scores, many)
 
 
-def _gains(problem: Problem, view: View, rest: Floats, tables: Floats, seen: Floats) -> Floats:
+def _gains(problem: Problem, view: View, rest: Floats, tables: Floats, seen: Seen) -> Floats:
     """How the chances of the reports change along some tables."""
     return np.array(
         [
@@ -96,7 +98,7 @@ def _gains(problem: Problem, view: View, rest: Floats, tables: Floats, seen: Flo
     )
 
 
-def _gains_of_others(problem: Problem, view: View, table: Floats, seen: Floats) -> Floats:
+def _gains_of_others(problem: Problem, view: View, table: Floats, seen: Seen) -> Floats:
     """The same along the distributions of other attributes, which sum to one for each of the held
     attributes' values."""
     shape = view.observed.shape
@@ -146,5 +148,5 @@ def _without_nuisance(bread: Floats, scores: list[tuple[Floats, Floats]], many: 
     if low <= 1e-12 * max(float(np.abs(efficient).max()), 1e-300):
         unknown = np.full((many, many), np.nan)
         return Covariance(unknown, unknown, known=False)
-    information = np.linalg.inv(efficient)
+    information: Floats = np.asarray(np.linalg.inv(efficient), dtype=np.float64)
     return Covariance(information, information @ meat @ information, known=True)
