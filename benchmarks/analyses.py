@@ -47,11 +47,11 @@ class Question:
 
 
 def run(quick: bool) -> dict[str, Any]:
-    repeats, few, n = (4, 2, 600) if quick else (200, 40, 3000)
+    repeats, few, n = (2, 1, 400) if quick else (200, 40, 3000)
     people, missing = _populations(quick)
     rows = []
     for one in people:
-        asked = list(_questions(one, 2 if quick else 6))
+        asked = list(_questions(one, 1 if quick else 6))
         for design, epsilon in (("independent", 2.0), ("independent", 5.0), ("cover", 4.0)):
             total = epsilon * len(one.schema.names) if design == "independent" else epsilon
             study = Study(one.schema, total, design, name=one.name)
@@ -82,7 +82,7 @@ def _by_question(covered: list[bool], asked: list[Question]) -> list[list[bool]]
 
 
 def _populations(quick: bool) -> tuple[list[Population], str]:
-    answers = health_survey(20_000 if quick else 200_000, seed=11)
+    answers = health_survey(5_000 if quick else 200_000, seed=11)
     found = [Population("generated", SCHEMA, encode(SCHEMA, answers), "generated people")]
     if quick:
         return found, ""
