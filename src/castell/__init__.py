@@ -17,13 +17,18 @@ from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
 from castell.planning.shuffled import Shuffled, shuffled
 from castell.reports.reports import Reports
+from castell.results.association import Association, TrendTest
+from castell.results.compare import compare
 from castell.results.conditional import Conditional
+from castell.results.conditional_table import ConditionalTable
 from castell.results.consistency import consistent
+from castell.results.contrast import Comparison, Contrast
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
 from castell.results.model import Model, estimate, fit
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
+from castell.results.regression import Regression, regress
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
@@ -31,11 +36,15 @@ from castell.study.study import Study
 __version__ = "0.1.0"
 
 __all__ = [
+    "Association",
     "Attribute",
     "CastellError",
     "Checked",
     "Code",
+    "Comparison",
     "Conditional",
+    "ConditionalTable",
+    "Contrast",
     "Design",
     "Difference",
     "JointEstimate",
@@ -47,11 +56,14 @@ __all__ = [
     "Probability",
     "Quantile",
     "Reason",
+    "Regression",
     "Reports",
     "Schema",
     "Shuffled",
     "Study",
+    "TrendTest",
     "Verdict",
+    "compare",
     "consistent",
     "estimate",
     "fit",
@@ -59,6 +71,7 @@ __all__ = [
     "methods_for",
     "plan_next",
     "randomize_file",
+    "regress",
     "scan_reports",
     "shuffled",
     "tabulate",

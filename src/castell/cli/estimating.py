@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from castell.counting.counts import Progress
 from castell.errors import OptionError
 from castell.estimators import methods, reads
 from castell.inference.method import KINDS
@@ -34,7 +35,7 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=f"Examples: {' | '.join(EXAMPLES)}")(estimate)
 
 
-def _methods_told() -> str:
+def methods_told() -> str:
     """The methods by what they read."""
     found = {kind: [m for m in methods() if kind in reads(m).kinds] for kind in KINDS}
     told = (f"of {KINDS[kind]}: {', '.join(able)}" for kind, able in found.items())
@@ -52,7 +53,7 @@ def estimate(
     engine: Annotated[
         str | None, typer.Option(help="What opens the reports, if a package adds it.")
     ] = None,
-    method: Annotated[str, typer.Option(help=_methods_told())] = DEFAULT_METHOD,
+    method: Annotated[str, typer.Option(help=methods_told())] = DEFAULT_METHOD,
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     where: Annotated[
@@ -108,8 +109,6 @@ def estimate(
     from castell.cli.number_asked import NumberAsked, check_format, columns_of
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
-    from castell.collector.places import resolve
-    from castell.counting import scan_reports
     from castell.results.model import fit
     from castell.results.table_file import table_bytes
 
@@ -124,14 +123,9 @@ def estimate(
     _check_output(output, TABLES)
     check_picture(plot)
     with progress_bar("counting", quiet=as_json) as tell:
-        counts: Any = scan_reports(resolve(reports), made, engine=engine, progress=tell)
-        if also:
-            counts = [
-                *(scan_reports(resolve(place), other) for other, place in other_studies(also)),
-                counts,
-            ]
-        model = fit(counts, method, **_options_of(option or []))
-        among = _query(given, made.schema, "--given") if given else None
+        counts = open_reports(made, reports, also, engine=engine, tell=tell)
+        model = fit(counts, method, **options_of(option or []))
+        among = query_from(given, made.schema, "--given") if given else None
         found: Any = (
             _ask(model, names, where, among, post, max_cells)
             if number is None
@@ -158,13 +152,32 @@ def estimate(
             typer.echo(f"wrote {path}")
 
 
-def other_studies(also: list[str]) -> list[tuple[Study, str]]:
+def open_reports(
+    study: Study,
+    reports: str,
+    also: list[str] | None,
+    *,
+    engine: str | None = None,
+    tell: Progress | None = None,
+) -> Any:
+    """Reports as `fit` takes them, those of other studies before them."""
+    from castell.collector.places import resolve
+    from castell.counting import scan_reports
+
+    counts = scan_reports(resolve(reports), study, engine=engine, progress=tell)
+    if not also:
+        return counts
+    earlier = [scan_reports(resolve(place), other) for other, place in other_studies(also)]
+    return [*earlier, counts]
+
+
+def other_studies(also: list[str], what: str = "--also") -> list[tuple[Study, str]]:
     """Studies and where their reports are."""
     found = []
     for given in also:
         study, mark, place = given.partition("=")
         if not mark or not study or not place:
-            raise OptionError(f"--also is {given!r}", "write --also old.toml=old.parquet")
+            raise OptionError(f"{what} is {given!r}", f"write {what} old.toml=old.parquet")
         found.append((Study.load(study), place))
     return found
 
@@ -215,10 +228,10 @@ def _ask(
 ) -> JointEstimate | Probability | Conditional:
     schema = model.study.schema
     if given:
-        asked = _query(where, schema, "--where") if where else names[0]
+        asked = query_from(where, schema, "--where") if where else names[0]
         return model.conditional(asked, given=given)
     if where:
-        return model.probability(_query(where, schema, "--where"))
+        return model.probability(query_from(where, schema, "--where"))
     return model.estimate(names, post=post, max_cells=max_cells)
 
 
@@ -255,7 +268,7 @@ def pairs_of(texts: list[str], what: str) -> dict[str, str]:
     return pairs
 
 
-def _query(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
+def query_from(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
     """Values by attribute: one as it stands, or several with commas between them.
 
     In a list, a comma inside a value is written with a backslash before it.
@@ -267,7 +280,7 @@ def _query(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
     return query
 
 
-def _options_of(texts: list[str]) -> dict[str, Any]:
+def options_of(texts: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, text in pairs_of(texts, "--option").items():
         try:

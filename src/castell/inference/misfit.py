@@ -105,8 +105,10 @@ def _test(
 ) -> Misfit | None:
     reports = sum(view.n for _, view in seen)
     possible = simplex(table)
-    whole, least = Table(tuple(names), possible), sqrt(LEAST_EXPECTED / reports)
-    contrasts = _contrasts({name: whole.project([name]).values for name in names}, least)
+    whole, least = Table(tuple(names), possible), np.array(sqrt(LEAST_EXPECTED / reports))
+    contrasts = tested_contrasts(
+        {name: whole.project([name]).values for name in names}, dict.fromkeys(names, least)
+    )
     ways = prod(len(c) + 1 for c in contrasts.values()) - sum(len(c) for c in contrasts.values())
     if not 1 < ways <= MOST_INTERACTIONS + 1:
         return None
@@ -115,26 +117,28 @@ def _test(
         if not view.has_small_inverses:
             return None
         gains = interactions(view, contrasts)
-        expected = _expected(view, possible)
+        expected = expected_reports(view, possible)
         # The model's expectation of each interaction.
         told = interactions(view, contrasts, identity=True) @ _in_parts(view, possible)
         mean = gains @ expected
         residual += weight * (gains @ view.frequencies().ravel() - told)
         covariance += weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean)) / view.n
-    statistic, rank = _wald(residual, covariance)
+    statistic, rank = wald(residual, covariance)
     if not rank:
         return None
     return Misfit(names, statistic, rank, tail(statistic, rank), 1)
 
 
-def _contrasts(margins: Mapping[str, Floats], least: float) -> dict[str, Floats]:
+def tested_contrasts(
+    margins: Mapping[str, Floats], least: Mapping[str, Floats]
+) -> dict[str, Floats]:
     """Centred indicators of groups of each attribute's values, of all groups but one.
 
-    Values are groups by themselves, rare ones put together. A pair of attributes with too many
-    values has its rarest put together until it can be tested; it is judged by margins alone, so the
-    test stays what it is.
+    Values are groups by themselves, those rarer than `least` put together. A pair of attributes
+    with too many values has its rarest put together until it can be tested; it is judged by margins
+    alone, so the test stays what it is.
     """
-    groups = {name: _groups(margin, least) for name, margin in margins.items()}
+    groups = {name: _groups(margin, least[name]) for name, margin in margins.items()}
     while len(groups) == 2 and prod(len(each) - 1 for each in groups.values()) > MOST_INTERACTIONS:
         widest = max(groups, key=lambda name: len(groups[name]))
         *larger, one, two = sorted(groups[widest], key=lambda g: -margins[widest][g].sum())
@@ -142,12 +146,13 @@ def _contrasts(margins: Mapping[str, Floats], least: float) -> dict[str, Floats]
     return {name: _centred(each, margins[name]) for name, each in groups.items()}
 
 
-def _groups(margin: Floats, least: float) -> list[Members]:
+def _groups(margin: Floats, least: Floats) -> list[Members]:
+    least = np.broadcast_to(least, margin.shape)
     large = np.flatnonzero(margin >= least)
     groups: list[Members] = [np.arange(len(margin)) == value for value in large]
     rest = margin < least
     if rest.any():
-        if margin[rest].sum() >= least:
+        if margin[rest].sum() >= least[rest].max():
             groups.append(rest)
         elif groups:
             smallest = int(np.argmin(margin[large]))
@@ -166,7 +171,7 @@ def _in_parts(view: Observed, table: Floats) -> Floats:
     return view.in_block_order(table).ravel()
 
 
-def _expected(view: Observed, table: Floats) -> Floats:
+def expected_reports(view: Observed, table: Floats) -> Floats:
     """How reports are distributed under a model.
 
     Where how some attributes are reported depends on others of their block, which the model's table
@@ -185,14 +190,14 @@ def interactions(
     A row is a product over attributes; through a channel of several it is one over their product.
     With `identity` it is what each answer adds.
     """
-    names = [name for part in view.parts for name in part.names]
+    held = [name for part in view.parts for name in part.names]
     inverses = [
         np.eye(part.lens.inverse.rows) if identity else part.lens.inverse.dense()
         for part in view.parts
     ]
     rows = []
-    for many in range(2, len(names) + 1):
-        for some in combinations(names, many):
+    for many in range(2, len(held) + 1):
+        for some in combinations(contrasts, many):
             if all(len(contrasts[name]) for name in some):
                 each = [
                     _kronecker(
@@ -202,8 +207,19 @@ def interactions(
                     @ inverse
                     for part, inverse in zip(view.parts, inverses, strict=True)
                 ]
-                rows.append(_kronecker(each))
+                rows.append(_in_order(_kronecker(each), some, held, contrasts))
     return np.concatenate(rows)
+
+
+def _in_order(
+    rows: Floats, some: Sequence[str], held: Sequence[str], contrasts: Mapping[str, Floats]
+) -> Floats:
+    """Products of contrasts in the order of some names, not in that of the blocks: blocks that hold
+    the same attributes may have them in any order."""
+    present = [name for name in held if name in some]
+    by_name = rows.reshape([len(contrasts[name]) for name in present] + [-1])
+    order = [present.index(name) for name in some]
+    return by_name.transpose([*order, len(present)]).reshape(rows.shape)
 
 
 def _kronecker(factors: Iterable[Floats]) -> Floats:
@@ -213,7 +229,7 @@ def _kronecker(factors: Iterable[Floats]) -> Floats:
     return product
 
 
-def _wald(residual: Floats, covariance: Floats) -> tuple[float, int]:
+def wald(residual: Floats, covariance: Floats) -> tuple[float, int]:
     """r' C^-1 r, and the rank of C: directions that cannot vary tell nothing."""
     scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
@@ -230,11 +246,10 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
     """
     seen = views(counts, names)
     reports = sum(view.n for _, view in seen)
-    least = sqrt(LEAST_EXPECTED / reports)
+    least = np.array(sqrt(LEAST_EXPECTED / reports))
     by_name = dict(zip(names, margins, strict=True))
-    contrasts = {
-        name: _orthonormal(each, by_name[name]) for name, each in _contrasts(by_name, least).items()
-    }
+    plain = tested_contrasts(by_name, dict.fromkeys(names, least))
+    contrasts = {name: orthonormal(each, by_name[name]) for name, each in plain.items()}
     ways = prod(len(c) for c in contrasts.values())
     small = all(view.has_small_inverses for _, view in seen)
     if not ways or not small:
@@ -243,14 +258,14 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
     apart = np.multiply.outer(margins[0], margins[1])
     for weight, view in seen:
         gains = interactions(view, contrasts)
-        expected = _expected(view, apart)
+        expected = expected_reports(view, apart)
         covariance += weight**2 * ((gains * expected) @ gains.T) / view.n
     precision = float((1.0 / np.maximum(np.linalg.eigvalsh(covariance), 1e-300)).sum())
     square = noncentrality(ways) * ways / precision
     return min(1.0, sqrt(square / min(len(c) for c in contrasts.values())))
 
 
-def _orthonormal(contrasts: Floats, margin: Floats) -> Floats:
+def orthonormal(contrasts: Floats, margin: Floats) -> Floats:
     """Contrasts with variance 1 and no covariance under a margin."""
     if not len(contrasts):
         return contrasts

@@ -176,7 +176,7 @@ class ModelIntervals:
         if not behind.together:
             return Shares(values, spread, covariances)
         direct = self.direct.shares(queries)
-        unbiased = Unbiased(direct.values, direct.covariances[0], direct.one_over_n)
+        unbiased = Unbiased(direct.values, direct.covariances[0], direct.one_over_n, direct.spread)
         both = Believed(spread, direct.values, direct.spread)
         return Shares(values, both, covariances, unbiased=unbiased)
 

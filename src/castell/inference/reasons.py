@@ -45,6 +45,9 @@ class Code(StrEnum):
     ONLY_PAIRS_CHECKED = "only_pairs_checked"
     MODEL_ERROR = "model_error"  # association
     ERRORS_UNKNOWN = "errors_unknown"
+    ASSOCIATION_UNCHECKED = "association_unchecked"
+    NOT_CONVERGED = "not_converged"
+    INFORMATION_SINGULAR = "information_singular"
     # What stood behind it.
     REPORTS = "reports"  # together, n
 
@@ -240,6 +243,17 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     Code.ERRORS_UNKNOWN: lambda _: (
         "the method states no errors, so nothing is known of how far this is off: the intervals "
         "are all that a share can be"
+    ),
+    Code.ASSOCIATION_UNCHECKED: lambda told: (
+        f"no report tells {_listed(told)} together: what is said of their association is the "
+        "model's alone, and there is no test"
+    ),
+    Code.NOT_CONVERGED: lambda _: (
+        "the search did not arrive: a coefficient may be infinite (the covariates tell the outcome "
+        "of some values for sure), or the reports do not tell it"
+    ),
+    Code.INFORMATION_SINGULAR: lambda _: (
+        "the reports do not tell all coefficients apart, so their errors are not known"
     ),
     Code.REPORTS: _reports,
 }

@@ -38,12 +38,13 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Unbiased:
-    """Unbiased estimates of the same shares, their covariance, and one over the number of
-    reports behind them."""
+    """Unbiased estimates of the same shares, their covariance, one over the number of reports
+    behind them, and the spread of each."""
 
     values: Floats
     covariance: Floats
     one_over_n: float = 0.0
+    spread: Spread | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +74,9 @@ class Shares:
         kept = np.outer(~sure, ~sure)
         other = self.unbiased
         if other is not None:
-            values = np.where(sure, 0.0, other.values)
-            other = replace(other, values=values, covariance=other.covariance * kept)
+            spread = None if other.spread is None else known_zeros(other.spread, sure)
+            values, covariance = np.where(sure, 0.0, other.values), other.covariance * kept
+            other = replace(other, values=values, covariance=covariance, spread=spread)
         return replace(
             self,
             values=np.where(sure, 0.0, self.values),

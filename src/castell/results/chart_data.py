@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from castell.linear.operators import Floats
 from castell.results.joint_protocol import LabelledTable
+from castell.results.provenance import Source
 from castell.results.summary import INSECURE
 from castell.results.text_lines import join_values
 
@@ -104,6 +105,12 @@ def lines_below(joint: LabelledTable) -> tuple[str, ...]:
     """What stands below a chart's title: how it was made, of how many reports."""
     made = f"{joint.method}, {joint.post}; n = {joint.n:,}; epsilon = {joint.epsilon:.3g} in all"
     return (made,) if joint.secure else (made, INSECURE)
+
+
+def lines_of(source: Source) -> tuple[str, ...]:
+    """The same for shares that are no joint table."""
+    made = f"{source.method}; n = {source.n:,}; epsilon = {source.epsilon:.3g} in all"
+    return (made,) if source.secure else (made, INSECURE)
 
 
 def _record(values: tuple[str, ...], numbers: list[float]) -> dict[str, Any]:

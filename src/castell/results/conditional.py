@@ -18,6 +18,7 @@ from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
+from castell.results.chart_data import ChartData, lines_of
 from castell.results.html import shares_html
 from castell.results.provenance import Labels, Source, describe_values, listed
 from castell.results.summary import number, percent, warned
@@ -132,6 +133,23 @@ class Conditional:
             for value, share, error, least, most in rows
         ]
         return "\n".join([*lines, *warned(self.secure, self.notes)])
+
+    def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
+        """Bars of the shares with their intervals (extra `plot`)."""
+        from castell.results.bars import bars
+        from castell.results.canvas import USUAL_ROOM, load_altair, paint
+
+        load_altair()
+        low, high = self.conf_int(level)
+        data = ChartData(
+            (self.asked,),
+            (self.values,),
+            np.stack([self.probabilities, self.standard_errors, low, high]),
+            lines_of(self.source),
+            level,
+            f"those with {describe_values(self.given)}",
+        )
+        return paint(bars(data, USUAL_ROOM), data, title or f"Estimated {self.title}")
 
     def __array__(
         self, dtype: DTypeLike | None = None, *, copy: bool | None = None

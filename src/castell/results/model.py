@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, overload
 
 import numpy as np
 
@@ -17,26 +17,30 @@ from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import QueryError, ReportError
 from castell.estimators import Method, fit_counts, name_of
-from castell.inference.declared_zeros import contradictions
-from castell.inference.inversion import Query, names_of
+from castell.inference.inversion import names_of
 from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
 from castell.inference.postprocess import step
-from castell.inference.reasons import Code, Reason, reason
+from castell.inference.scores import Scores
 from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
+from castell.results.answering import reasons_of
+from castell.results.association import Association, TrendTest
+from castell.results.associations import association_of, trend_of
+from castell.results.compare import compare_groups
 from castell.results.conditional import Conditional
+from castell.results.conditional_table import ConditionalTable
+from castell.results.contrast import Comparison, Contrast
 from castell.results.joint import JointEstimate
 from castell.results.number_questions import NumberQuestions
 from castell.results.probability import Difference, Probability
-from castell.results.provenance import Labels, Source, describe_values
+from castell.results.provenance import Source, describe_values
+from castell.results.questions import Values, is_everybody, labels_of, query_of, refuse_both
 from castell.results.sampling import sample_codes
 from castell.study.html import attribute_table
 from castell.study.study import Study
-
-Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +108,7 @@ class Model(NumberQuestions):
             secure=self.counts.secure,
             checked=behind.checked,
             test=partial(self._test, order, solution.probabilities),
-            reasons=self._reasons(solution.reasons, behind),
+            reasons=reasons_of(self.counts, solution.reasons, behind),
             backend=self.counts.backend,
             earlier=self.earlier,
         )
@@ -122,9 +126,9 @@ class Model(NumberQuestions):
         """
         if query and set(query) & set(values):
             raise QueryError("an attribute was asked for twice", "name each once")
-        where = self._labels({**(query or {}), **values})
-        asked = self._query(where)
-        if self._is_everybody(asked):
+        where = labels_of(self.study.schema, {**(query or {}), **values})
+        asked = query_of(self.study.schema, where)
+        if is_everybody(self.study.schema, asked):
             return Probability.certain(where, self.source)
         found = self.fitted.shares([asked])
         behind = self.support(tuple(asked))
@@ -135,37 +139,47 @@ class Model(NumberQuestions):
             source=self.source,
             checked=behind.checked,
             spread=found.spread,
-            reasons=self._reasons(found.reasons, behind),
+            reasons=reasons_of(self.counts, found.reasons, behind),
         )
 
     def difference(self, one: Values, other: Values) -> Difference:
         """How much larger one share is than another: `difference({"a": "yes"}, {"b": "yes"})`."""
-        labels = self._labels(one), self._labels(other)
-        queries = [self._query(each) for each in labels]
+        labels = labels_of(self.study.schema, one), labels_of(self.study.schema, other)
+        queries = [query_of(self.study.schema, each) for each in labels]
         found = self.fitted.shares(queries)
         behind = self.support(names_of(queries))
-        told = found.because(*self._reasons(found.reasons, behind))
+        told = found.because(*reasons_of(self.counts, found.reasons, behind))
         return Difference.of(told, *labels, self.source, behind.checked)
 
-    def conditional(self, asked: Values | str, *, given: Values) -> Conditional:
+    @overload
+    def conditional(self, asked: str, *, given: str) -> ConditionalTable: ...
+
+    @overload
+    def conditional(self, asked: Values | str, *, given: Values) -> Conditional: ...
+
+    def conditional(
+        self, asked: Values | str, *, given: Values | str
+    ) -> Conditional | ConditionalTable:
         """The shares of some values among those with others.
 
         `conditional("health", given={"smokes": "now"})` is the distribution of an attribute,
-        `conditional({"health": ["poor", "fair"]}, given=...)` a single share.
+        `conditional({"health": ["poor", "fair"]}, given=...)` a single share, and
+        `conditional("health", given="smokes")` a table of row percentages: the distribution of
+        health among those with each value of smokes.
         """
-        group = self._labels(given)
-        among = self._query(group)
-        where = None if isinstance(asked, str) else self._labels(asked)
-        if where is None:
-            (attribute,) = self.study.schema.select(cast(str, asked))
+        if isinstance(given, str):
+            return self._rows(asked, given)
+        group = labels_of(self.study.schema, given)
+        among = query_of(self.study.schema, group)
+        where = None if isinstance(asked, str) else labels_of(self.study.schema, asked)
+        if isinstance(asked, str) or where is None:
+            (attribute,) = self.study.schema.select(asked)
             labels = attribute.values
-            queries = [self._query({attribute.name: (value,)}) for value in labels]
+            queries = [query_of(self.study.schema, {attribute.name: (value,)}) for value in labels]
         else:
             labels = (describe_values(where),)
-            queries = [self._query(where)]
-        for name in queries[0]:
-            if name in among:
-                raise QueryError(f"{name!r} is asked for and given", "leave it out of one of them")
+            queries = [query_of(self.study.schema, where)]
+        refuse_both(queries[0], among)
         found = [self.fitted.shares([{**query, **among}, among]) for query in queries]
         behind = self.support((*queries[0], *among))
         return Conditional(
@@ -176,9 +190,52 @@ class Model(NumberQuestions):
             shares=tuple(found),
             source=self.source,
             checked=behind.checked,
-            reasons=self._reasons(found[0].reasons, behind),
+            reasons=reasons_of(self.counts, found[0].reasons, behind),
             backend=self.counts.backend,
         )
+
+    def _rows(self, asked: Values | str, given: str) -> ConditionalTable:
+        if not isinstance(asked, str):
+            raise QueryError("a table is of two attributes", 'ask for one, as in "health"')
+        column, row = self.study.schema.select(asked)[0], self.study.schema.select(given)[0]
+        rows = tuple(self.conditional(asked, given={given: value}) for value in row.values)
+        return ConditionalTable(
+            asked=column,
+            given=row,
+            rows=rows,
+            source=self.source,
+            checked=rows[0].checked,
+            reasons=rows[0].reasons,
+            backend=self.counts.backend,
+        )
+
+    def compare(self, asked: Values, *, given: Values, versus: Values) -> Comparison:
+        """An answer in two groups: its share in each, difference, relative risk and odds ratio.
+
+        `compare({"health": "poor"}, given={"smokes": "now"}, versus={"smokes": "never"})`. Two
+        waves or studies are compared by `castell.compare`.
+        """
+        return compare_groups(self, asked, given, versus)
+
+    def odds_ratio(self, asked: Values, *, given: Values, versus: Values) -> Contrast:
+        """The odds of an answer in one group over those in another."""
+        return self.compare(asked, given=given, versus=versus).odds_ratio
+
+    def relative_risk(self, asked: Values, *, given: Values, versus: Values) -> Contrast:
+        """The share of an answer in one group over that in another."""
+        return self.compare(asked, given=given, versus=versus).relative_risk
+
+    def association(self, one: str, two: str) -> Association:
+        """Cramer's V of two attributes with its interval, and the test of their independence."""
+        return association_of(self, one, two)
+
+    def trend(self, one: str, two: str, *, scores: Scores | None = None) -> TrendTest:
+        """Whether one ordered attribute rises or falls with another: the correlation of scores.
+
+        Scores are 0, 1, 2, ... in the order of the values, or as given: `scores={"age": [24, 37,
+        52, 70]}`.
+        """
+        return trend_of(self, one, two, scores)
 
     def sample(
         self,
@@ -210,43 +267,6 @@ class Model(NumberQuestions):
         }
         orders = {a.name: a.values for a in attributes if a.ordered}
         return frame_of(columns, backend or self.counts.backend, orders)
-
-    def _reasons(self, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
-        """Why an answer is as it is: what speaks against it first, what stands behind it last."""
-        return (*contradictions(self.counts, behind.names), *made, _behind(behind))
-
-    def _labels(self, asked: Values) -> Labels:
-        """The values asked for, as the schema writes them."""
-        found: dict[str, tuple[str, ...]] = {}
-        for attribute in self.study.schema.select(asked):
-            given = _values_of(asked[attribute.name])
-            if not given:
-                raise QueryError(f"no value of {attribute.name!r} counts", "name at least one")
-            texts = (attribute.values[attribute.code(value)] for value in given)
-            found[attribute.name] = tuple(dict.fromkeys(texts))
-        return found
-
-    def _query(self, labels: Labels) -> Query:
-        """The codes of values that count."""
-        codes: dict[str, Any] = {}
-        for name, texts in labels.items():
-            found = sorted(self.study.schema[name].code(text) for text in texts)
-            codes[name] = np.array(found, dtype=np.intp)
-        # Attributes of which every value counts ask for nothing.
-        narrow = {a: c for a, c in codes.items() if len(c) < self.study.schema[a].size}
-        return narrow or codes
-
-    def _is_everybody(self, query: Query) -> bool:
-        return all(len(codes) == self.study.schema[a].size for a, codes in query.items())
-
-
-def _behind(found: Support) -> Reason:
-    return reason(Code.REPORTS, *found.names, together=found.together, n=found.n)
-
-
-def _values_of(asked: Any) -> list[Any]:
-    """The values that count: one, or a collection of them."""
-    return list(asked) if isinstance(asked, (list, tuple, set, frozenset)) else [asked]
 
 
 DEFAULT_METHOD = "auto"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,24 @@ import numpy as np
 from castell.errors import QueryError
 from castell.inference.inversion import Query
 from castell.inference.method import Fitted
-from castell.inference.reasons import Reason
 from castell.inference.score_ratio import ScoreRatio
 from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.results.answered import Answered
+from castell.results.answering import reasons_of
 from castell.results.mean import Mean
 from castell.results.provenance import Labels, Source
 from castell.results.quantile import Quantile
+from castell.results.questions import Values, labels_of, query_of
 from castell.results.score_scale import ScoreScale, numbers_of
 from castell.study.declining import answered_codes
 from castell.study.scales import Points
 from castell.study.schema import Attribute
 from castell.study.study import Study
 
-Values = Mapping[str, Any]
-
 
 class NumberQuestions(ABC):
-    """The part of a model that answers them; the model says how it labels and queries."""
+    """The part of a model that answers them."""
 
     fitted: Fitted
 
@@ -43,15 +42,6 @@ class NumberQuestions(ABC):
 
     @abstractmethod
     def support(self, names: Any) -> Support: ...
-
-    @abstractmethod
-    def _labels(self, asked: Values) -> Labels: ...
-
-    @abstractmethod
-    def _query(self, labels: Labels) -> Query: ...
-
-    @abstractmethod
-    def _reasons(self, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]: ...
 
     def mean(
         self, name: str, *, given: Values | None = None, range: Sequence[object] | None = None
@@ -75,7 +65,7 @@ class NumberQuestions(ABC):
             group,
             source=self.source,
             checked=behind.checked,
-            reasons=self._reasons(found.reasons, behind),
+            reasons=reasons_of(self.fitted.counts, found.reasons, behind),
         )
 
     def quantile(self, name: str, q: float = 0.5, *, given: Values | None = None) -> Quantile:
@@ -115,7 +105,7 @@ class NumberQuestions(ABC):
             ends=ends,
             source=self.source,
             checked=behind.checked,
-            reasons=self._reasons(reasons, behind),
+            reasons=reasons_of(self.fitted.counts, reasons, behind),
         )
 
     def answered(self, name: str) -> Answered:
@@ -147,18 +137,18 @@ class NumberQuestions(ABC):
             shares=tuple(found),
             source=self.source,
             checked=behind.checked,
-            reasons=self._reasons(found[0].reasons, behind),
+            reasons=reasons_of(self.fitted.counts, found[0].reasons, behind),
             backend=self.fitted.counts.backend,
             most=most,
         )
 
     def _group(self, name: str, given: Values | None) -> tuple[Attribute, Labels, Query]:
         (attribute,) = self.study.schema.select(name)
-        group = self._labels(given) if given else {}
+        group = labels_of(self.study.schema, given) if given else {}
         if name in group:
             raise QueryError(f"{name!r} is asked for and given", "leave it out of one of them")
         narrow = {a: v for a, v in group.items() if len(v) < self.study.schema[a].size}
-        return attribute, group, self._query(narrow) if narrow else {}
+        return attribute, group, query_of(self.study.schema, narrow) if narrow else {}
 
 
 _range = range  # `range` is an argument above

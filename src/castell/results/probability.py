@@ -62,6 +62,14 @@ class OneNumber(ABC):
         ]
         return "\n".join([*lines, *warned(self.secure, self.notes)])
 
+    def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
+        """The number and its interval (extra `plot`)."""
+        from castell.results.interval_chart import IntervalRow, interval_chart
+
+        row = IntervalRow("", self.value, *self.conf_int(level))
+        name = title or self.title[0].upper() + self.title[1:]
+        return interval_chart([row], name, self.source, null=0.0)
+
     def _numbers(self, level: float) -> dict[str, Any]:
         """The entries of `to_dict` that shares and differences have in common."""
         low, high = self.conf_int(level)

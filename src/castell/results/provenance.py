@@ -35,6 +35,14 @@ class Source:
         """What a respondent spends in all, at most: each took part in one study."""
         return max(study.epsilon for study in self.studies)
 
+    def joined(self, other: Source) -> Source:
+        """Of a result from the reports of two models; the other's study counts as the later."""
+        method = self.method if self.method == other.method else f"{self.method}, {other.method}"
+        earlier = (*self.studies, *other.earlier)
+        several = tuple(dict.fromkeys(study for study in earlier if study != other.study))
+        secure = self.secure and other.secure
+        return Source(other.study, method, self.n + other.n, secure, several)
+
     def to_dict(self) -> dict[str, Any]:
         """The entries that every result has in common."""
         several = {"digests": [study.digest for study in self.studies]} if self.earlier else {}

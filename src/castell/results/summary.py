@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from collections.abc import Sequence
+from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,14 +60,7 @@ def _table(joint: LabelledTable, level: float, most: int) -> list[str]:
                 f"[{numbers[2]:8.4f}, {numbers[3]:8.4f}]",
             ]
         )
-    widths = [max(len(line[k]) for line in lines) for k in range(len(titles))]
-    text = [
-        "  ".join(
-            word.ljust(width) if k < len(labels) else word.rjust(width)
-            for k, (word, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    ]
+    text = aligned(lines, len(labels))
     rule = "-" * max(len(line) for line in text)
     return [rule, text[0], rule, *text[1:], rule]
 
@@ -116,3 +110,37 @@ def number(value: float) -> str:
     ('0.2500', 'not known')
     """
     return f"{value:.4f}" if isfinite(value) else "not known"
+
+
+def end(value: float) -> str:
+    """An end of an interval, which may be infinite.
+
+    >>> end(0.25), end(float("inf"))
+    ('0.2500', 'infinite')
+    """
+    return "infinite" if value == inf else number(value)
+
+
+def span(low: float, high: float) -> str:
+    """An interval.
+
+    >>> span(0.25, 1.0)
+    '[0.2500, 1.0000]'
+    """
+    return f"[{end(low)}, {end(high)}]"
+
+
+def aligned(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
+    """Lines of a table: the first `words` columns to the left, numbers to the right.
+
+    >>> aligned([["", "x"], ["one", "1"]])
+    ['     x', 'one  1']
+    """
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return [
+        "  ".join(
+            word.ljust(width) if k < words else word.rjust(width)
+            for k, (word, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,224 @@
+"""How strongly two attributes are associated: Cramer's V, a test of independence, a trend test.
+
+All of it is read off the reports through their inverse channels; no model is involved. With u_i and
+v_j contrasts of the two attributes, orthonormal under their margins, the interactions
+s_ij = E u_i(x) v_j(y) have phi^2 = sum s_ij^2, and V^2 = phi^2 / min(rows - 1, columns - 1). Under
+independence the estimated s has mean 0 and a covariance C that follows from margins and channels:
+
+    chi-square = s' C^- s, with as many degrees of freedom as interactions; Pearson's without noise,
+    phi^2      = s's - tr C is free of the bias that noise and sampling cause (Bergsma 2013),
+    variance   = 2 tr C^2 + k phi^2, with k from the influence function of phi^2,
+
+and the interval holds all phi^2 that the estimate is not further from than z times that error, as
+Wilson's does. For the test, values too rare for the normal approximation are put together.
+
+For ordered attributes with scores, standardised under the margins, s is the correlation of the
+scores, and s^2 / C the test of Cochran and Armitage, or of linear-by-linear association.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from castell.counting import Counts, studies_of
+from castell.inference.chisquare import tail
+from castell.inference.intervals import quantile
+from castell.inference.inversion import Observed
+from castell.inference.misfit import (
+    LEAST_EXPECTED,
+    expected_reports,
+    interactions,
+    orthonormal,
+    tested_contrasts,
+    wald,
+)
+from castell.inference.postprocess import simplex
+from castell.inference.products import product_model
+from castell.inference.support import support, views
+from castell.inference.unbiased_means import means_of
+from castell.linear.operators import Floats
+
+Pair = tuple[str, str]
+# The influence function is that of a phi^2 of at least this part of what was observed.
+_LEAST_PART = 0.05
+# A value's share is told from 0 if it is so many standard errors from it.
+_SURE = 4.0
+
+
+@dataclass(frozen=True)
+class Independence:
+    """The test of independence, and phi^2 with what its interval needs."""
+
+    statistic: float
+    freedom: int
+    p: float
+    square: float  # phi^2 without its bias; may be below 0
+    scale: float  # what phi^2 can be at most
+    at_zero: float  # the variance of the estimate where phi^2 = 0
+    slope: float  # by how much it grows with phi^2
+    grouped: tuple[str, ...]  # attributes of which V has rare values put together
+
+    @property
+    def v(self) -> float:
+        """Cramer's V."""
+        return sqrt(min(max(self.square / self.scale, 0.0), 1.0))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Of V: (square - t)^2 <= z^2 (at_zero + slope t), solved for t = phi^2.
+
+        It holds 0 wherever the test does not reject independence.
+        """
+        z = quantile(level)
+        middle = self.square + z * z * self.slope / 2
+        inside = middle**2 - self.square**2 + z * z * self.at_zero
+        reach = sqrt(max(inside, 0.0))
+        low, high = (
+            sqrt(min(max(end / self.scale, 0.0), 1.0)) for end in (middle - reach, middle + reach)
+        )
+        return min(low, self.v) if self.p < 1.0 - level else 0.0, max(high, self.v)
+
+
+def is_testable(counts: Counts, names: Sequence[str]) -> bool:
+    """Whether some reports hold both attributes and can be taken back out."""
+    blocks = [block for study in studies_of(counts) for block in study.design.blocks]
+    return all(block.channel.has_matrix for block in blocks) and bool(
+        support(counts, names).together
+    )
+
+
+def margins_of(counts: Counts, names: Sequence[str]) -> list[Floats]:
+    """The unbiased margins, as near to them as shares can be."""
+    return [margin for margin, _ in _margins(counts, names)]
+
+
+def _margins(counts: Counts, names: Sequence[str]) -> list[tuple[Floats, Floats]]:
+    """The margins and the standard errors of their shares."""
+    fitted = product_model(counts, [(name,) for name in names], "population")
+    solved = [(name, fitted.joint((name,), None)) for name in names]
+    return [(simplex(one.probabilities), one.spread((name,)).errors) for name, one in solved]
+
+
+def independence(counts: Counts, names: Pair) -> Independence | None:
+    """Test a pair; None where an attribute has no two values that are common enough.
+
+    The test puts values together that are too rare for its normal approximation, V only those whose
+    own share is hardly told from 0: it is an average over all values, weighted by one over it.
+    """
+    seen = views(counts, names)
+    if not all(view.has_small_inverses for _, view in seen):
+        return None
+    reports = sum(view.n for _, view in seen)
+    margins, errors = zip(*_margins(counts, names), strict=True)
+    by_name = dict(zip(names, margins, strict=True))
+    rare = np.array(sqrt(LEAST_EXPECTED / reports))
+    unsure = {
+        name: np.maximum(_SURE * error, LEAST_EXPECTED / reports)
+        for name, error in zip(names, errors, strict=True)
+    }
+    tested = tested_contrasts(by_name, dict.fromkeys(names, rare))
+    told = tested_contrasts(by_name, unsure)
+    if not all(len(each) for each in (*tested.values(), *told.values())):
+        return None
+    s, null, _ = _interactions(seen, _orthonormal(tested, by_name), margins)
+    statistic, rank = wald(s, null)
+    contrasts = _orthonormal(told, by_name)
+    s, _, exact = _interactions(seen, contrasts, margins)
+    square, bias = float(s @ s), float(np.trace(exact))
+    kept = sqrt(max(square - bias, _LEAST_PART * square) / max(square, 1e-300))
+    slope = _influence(seen, contrasts, margins, kept * s, names) / max(kept**2 * square, 1e-300)
+    fewest = min(len(each) for each in contrasts.values())
+    return Independence(
+        statistic,
+        rank,
+        tail(statistic, rank),
+        square - bias,
+        fewest - (fewest**2 / (reports - 1) if reports > 1 else 0.0),
+        2.0 * float((exact**2).sum()),
+        slope,
+        tuple(n for n, m in by_name.items() if len(told[n]) + 1 < len(m)),
+    )
+
+
+def _orthonormal(contrasts: dict[str, Floats], margins: dict[str, Floats]) -> dict[str, Floats]:
+    return {name: orthonormal(each, margins[name]) for name, each in contrasts.items()}
+
+
+def _interactions(
+    seen: Sequence[tuple[float, Observed]], contrasts: dict[str, Floats], margins: Sequence[Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """The interactions, their covariance under independence, and the same with divisor n - 1."""
+    ways = int(np.prod([len(each) for each in contrasts.values()]))
+    s, null, exact = np.zeros(ways), np.zeros((ways, ways)), np.zeros((ways, ways))
+    apart = np.multiply.outer(*margins)
+    for weight, view in seen:
+        gains = interactions(view, contrasts)
+        expected = expected_reports(view, apart)
+        mean = gains @ expected
+        s += weight * (gains @ view.frequencies().ravel())
+        square = weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean))
+        null += square / view.n
+        exact += square / max(view.n - 1, 1)
+    return s, null, exact
+
+
+def _influence(
+    seen: Sequence[tuple[float, Observed]],
+    contrasts: dict[str, Floats],
+    margins: Sequence[Floats],
+    s: Floats,
+    names: Pair,
+) -> float:
+    """The variance of phi^2 to first order, at interactions s: that of the mean of
+    2 rho(x, y) - sum_y m(y) rho^2 - sum_x m(x) rho^2, with rho = 1 + sum s u v."""
+    u, v = (contrasts[name] for name in names)
+    rho = 1.0 + u.T @ s.reshape(len(u), len(v)) @ v
+    rows, columns = rho**2 @ margins[1], margins[0] @ rho**2
+    return _variance(seen, 2.0 * rho - rows[:, None] - columns[None, :])
+
+
+def _variance(seen: Sequence[tuple[float, Observed]], function: Floats) -> float:
+    """Of the mean of a function of both answers."""
+    each = (w**2 * float(means_of(view, function[None]).covariance[0, 0]) for w, view in seen)
+    return max(sum(each), 0.0)
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The correlation of two attributes' scores, its error, and the test that it is 0."""
+
+    correlation: float
+    error: float
+    z: float
+
+    @property
+    def p(self) -> float:
+        return tail(self.z**2, 1)
+
+
+def trend(counts: Counts, names: Pair, scores: Sequence[Floats]) -> Trend | None:
+    """None where all respondents seem to have one and the same score."""
+    seen, margins = views(counts, names), margins_of(counts, names)
+    standard = []
+    for score, margin in zip(scores, margins, strict=True):
+        centred = score - margin @ score
+        variance = float(margin @ centred**2)
+        if variance <= 0.0:
+            return None
+        standard.append(centred / sqrt(variance))
+    both, apart = np.multiply.outer(*standard), np.multiply.outer(*margins)
+    correlation = null = 0.0
+    for weight, view in seen:
+        contrasts = dict(zip(names, (one[None] for one in standard), strict=True))
+        gains = interactions(view, contrasts)
+        expected = expected_reports(view, apart)
+        correlation += weight * float((gains @ view.frequencies().ravel())[0])
+        # Given the margins, the variance under independence has n - 1 (Mantel 1963).
+        null += weight**2 * float((gains**2 @ expected)[0]) / max(view.n - 1, 1)
+    u, v = standard
+    function = both - correlation * (u[:, None] ** 2 + v[None, :] ** 2) / 2
+    error = sqrt(_variance(seen, function))
+    return Trend(correlation, error, correlation / sqrt(max(null, 1e-300)))

@@ -1,0 +1,177 @@
+"""Fitting a formula to reports: which family, which method, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import nan
+from typing import TypeVar
+
+import numpy as np
+
+from castell.counting import Counts
+from castell.errors import OptionError, QueryError
+from castell.inference.reasons import Code, Reason, reason
+from castell.inference.regression.corrected_scores import (
+    Root,
+    linear_root,
+    logit_root,
+    refuse_no_root,
+)
+from castell.inference.regression.design_matrix import DesignMatrix, design_matrix, numbers_of
+from castell.inference.regression.formula import Formula
+from castell.inference.regression.information import check_size, covariance
+from castell.inference.regression.maximum_likelihood import FARTHEST, Problem, maximize
+from castell.inference.regression.views import views_of
+from castell.inference.scores import Scores
+from castell.linear.operators import Floats
+from castell.linear.table import Table
+from castell.study.schema import Attribute
+
+T = TypeVar("T", bound=StrEnum)
+
+
+class Family(StrEnum):
+    """How the outcome depends on the covariates."""
+
+    LOGISTIC = "logistic"
+    MULTINOMIAL = "multinomial"
+    LINEAR = "linear"
+
+
+class FitMethod(StrEnum):
+    """How the coefficients are found."""
+
+    LIKELIHOOD = "likelihood"
+    CORRECTED = "corrected"
+
+
+class Errors(StrEnum):
+    """How far they may be off."""
+
+    SANDWICH = "sandwich"
+    INFORMATION = "information"
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Coefficients by column of the design and equation, and their covariance in that order."""
+
+    family: Family
+    method: FitMethod
+    errors: Errors
+    design: DesignMatrix
+    coefficients: Floats
+    covariance: Floats
+    log_likelihood: float
+    converged: bool
+    reasons: tuple[Reason, ...] = ()
+
+
+def fit_formula(
+    counts: Counts,
+    formula: Formula,
+    family: str | None,
+    method: str | None,
+    errors: str,
+    scores: Scores | None,
+) -> Fit:
+    """The regression of a formula, through the channels of the reports."""
+    schema = counts.study.schema
+    (outcome,) = schema.select(formula.outcome)
+    design = design_matrix(schema, formula, scores)
+    numbers = numbers_of(outcome, "", (scores or {}).get(outcome.name))
+    chosen = _family(outcome, numbers, family)
+    way = _one_of(FitMethod, method, "method") if method is not None else _usual(chosen)
+    how = _one_of(Errors, errors, "errors")
+    if way is FitMethod.CORRECTED and how is not Errors.SANDWICH:
+        raise OptionError("corrected scores have no information", "leave out errors")
+    if chosen is Family.LINEAR:
+        if way is FitMethod.LIKELIHOOD:
+            raise OptionError(
+                "least squares is no likelihood of reports", "leave out method, or use a logit"
+            )
+        numbers = numbers_of(outcome, "score") if numbers is None else numbers
+        root = linear_root(counts, design, Table((outcome.name,), np.asarray(numbers)))
+        return _from_root(root, chosen, design)
+    if way is FitMethod.CORRECTED:
+        root = logit_root(counts, design, outcome.name, outcome.size)
+        return _from_root(root, chosen, design)
+    return _likelihood(counts, design, outcome, chosen, how)
+
+
+def _likelihood(
+    counts: Counts, design: DesignMatrix, outcome: Attribute, family: Family, errors: Errors
+) -> Fit:
+    names = (*design.covariates, outcome.name)
+    shape = (*design.sizes, outcome.size)
+    problem = Problem(tuple(views_of(counts, names)), names, shape, design.matrix)
+    check_size(problem)
+    state, log, converged = maximize(problem)
+    found = covariance(problem, state)
+    reasons = [] if converged else [reason(Code.NOT_CONVERGED)]
+    variance = found.sandwich if errors is Errors.SANDWICH else found.information
+    if not converged:
+        variance = _without_infinite(variance, design.matrix @ state.coefficients)
+    reasons += [] if found.known else [reason(Code.INFORMATION_SINGULAR)]
+    return Fit(
+        family,
+        FitMethod.LIKELIHOOD,
+        errors,
+        design,
+        state.coefficients,
+        variance,
+        log,
+        converged,
+        tuple(reasons),
+    )
+
+
+def _without_infinite(variance: Floats, odds: Floats) -> Floats:
+    """Not known in equations whose log odds run away, or in all if none seems to: near infinity
+    the likelihood is flat, and a finite error would be a fiction."""
+    running = np.abs(odds).max(axis=0) > FARTHEST / 2
+    if not running.any():
+        running[:] = True
+    unknown = np.tile(running, len(variance) // len(running))
+    return np.where(unknown[:, None] | unknown[None, :], np.nan, variance)
+
+
+def _from_root(root: Root, family: Family, design: DesignMatrix) -> Fit:
+    refuse_no_root(root)
+    return Fit(
+        family,
+        FitMethod.CORRECTED,
+        Errors.SANDWICH,
+        design,
+        root.coefficients,
+        root.covariance,
+        nan,
+        True,
+    )
+
+
+def _usual(family: Family) -> FitMethod:
+    return FitMethod.CORRECTED if family is Family.LINEAR else FitMethod.LIKELIHOOD
+
+
+def _family(outcome: Attribute, numbers: Floats | None, asked: str | None) -> Family:
+    if asked is None:
+        if outcome.size == 2:
+            return Family.LOGISTIC
+        return Family.MULTINOMIAL if numbers is None else Family.LINEAR
+    family = _one_of(Family, asked, "family")
+    if family is Family.LOGISTIC and outcome.size != 2:
+        raise QueryError(
+            f"{outcome.name!r} has {outcome.size} values, and a logistic regression is of two",
+            "use family='multinomial', or 'linear' with scores",
+        )
+    return family
+
+
+def _one_of(kind: type[T], asked: str, what: str) -> T:
+    try:
+        return kind(asked)
+    except ValueError:
+        names = " or ".join(repr(each.value) for each in kind)
+        raise OptionError(f"{what} is {asked!r}", f"give {names}") from None

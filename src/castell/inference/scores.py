@@ -1,0 +1,37 @@
+"""Numbers for the values of an attribute: as given, or their places in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from castell.errors import QueryError
+from castell.linear.operators import Floats
+from castell.study.schema import Attribute
+
+# A number for each value, by attribute.
+Scores = Mapping[str, Sequence[float]]
+
+
+def scores_of(attribute: Attribute, given: Sequence[float] | None) -> Floats:
+    """As given, or 0, 1, 2, ... in the order of the values."""
+    if given is None:
+        return np.arange(attribute.size, dtype=np.float64)
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (attribute.size,) or not np.isfinite(found).all():
+        raise QueryError(
+            f"the scores of {attribute.name!r} are {given!r}",
+            f"give a number for each of its {attribute.size} values, in their order",
+        )
+    return found
+
+
+def refuse_other_scores(scores: Scores, names: Sequence[str]) -> None:
+    """Scores of attributes that are not asked for are a slip."""
+    for name in scores:
+        if name not in names:
+            raise QueryError(f"there are scores of {name!r}", f"give those of {', '.join(names)}")

@@ -1,0 +1,128 @@
+"""The verbs compare, test and regress, as a user types them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import castell
+from castell import Study
+from castell.cli.study_file import to_toml
+from castell.population import SCHEMA, health_survey
+from tests.cli.test_app import Shell
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    return Shell(capsys, monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    text = to_toml(SCHEMA, name="health", epsilon=12.0)
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def reports(folder: Path) -> castell.Model:
+    """The reports of a study, of a later wave, and what the library says of them."""
+    study = Study.load(folder / "study.toml")
+    first = study.randomize(health_survey(2000, seed=1), seed=1)
+    first.save(folder / "reports.parquet")
+    study.randomize(health_survey(2000, seed=2), seed=2).save(folder / "later.parquet")
+    return castell.fit(first, "castell")
+
+
+PLACES = ("study.toml", "reports.parquet")
+
+
+def test_compare_groups(shell: Shell, reports: castell.Model) -> None:
+    groups = ("--given", "smokes=now", "--versus", "smokes=never")
+    words = ("compare", *PLACES, "health=poor,fair", *groups, "--method", "castell")
+    told = shell(*words)
+    found = reports.compare(
+        {"health": ["poor", "fair"]}, given={"smokes": "now"}, versus={"smokes": "never"}
+    )
+    assert (told.code, told.out.strip()) == (0, found.summary())
+    assert shell(*words, "--json", "--level", "0.9").json == found.to_dict(0.9)
+
+
+def test_compare_waves(shell: Shell, reports: castell.Model, folder: Path) -> None:
+    pytest.importorskip("vl_convert")
+    told = shell(
+        *("compare", *PLACES, "health=poor", "--against", "study.toml=later.parquet"),
+        *("--method", "castell", "--plot", "waves.png"),
+    )
+    later = castell.scan_reports(folder / "later.parquet", reports.study)
+    other = castell.fit(later, "castell")
+    found = castell.compare(reports, other, {"health": "poor"})
+    assert told.code == 0
+    assert told.out.startswith(found.summary())
+    assert (folder / "waves.png").stat().st_size > 1000
+
+
+def test_test(shell: Shell, reports: castell.Model) -> None:
+    told = shell("test", *PLACES, "smokes", "health")
+    found = reports.association("smokes", "health")
+    assert (told.code, told.out.strip()) == (0, found.summary())
+    assert shell("test", *PLACES, "smokes", "health", "--json").json["p_value"] == found.p_value
+    told = shell("test", *PLACES, "age", "health", "--trend", "--scores", "age=24,37,52,70")
+    trend = reports.trend("age", "health", scores={"age": [24, 37, 52, 70]})
+    assert (told.code, told.out.strip()) == (0, trend.summary())
+    together = shell(
+        "test", *PLACES, "smokes", "health", "--also", "study.toml=later.parquet", "--json"
+    ).json
+    assert together["n"] == 4000
+
+
+def test_regress(shell: Shell, reports: castell.Model) -> None:
+    words = ("regress", "smokes ~ score(age) + exercise", *PLACES)
+    found = castell.regress(words[1], reports.counts)
+    assert shell(*words).out.strip() == found.summary()
+    assert shell(*words, "--json").json["params"] == found.params.tolist()
+    linear = shell(
+        *("regress", "health ~ age", *PLACES, "--family", "linear"),
+        *("--scores", "age=24,37,52,70", "--scores", "health=0,1,2,4"),
+    )
+    assert linear.out.startswith("Linear regression of health\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("compare", *PLACES, "health=poor"), "compare needs one of --versus and --against"),
+        (("compare", *PLACES, "health=poor", "--versus", "smokes=now", "--against", "a=b"),
+         "compare needs one of --versus and --against"),
+        (("compare", *PLACES, "health=poor", "--versus", "smokes=now"), "--given is not"),
+        (("compare", *PLACES, "health=poor", "--against", "later.parquet"),
+         "--against is 'later.parquet'"),
+        (("compare", *PLACES, "health", "--given", "smokes=now", "--versus", "smokes=never"),
+         "is not name=value"),
+        (("compare", *PLACES, "health=bad", "--given", "smokes=now", "--versus", "smokes=never"),
+         "'bad' is not a value of 'health'"),
+        (("test", *PLACES, "smokes"), "a test is of two attributes, not 1"),
+        (("test", *PLACES, "smokes", "health", "--scores", "age=1"), "scores are for a trend"),
+        (("test", *PLACES, "age", "health", "--trend", "--scores", "age=old"),
+         "--scores of 'age' are 'old'"),
+        (("regress", "smokes", *PLACES), "not outcome ~ covariates"),
+        (("regress", "smokes ~ ages", *PLACES), "did you mean 'age'"),
+        (("regress", "smokes ~ age", *PLACES, "--plot", "a.txt"), "cannot write a.txt"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_one_line(
+    shell: Shell, reports: castell.Model, words: tuple[str, ...], line: str
+) -> None:
+    del reports
+    told = shell(*words)
+    assert told.code == 1
+    assert line in told.err
+    assert told.err.count("\n") == 1
+
+
+def test_help_has_examples(shell: Shell) -> None:
+    for verb in ("compare", "test", "regress"):
+        assert f"castell {verb}" in shell(verb, "--help").out
+    assert SCHEMA.names[0] == "age"

@@ -1,0 +1,208 @@
+"""Cramer's V, the test of independence and the trend test."""
+
+from __future__ import annotations
+
+import json
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, kstest
+
+import castell
+from castell import Checked, Study
+from castell.errors import QueryError
+from castell.linear.operators import Floats
+from castell.population import SCHEMA, health_survey
+from castell.results.association import cramers_v
+from tests.peer_statistics import statsmodels
+from tests.populations import ASYMMETRIC, collect, population, product
+
+APART = product({"a": [0.3, 0.7], "b": [0.5, 0.2, 0.3], "c": [0.1, 0.2, 0.3, 0.4]})
+TOGETHER = population((2, 3, 4), seed=4, sharpness=2.0)
+STUDIES = {
+    "independent": Study(APART.schema, 6.0),
+    "asymmetric": Study(APART.schema, shares={"a": 2.0, "c": 2.0}, channels={"b": ASYMMETRIC}),
+    "joint": Study(APART.schema, 4.0, "joint"),
+    "pairs": Study(APART.schema, 3.0, "pairs"),
+    "cover": Study(APART.schema, 4.0, "cover"),
+    # The same attributes in two orders.
+    "orders": Study(APART.schema, 3.0, [["c", "b"], ["b", "c", "a"]], draw=True),
+}
+ROUNDS = 200
+
+
+def _without_noise() -> tuple[castell.Model, Floats]:
+    people = health_survey(1500, seed=2)
+    reports = Study(SCHEMA, 30.0 * len(SCHEMA)).randomize(people, seed=1)
+    table = castell.tabulate(SCHEMA, people, ("smokes", "health"))
+    return castell.fit(reports, "castell"), np.round(1500 * table / table.sum())
+
+
+def test_without_noise_the_test_is_pearsons_and_v_is_bergsmas() -> None:
+    model, table = _without_noise()
+    found = model.association("smokes", "health")
+    peer = chi2_contingency(table, correction=False)
+    assert found.statistic == pytest.approx(peer.statistic, abs=1e-7)
+    assert found.freedom == peer.dof
+    assert found.p_value == pytest.approx(peer.pvalue, abs=1e-8)
+    n, rows, columns = table.sum(), *table.shape
+    square = peer.statistic / n - (rows - 1) * (columns - 1) / (n - 1)
+    rows, columns = (k - (k - 1) ** 2 / (n - 1) for k in (rows, columns))
+    assert found.value == pytest.approx(sqrt(square / (min(rows, columns) - 1)), abs=1e-8)
+
+
+def test_without_noise_the_trend_is_that_of_statsmodels() -> None:
+    model, table = _without_noise()
+    scores = np.array([0.0, 1.0, 5.0])
+    found = model.trend("smokes", "health", scores={"smokes": scores.tolist()})
+    peer = statsmodels().stats.Table(table).test_ordinal_association(scores, np.arange(4))
+    assert found.statistic == pytest.approx(peer.zscore, abs=1e-7)
+    assert found.p_value == pytest.approx(peer.pvalue, abs=1e-8)
+    answers = np.repeat(np.indices(table.shape).reshape(2, -1), table.ravel().astype(int), axis=1)
+    plain = np.corrcoef(scores[answers[0]], answers[1])[0, 1]
+    assert found.value == pytest.approx(plain, abs=1e-8)
+
+
+@pytest.mark.parametrize("design", STUDIES)
+def test_where_nothing_is_associated_p_values_are_uniform(design: str) -> None:
+    generator, found, trends, zeros = np.random.default_rng(3), [], [], 0
+    for _ in range(ROUNDS):
+        reports = collect(STUDIES[design], APART.table, 3000, generator)
+        model = castell.fit(reports, "castell")
+        one = model.association("c", "b")
+        found.append(one.p_value)
+        trends.append(model.trend("b", "c").p_value)
+        zeros += one.conf_int()[0] == 0.0
+    assert kstest(found, "uniform").pvalue > 1e-6
+    assert kstest(trends, "uniform").pvalue > 1e-6
+    assert zeros / ROUNDS > 0.872
+
+
+@pytest.mark.parametrize("design", STUDIES)
+def test_v_and_correlation_are_covered_and_v_has_no_bias(design: str) -> None:
+    table = TOGETHER.margin(["b", "c"])
+    truth = cramers_v(table)
+    u, v = (np.arange(k) - m @ np.arange(k) for k, m in ((3, table.sum(1)), (4, table.sum(0))))
+    correlation = u @ table @ v / sqrt((table.sum(1) @ u**2) * (table.sum(0) @ v**2))
+    generator, held, along, squares = np.random.default_rng(4), 0, 0, []
+    for _ in range(ROUNDS):
+        reports = collect(STUDIES[design], TOGETHER.table, 3000, generator)
+        model = castell.fit(reports, "castell")
+        one, other = model.association("b", "c"), model.trend("b", "c")
+        low, high = one.conf_int()
+        held += low <= truth <= high
+        low, high = other.conf_int()
+        along += low <= correlation <= high
+        assert one.test is not None
+        squares.append(one.test.square / one.test.scale)
+    assert held / ROUNDS > 0.872
+    assert along / ROUNDS > 0.872
+    error = np.std(squares) / sqrt(ROUNDS)
+    assert abs(np.mean(squares) - truth**2) < 5 * error + 0.02 * truth**2
+
+
+def test_whatever_the_method_the_reports_decide() -> None:
+    reports = collect(STUDIES["cover"], TOGETHER.table, 4000, np.random.default_rng(1))
+    one, two = (castell.fit(reports, m).association("a", "c") for m in ("castell", "auto"))
+    assert (one.value, one.p_value, one.conf_int()) == (two.value, two.p_value, two.conf_int())
+    assert 0.0 < one.detectable < 1.0
+    assert f"below V = {one.detectable:.2g} would hardly show" in str(one)
+    document = json.loads(json.dumps(two.to_dict(), allow_nan=False))
+    assert (document["kind"], document["attributes"]) == ("association", ["a", "c"])
+    assert document["p_value"] == one.p_value
+    assert "<Association" in repr(one)
+    assert "Cramer" in one._repr_html_()
+
+
+def test_where_no_report_tells_both_nothing_is_tested() -> None:
+    study = Study(APART.schema, 4.0, "singles")
+    reports = collect(study, TOGETHER.table, 5000, np.random.default_rng(1))
+    found = castell.fit(reports).association("a", "c")
+    assert found.checked is Checked.NOTHING
+    assert found.conf_int() == (0.0, 1.0)
+    assert found.p_value != found.p_value
+    assert "no test: no report tells both" in str(found)
+    assert any("the model's alone" in note for note in found.notes)
+    json.dumps(found.to_dict(), allow_nan=False)
+    with pytest.raises(QueryError, match="no report tells a and c together"):
+        castell.fit(reports).trend("a", "c")
+
+
+def test_bloom_filters_are_not_tested() -> None:
+    study = Study(APART.schema, 12.0, "bloom")
+    reports = collect(study, TOGETHER.table, 400, np.random.default_rng(1))
+    found = castell.fit(reports, "lopub").association("a", "c")
+    assert (found.test, found.checked) == (None, Checked.NOTHING)
+
+
+def test_rare_values_are_put_together_and_it_is_said() -> None:
+    table = np.outer([0.499, 0.5, 0.001], [0.5, 0.5])
+    people = product({"a": [0.499, 0.5, 0.001], "b": [0.5, 0.5]})
+    reports = collect(Study(people.schema, 8.0), table, 2000, np.random.default_rng(1))
+    found = castell.fit(reports, "castell").association("a", "b")
+    assert found.freedom == 1
+    assert "values of a too rare to be told were put together" in str(found)
+    assert found.to_dict()["grouped"] == ["a"]
+
+
+def test_questions_that_are_none_are_refused() -> None:
+    reports = collect(STUDIES["joint"], TOGETHER.table, 500, np.random.default_rng(1))
+    model = castell.fit(reports, "castell")
+    with pytest.raises(QueryError, match="'a' is asked for twice"):
+        model.association("a", "a")
+    with pytest.raises(QueryError, match="did you mean"):
+        model.association("a", "aa")
+    with pytest.raises(QueryError, match="there are scores of 'c'"):
+        model.trend("a", "b", scores={"c": [1, 2, 3, 4]})
+    for wrong in ([1, 2], ["x", "y", "z"], [1, 2, np.inf]):
+        with pytest.raises(QueryError, match="the scores of 'b' are"):
+            model.trend("a", "b", scores={"b": wrong})  # type: ignore[dict-item]
+    with pytest.raises(QueryError, match="have one score"):
+        model.trend("a", "b", scores={"b": [1, 1, 1]})
+
+
+def test_a_single_report_is_no_error() -> None:
+    reports = collect(STUDIES["joint"], TOGETHER.table, 1, np.random.default_rng(1))
+    found = castell.fit(reports, "castell").association("a", "c")
+    low, high = found.conf_int()
+    assert 0.0 <= low <= high <= 1.0
+
+
+def test_pictures_are_drawn() -> None:
+    pytest.importorskip("altair")
+    reports = collect(STUDIES["joint"], TOGETHER.table, 500, np.random.default_rng(1))
+    model = castell.fit(reports, "castell")
+    asked = (
+        model.association("a", "c"),
+        model.trend("a", "c"),
+        model.conditional("a", given="c"),
+        model.conditional("a", given={"c": "c1"}),
+        model.probability(a="a1"),
+        model.difference({"a": "a1"}, {"b": "b1"}),
+    )
+    for one in asked:
+        assert one.plot().to_dict()["layer"]
+
+
+def test_row_percentages_are_the_conditionals_of_every_row() -> None:
+    reports = collect(STUDIES["joint"], TOGETHER.table, 3000, np.random.default_rng(1))
+    model = castell.fit(reports, "castell")
+    table = model.conditional("c", given="b")
+    assert table.probabilities.shape == (3, 4)
+    for k, value in enumerate(("b0", "b1", "b2")):
+        row = model.conditional("c", given={"b": value})
+        np.testing.assert_array_equal(table.probabilities[k], row.probabilities)
+        np.testing.assert_array_equal(table.standard_errors[k], row.standard_errors)
+        np.testing.assert_array_equal(table.conf_int(0.9)[1][k], row.conf_int(0.9)[1])
+    assert np.asarray(table).shape == (3, 4)
+    frame = table.to_frame("pyarrow")
+    assert frame.column_names[:3] == ["b", "c", "probability"]
+    assert table.to_dict()["attributes"] == ["b", "c"]
+    assert "c given b (castell)" in str(table)
+    assert "<ConditionalTable c given b: 12 shares" in repr(table)
+    assert "b2" in table._repr_html_()
+    with pytest.raises(QueryError, match="a table is of two attributes"):
+        model.conditional({"c": "c1"}, given="b")  # type: ignore[call-overload]
+    with pytest.raises(QueryError, match="'b' is asked for and given"):
+        model.conditional("b", given="b")
