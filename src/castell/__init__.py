@@ -5,7 +5,7 @@ collector and the command line may.
 """
 
 from castell.channels import KaryResponse, MatrixResponse
-from castell.counting import scan_reports
+from castell.counting import Tally, scan_reports, tally
 from castell.device.encode import tabulate
 from castell.device.randomize import randomize_file
 from castell.errors import CastellError
@@ -19,13 +19,14 @@ from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.consistency import consistent
 from castell.results.joint import JointEstimate
-from castell.results.model import Model, estimate, fit
+from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
+from castell.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Attribute",
@@ -45,16 +46,19 @@ __all__ = [
     "Reports",
     "Schema",
     "Study",
+    "Tally",
     "Verdict",
     "consistent",
     "estimate",
     "fit",
+    "load_model",
     "methods",
     "methods_for",
     "plan_next",
     "randomize_file",
     "scan_reports",
     "tabulate",
+    "tally",
 ]
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from castell.errors import ReportError
 from castell.reports.arrow_metadata import check_study, is_secure, marked_schema
 from castell.reports.codes import check_codes, column_names, column_types
+from castell.reports.report_files import file_system, is_address
 from castell.study.study import Study
 
 if TYPE_CHECKING:
@@ -85,9 +86,10 @@ class ReportFile:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self.path, self.study = Path(path), study
+        self.path, self.study = path, study
+        system, name = file_system(str(path)) if is_address(path) else (None, path)
         try:
-            self._file = pq.ParquetFile(path)
+            self._file = pq.ParquetFile(name, filesystem=system)
         except FileNotFoundError:
             raise ReportError(
                 f"there is no file {path}", "castell randomize writes one, castell serve a store"

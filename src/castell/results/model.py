@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
+from castell.channels import Kinds
 from castell.counting import Counts, MemoryCounts, join_stages, studies_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
@@ -32,8 +34,10 @@ from castell.results.joint import JointEstimate
 from castell.results.probability import Difference, Probability
 from castell.results.provenance import Labels, Source, describe_values
 from castell.results.sampling import sample_codes
+from castell.results.saved_model import SavedModel, read_model, write_model
 from castell.study.html import attribute_table
 from castell.study.study import Study
+from castell.version import VERSION
 
 Values = Mapping[str, Any]
 
@@ -44,6 +48,9 @@ class Model:
 
     fitted: Fitted
     method: str
+    # How to make it again: the method as it was given, and its options.
+    estimator: Method | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def counts(self) -> Counts:
@@ -77,6 +84,21 @@ class Model:
     def _repr_html_(self) -> str:
         caption = heading(f"Model of {self.study.name!r}", *self.source.facts())
         return attribute_table(caption, self.study.schema)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file that `castell.load_model` reads, with all that it takes to answer.
+
+        It holds the studies, how often each report came, and what was fitted; no answer, and
+        nothing that could be run. What it says stays the same to the last bit.
+        """
+        write_model(path, self._saved(), VERSION)
+
+    def _saved(self) -> SavedModel:
+        made = self.method if self.estimator is None else self.estimator
+        return SavedModel.of(self.fitted, made, self.options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._saved(), self.method)
 
     def support(self, names: Iterable[str] | str) -> Support:
         """How many reports stand behind a question about some attributes."""
@@ -238,6 +260,19 @@ class Model:
         return all(len(codes) == self.study.schema[a].size for a, codes in query.items())
 
 
+def _unpickled(saved: SavedModel, name: str) -> Model:
+    return Model(saved.fitted(), name, saved.method, saved.options)
+
+
+def load_model(path: str | Path, *, kinds: Kinds | None = None) -> Model:
+    """A model that `model.save` wrote. Nothing in the file is run.
+
+    `kinds` are the channels of your own that its study uses, as in `Study.load`.
+    """
+    saved = read_model(path, VERSION, kinds)
+    return Model(saved.fitted(), saved.method, saved.method, saved.options)
+
+
 def _behind(found: Support) -> Reason:
     return reason(Code.REPORTS, *found.names, together=found.together, n=found.n)
 
@@ -271,7 +306,8 @@ def fit(
     >>> fit(reports).estimate("sex").probabilities.shape
     (2,)
     """
-    return Model(fit_counts(counts_of(reports), method, options), name_of(method))
+    fitted = fit_counts(counts_of(reports), method, options)
+    return Model(fitted, name_of(method), method, dict(options))
 
 
 def counts_of(reports: Any) -> Counts:
