@@ -243,10 +243,10 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Monk
     batches = castell.reports.parquet.ReportFile.batches
 
     def listen(
-        file: castell.reports.parquet.ReportFile, blocks: Sequence[int]
+        file: castell.reports.parquet.ReportFile, blocks: Sequence[int], groups: Any
     ) -> Iterator[list[Any]]:
         asked.append(list(blocks))
-        return batches(file, blocks)
+        return batches(file, blocks, groups)
 
     monkeypatch.setattr(castell.reports.parquet.ReportFile, "batches", listen)
     counts = scan_reports(path, study, progress=heard.append)

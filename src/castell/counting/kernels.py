@@ -87,7 +87,10 @@ def count(
 
 
 class Sum(Protocol):
-    """Whole numbers that add up over reports."""
+    """Whole numbers that add up over reports.
+
+    Pickled, a sum is the question alone: what comes out begins at nothing.
+    """
 
     @property
     def blocks(self) -> Sequence[int]:
@@ -123,6 +126,9 @@ class TableSum:
         self.blocks = blocks_of(axis for axes in tables for axis in axes)
         self.arrays = [count({}, axes, 0) for axes in tables]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TableSum, (self.tables,)
+
     def add(self, columns: Columns, rows: int, times: Integers | None = None) -> None:
         for total, axes in zip(self.arrays, self.tables, strict=True):
             total += count(columns, axes, rows, times)
@@ -137,6 +143,9 @@ class PairSum:
         self.starts = np.cumsum([0, *(axis.size for axis in axes)])
         self.total = np.zeros((int(self.starts[-1]),) * 2, dtype=np.int64)
         self.arrays = [self.total]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PairSum, (self.axes,)
 
     def add(self, columns: Columns, rows: int, times: Integers | None = None) -> None:
         # Products of indicators. How often a report came may need more digits.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations_with_replacement
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -49,6 +50,9 @@ class MomentSum:
         self._sums = exact_sum.nothing(len(self._many))
         self._rows = np.zeros(1, dtype=np.int64)
         self.arrays = [self._rows, self._sums, *self._tables.arrays]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return MomentSum, (self.queries,)
 
     def _axes(self, item: Iterable[int]) -> tuple[Axis, ...]:
         factors = (factor for i in item for factor in self.queries[i])

@@ -25,12 +25,16 @@ class Scanned:
     path: str | Path
     n: int
     secure: bool
+    groups: int  # its row groups
 
-    def batches(self, study: Study, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+    def batches(
+        self, study: Study, blocks: Sequence[int], groups: Sequence[int] | None = None
+    ) -> Iterator[list[NDArray[Any]]]:
+        """Its reports, or those of some row groups."""
         with ReportFile(self.path, study) as file:
             if (file.rows, file.secure) != (self.n, self.secure):
                 raise ReportError(f"{self.path} was changed since it was opened", "scan it again")
-            yield from file.batches(blocks)
+            yield from file.batches(blocks, groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +83,7 @@ def open(source: Any, study: Study, progress: Progress | None) -> Counts:
 def _scanned(path: str | Path, study: Study) -> Scanned | Tally:
     try:
         with ReportFile(path, study) as file:
-            return Scanned(path, file.rows, file.secure)
+            return Scanned(path, file.rows, file.secure, file.groups)
     except ReportError:
         kept = read_tally(path, study)
         if kept is None:

@@ -145,7 +145,7 @@ class Fitted:
     # Codes of so many synthetic people, a column for each attribute asked for, where the method
     # has a model to draw them from; without one they are drawn from its table.
     sample: Callable[[tuple[str, ...], int, Generator], Sequence[NDArray[np.intp]]] | None = None
-    # What took long to fit, in numbers, arrays and dataclasses of them, to be kept with a model. The
+    # What took long to fit, in numbers, arrays and dataclasses of them, to keep with a model. The
     # method's file has `resume(counts, learned, **options)`, which makes the same of it again.
     learned: Callable[[], Any] | None = None
 

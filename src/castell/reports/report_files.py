@@ -1,10 +1,10 @@
-"""Which Parquet files are meant: a file, a folder, a pattern, a list, here or in an object store."""
+"""Which Parquet files are meant: a file, a folder, a pattern, a list, here or elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from glob import glob, has_magic
-from pathlib import Path
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
 from castell.errors import MissingExtraError, ReportError
@@ -40,7 +40,8 @@ def report_files(source: Any) -> tuple[str | Path, ...]:
     elif is_address(source):
         found = tuple(_remote(str(source)))
     elif Path(source).is_dir():
-        found = tuple(sorted(p for p in Path(source).rglob(f"*{ENDING}") if _shown(p, source)))
+        inside = Path(source).rglob(f"*{ENDING}")
+        found = tuple(sorted(path for path in inside if _shown(path.relative_to(source))))
     elif has_magic(str(source)) and not Path(source).exists():
         found = tuple(sorted(Path(path) for path in glob(str(source), recursive=True)))  # noqa: PTH207
     else:
@@ -53,8 +54,8 @@ def report_files(source: Any) -> tuple[str | Path, ...]:
     return found
 
 
-def _shown(path: Path, folder: str | Path) -> bool:
-    return not any(part[0] in "._" for part in path.relative_to(folder).parts)
+def _shown(inside: PurePath) -> bool:
+    return not any(part[0] in "._" for part in inside.parts)
 
 
 def file_system(address: str) -> tuple[Any, str]:
@@ -78,7 +79,8 @@ def _remote(address: str) -> Iterator[str]:
     if has_magic(path):
         names = system.glob(path)
     elif system.isdir(path):
-        names = [name for name in system.find(path) if name.endswith(ENDING)]
+        inside = (name for name in system.find(path) if name.endswith(ENDING))
+        names = [name for name in inside if _shown(PurePosixPath(name).relative_to(path))]
     else:
         names = [path]
     yield from sorted(system.unstrip_protocol(name) for name in names)
