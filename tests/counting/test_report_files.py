@@ -93,7 +93,7 @@ def test_what_is_wrong_is_told_with_the_file(folder: Path, reports: Reports) -> 
     study = reports.study
     with pytest.raises(ReportError, match="is named twice: its reports would count twice"):
         scan_reports([folder, folder / "part-0.parquet"], study)
-    with pytest.raises(ReportError, match="there are no Parquet files at .*no-such"):
+    with pytest.raises(ReportError, match=r"there are no Parquet files at .*no-such"):
         scan_reports(str(folder / "no-such-*.parquet"), study)
     with pytest.raises(OptionError, match="'parquet' takes no secure"):
         scan_reports(folder, study, secure=True)

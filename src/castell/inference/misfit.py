@@ -106,7 +106,7 @@ def _test(
     reports = sum(view.n for _, view in seen)
     possible = simplex(table)
     whole, least = Table(tuple(names), possible), sqrt(LEAST_EXPECTED / reports)
-    contrasts = _contrasts({name: whole.project([name]).values for name in names}, least)
+    contrasts = contrasts_of({name: whole.project([name]).values for name in names}, least)
     ways = prod(len(c) + 1 for c in contrasts.values()) - sum(len(c) for c in contrasts.values())
     if not 1 < ways <= MOST_INTERACTIONS + 1:
         return None
@@ -115,19 +115,19 @@ def _test(
         if not view.has_small_inverses:
             return None
         gains = interactions(view, contrasts)
-        expected = _expected(view, possible)
+        expected = expected_reports(view, possible)
         # The model's expectation of each interaction.
         told = interactions(view, contrasts, identity=True) @ _in_parts(view, possible)
         mean = gains @ expected
         residual += weight * (gains @ view.frequencies().ravel() - told)
         covariance += weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean)) / view.n
-    statistic, rank = _wald(residual, covariance)
+    statistic, rank = wald(residual, covariance)
     if not rank:
         return None
     return Misfit(names, statistic, rank, tail(statistic, rank), 1)
 
 
-def _contrasts(margins: Mapping[str, Floats], least: float) -> dict[str, Floats]:
+def contrasts_of(margins: Mapping[str, Floats], least: float) -> dict[str, Floats]:
     """Centred indicators of groups of each attribute's values, of all groups but one.
 
     Values are groups by themselves, rare ones put together. A pair of attributes with too many
@@ -166,7 +166,7 @@ def _in_parts(view: Observed, table: Floats) -> Floats:
     return view.in_block_order(table).ravel()
 
 
-def _expected(view: Observed, table: Floats) -> Floats:
+def expected_reports(view: Observed, table: Floats) -> Floats:
     """How reports are distributed under a model.
 
     Where how some attributes are reported depends on others of their block, which the model's table
@@ -213,7 +213,7 @@ def _kronecker(factors: Iterable[Floats]) -> Floats:
     return product
 
 
-def _wald(residual: Floats, covariance: Floats) -> tuple[float, int]:
+def wald(residual: Floats, covariance: Floats) -> tuple[float, int]:
     """r' C^-1 r, and the rank of C: directions that cannot vary tell nothing."""
     scale = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
@@ -233,7 +233,7 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
     least = sqrt(LEAST_EXPECTED / reports)
     by_name = dict(zip(names, margins, strict=True))
     contrasts = {
-        name: _orthonormal(each, by_name[name]) for name, each in _contrasts(by_name, least).items()
+        name: orthonormal(each, by_name[name]) for name, each in contrasts_of(by_name, least).items()
     }
     ways = prod(len(c) for c in contrasts.values())
     small = all(view.has_small_inverses for _, view in seen)
@@ -243,14 +243,14 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
     apart = np.multiply.outer(margins[0], margins[1])
     for weight, view in seen:
         gains = interactions(view, contrasts)
-        expected = _expected(view, apart)
+        expected = expected_reports(view, apart)
         covariance += weight**2 * ((gains * expected) @ gains.T) / view.n
     precision = float((1.0 / np.maximum(np.linalg.eigvalsh(covariance), 1e-300)).sum())
     square = noncentrality(ways) * ways / precision
     return min(1.0, sqrt(square / min(len(c) for c in contrasts.values())))
 
 
-def _orthonormal(contrasts: Floats, margin: Floats) -> Floats:
+def orthonormal(contrasts: Floats, margin: Floats) -> Floats:
     """Contrasts with variance 1 and no covariance under a margin."""
     if not len(contrasts):
         return contrasts

@@ -18,7 +18,7 @@ from castell.counting import Counts, MemoryCounts, join_stages, studies_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import QueryError, ReportError
-from castell.estimators import Method, fit_counts, name_of
+from castell.estimators import Method, fit_counts, name_of, reads
 from castell.inference.declared_zeros import contradictions
 from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted
@@ -29,7 +29,9 @@ from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
+from castell.results.associations import Associations, associate
 from castell.results.conditional import Conditional
+from castell.results.every_table import JointEstimates
 from castell.results.joint import JointEstimate
 from castell.results.probability import Difference, Probability
 from castell.results.provenance import Labels, Source, describe_values
@@ -129,6 +131,31 @@ class Model:
             backend=self.counts.backend,
             earlier=self.earlier,
         )
+
+    def estimate_all(self, width: int = 2, *, post: str = "raw") -> JointEstimates:
+        """Every table of so many attributes: a mapping from each tuple of names to its estimate.
+
+        All of them are counted in one pass over the reports. Sets that no report holds together are
+        left out where the method cannot tell about them.
+        """
+        step(post)
+        return JointEstimates(
+            self.counts, width, partial(self.estimate, post=post), self._answers_about
+        )
+
+    def _answers_about(self, names: tuple[str, ...]) -> bool:
+        made = self.method if self.estimator is None else self.estimator
+        across = reads(made).across or not any(s.design.draw for s in studies_of(self.counts))
+        return across or bool(self.support(names).together)
+
+    def associations(self, names: Iterable[str] | None = None) -> Associations:
+        """How strongly every two attributes go together: Cramer's V without the noise of the
+        randomisation, with intervals, and tests with control of false discoveries.
+
+        It is worked out from the unbiased tables of pairs, whatever the method.
+        """
+        chosen = self.study.schema.select(self.study.names if names is None else names)
+        return associate(self.counts, tuple(a.name for a in chosen), self.source)
 
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
         if self.fitted.unbiased:
