@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from castell import __version__
-from castell.cli import estimating, planning, sending
+from castell.cli import estimating, every_table, planning, sending
 from castell.collector import commands as collecting
 from castell.collector import invite_commands, page_commands
 from castell.collector import owner_commands as owning
@@ -207,6 +207,7 @@ def demo(
 
 
 estimating.register(app)
+every_table.register(app)
 planning.register(app)
 collecting.register(app)
 owning.register(app)

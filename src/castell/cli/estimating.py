@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.errors import OptionError
 from castell.estimators import methods, reads
 from castell.inference.method import KINDS
@@ -23,8 +23,8 @@ EXAMPLES = (
     "castell estimate study.toml reports.parquet smokes health --plot joint.png",
     "castell estimate study.toml reports.parquet --where smokes=now --where health=poor,fair",
     "castell estimate study.toml reports.parquet health --given smokes=now",
+    'castell estimate study.toml "reports/*.parquet" --width 2 --output pairs.parquet',
 )
-PICTURES = (".png", ".svg", ".html")
 
 
 def register(app: typer.Typer) -> None:
@@ -42,13 +42,24 @@ def _methods_told() -> str:
 def estimate(
     study: Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")],
     reports: Annotated[
-        str, typer.Argument(help="Parquet file of reports, or a store: a file or postgresql://...")
+        str,
+        typer.Argument(
+            help='Parquet file, folder or pattern ("reports/*.parquet") of reports, or a store: a '
+            "file or postgresql://..."
+        ),
     ],
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="What opens the reports, if a package adds it.")
+        str | None,
+        typer.Option(
+            help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
+            "package adds."
+        ),
+    ] = None,
+    width: Annotated[
+        int | None, typer.Option(help="Every table of so many attributes instead of one.")
     ] = None,
     method: Annotated[str, typer.Option(help=_methods_told())] = DEFAULT_METHOD,
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
@@ -83,6 +94,7 @@ def estimate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Estimate a joint table, one share, or conditional shares from reports."""
+    from castell.cli.every_table import print_every
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
     from castell.collector.places import resolve
@@ -90,9 +102,12 @@ def estimate(
     from castell.results.model import fit
 
     made, names = Study.load(study), attributes or []
-    _check_asked(made, names, where, given)
+    if width is not None:
+        _check_every(names, where, given, plot)
+    else:
+        _check_asked(made, names, where, given)
     _check_tables_only(where, given, output, plot, post)
-    _check_output(output, TABLES)
+    check_output(output, TABLES)
     check_picture(plot)
     with progress_bar("counting", quiet=as_json) as tell:
         counts: Any = scan_reports(resolve(reports), made, engine=engine, progress=tell)
@@ -102,7 +117,11 @@ def estimate(
                 counts,
             ]
         model = fit(counts, method, **_options_of(option or []))
-        found = _ask(model, names, where, given, post, max_cells)
+        if width is None:
+            found = _ask(model, names, where, given, post, max_cells)
+    if width is not None:
+        print_every(model, width, post, level, output, most, as_json)
+        return
     with working("working out errors", quiet=as_json):
         found.conf_int(level)
     if output is not None and not isinstance(found, Probability):
@@ -148,6 +167,16 @@ def _check_asked(
         )
 
 
+def _check_every(
+    names: list[str], where: list[str] | None, given: list[str] | None, plot: Path | None
+) -> None:
+    if names or where or given or plot:
+        raise OptionError(
+            "--width asks for every table",
+            "leave out attributes, --where, --given and --plot: those are for one",
+        )
+
+
 def _check_tables_only(
     where: list[str] | None,
     given: list[str] | None,
@@ -183,24 +212,6 @@ def _ask(
     if where:
         return model.probability(_query(where, schema, "--where"))
     return model.estimate(names, post=post, max_cells=max_cells)
-
-
-def save_picture(chart: Any, path: Path) -> None:
-    """A chart as a file of the kind that its name says."""
-    sharp = {"scale_factor": 2} if path.suffix == ".png" else {}
-    chart.save(str(path), **sharp)
-
-
-def check_picture(path: Path | None) -> None:
-    """Whether a picture can be written there, before any work is done for it."""
-    _check_output(path, PICTURES)
-
-
-def _check_output(path: Path | None, endings: Sequence[str]) -> None:
-    if path is not None and path.suffix not in endings:
-        raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
-    if path is not None and not path.parent.is_dir():
-        raise OptionError(f"there is no folder {path.parent}", "make it first")
 
 
 def pairs_of(texts: list[str], what: str) -> dict[str, str]:

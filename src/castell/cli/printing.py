@@ -10,6 +10,7 @@ from rich.table import Table
 
 from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
+from castell.results.provenance import Source
 
 if TYPE_CHECKING:
     from castell.cli.demo import Demo
@@ -33,11 +34,15 @@ def _table(*titles: str, left: int = 1) -> Table:
 
 def write_table(found: JointEstimate | Conditional, path: Path, level: float) -> None:
     """An estimate as a file that other programs read."""
+    write_columns(found.to_frame("pyarrow", level=level), found.source, path)
+
+
+def write_columns(frame: Any, source: Source, path: Path) -> None:
+    """An Arrow table as a file, with where it comes from."""
     import pyarrow.parquet as pq
 
     from castell.results.csv_file import csv_bytes
 
-    frame, source = found.to_frame("pyarrow", level=level), found.source
     about = {"method": source.method, "n": str(source.n), "secure": str(source.secure).lower()}
     frame = frame.replace_schema_metadata({f"castell.{k}": v for k, v in about.items()})
     if path.suffix == ".csv":

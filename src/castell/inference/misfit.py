@@ -233,7 +233,8 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
     least = sqrt(LEAST_EXPECTED / reports)
     by_name = dict(zip(names, margins, strict=True))
     contrasts = {
-        name: orthonormal(each, by_name[name]) for name, each in contrasts_of(by_name, least).items()
+        name: orthonormal(each, by_name[name])
+        for name, each in contrasts_of(by_name, least).items()
     }
     ways = prod(len(c) for c in contrasts.values())
     small = all(view.has_small_inverses for _, view in seen)

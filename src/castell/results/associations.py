@@ -70,7 +70,7 @@ class Associations:
         return iter(self.pairs)
 
     def _strongest(self) -> list[int]:
-        """Pairs by how much is sure of them, those not known last."""
+        """The strongest pairs first, those not known last."""
         return sorted(
             range(len(self.pairs)),
             key=lambda i: (not self.pairs[i].known, -np.nan_to_num(self.pairs[i].value)),

@@ -40,9 +40,7 @@ class JointEstimates(Mapping[Names, JointEstimate]):
     ) -> None:
         names = counts.study.names
         if not is_whole(width, 1) or width > len(names):
-            raise QueryError(
-                f"width is {width!r}", f"give a whole number from 1 to {len(names)}"
-            )
+            raise QueryError(f"width is {width!r}", f"give a whole number from 1 to {len(names)}")
         if comb(len(names), width) > MOST_TABLES:
             raise QueryError(
                 f"there are {comb(len(names), width):,} sets of {width} attributes",
