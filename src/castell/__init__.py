@@ -7,7 +7,7 @@ collector and the command line may.
 from castell.channels import KaryResponse, MatrixResponse
 from castell.counting import Tally, scan_reports, tally
 from castell.device.encode import tabulate
-from castell.device.randomize import randomize_file
+from castell.device.randomize import randomize_file, randomize_stream
 from castell.errors import CastellError
 from castell.estimators import methods, methods_for
 from castell.inference.misfit import Verdict
@@ -56,6 +56,7 @@ __all__ = [
     "methods_for",
     "plan_next",
     "randomize_file",
+    "randomize_stream",
     "scan_reports",
     "tabulate",
     "tally",

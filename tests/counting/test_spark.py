@@ -14,9 +14,9 @@ import pytest
 
 from castell import Reports, scan_reports
 from castell.counting import MemoryCounts
+from castell.counting.kernels import PairSum, TableSum
 from castell.counting.spark import SparkCounts
 from castell.errors import OptionError, ReportError
-from tests.counting.test_dask import same_counts
 from tests.counting.test_engines import axes_of, random_reports, random_study
 
 sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed: castell[spark]")
@@ -53,13 +53,18 @@ def test_files_and_frames_in_spark(session: Any, tmp_path: Path) -> None:
     files = scan_reports(tmp_path, reports.study, engine="spark")
     assert isinstance(files, SparkCounts)
     assert files.secure
-    same_counts(files, reports)
+    every, axes = MemoryCounts(reports), axes_of(reports.study, reports.study.names)
+    # In one pass over the partitions: each costs a start of Python workers.
+    table, pairs = TableSum([axes]), PairSum(axes)
+    files.add_up(table, pairs)
+    np.testing.assert_array_equal(table.arrays[0], every.table(axes))
+    np.testing.assert_array_equal(pairs.total, every.pairs(axes))
+    assert sum(len(columns[0]) for columns in files.batches([0])) == 600
     frame = session.read.parquet(str(tmp_path))
     counts = scan_reports(frame, reports.study)
     assert isinstance(counts, SparkCounts)
     assert (counts.n, counts.secure) == (600, False)
-    axes = axes_of(reports.study, reports.study.names[:2])
-    np.testing.assert_array_equal(counts.table(axes), MemoryCounts(reports).table(axes))
+    np.testing.assert_array_equal(counts.table(axes[:2]), every.table(axes[:2]))
     with pytest.raises(ReportError, match="the frame has no column"):
         scan_reports(frame.select("a0"), reports.study)
     with pytest.raises(OptionError, match="files say themselves"):

@@ -23,7 +23,11 @@ def count_ahead(counts: Counts, tables: Iterable[Sequence[Axis]]) -> None:
     pairs = all(len(axes) <= 2 for axes in wanted) and _ENTRY * entries < len(wanted)
     total: Sum = PairSum(every) if pairs else TableSum(wanted)
     add_reports(counts, total)
-    found = _cut(total, wanted) if isinstance(total, PairSum) else zip(wanted, total.arrays)
+    found = (
+        _cut(total, wanted)
+        if isinstance(total, PairSum)
+        else zip(wanted, total.arrays, strict=True)
+    )
     vars(counts)[_NAME] = dict(found)
 
 

@@ -15,13 +15,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from castell.counting.counts import Counts, Progress, add_batches
-from castell.counting.frames import arrow_batches
 from castell.counting.kernels import Integers, Sum, TableSum, include
 from castell.counting.parquet import ParquetCounts, Scanned
 from castell.counting.parquet import open as open_parquet
 from castell.counting.unordered import Unordered, codes_of_batch
 from castell.errors import MissingExtraError, OptionError, ReportError
 from castell.reports.codes import check_codes, column_names
+from castell.reports.lazy_frames import arrow_batches
+from castell.reports.parquet import ROW_GROUP
 from castell.study.design import Axis
 from castell.study.study import Study
 
@@ -99,7 +100,7 @@ def _add_frame(frame: Any, study: Study, totals: tuple[Sum, ...]) -> Added:
 
 def _frame_batches(frame: Any, study: Study, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
     names, widths = column_names(study), study.design.widths
-    for batch in arrow_batches(frame, [names[i] for i in blocks]):
+    for batch in arrow_batches(frame, [names[i] for i in blocks], ROW_GROUP):
         yield [
             check_codes(names[i], widths[i], codes)
             for i, codes in zip(blocks, codes_of_batch(batch), strict=True)

@@ -23,6 +23,7 @@ from castell.counting.memory import MemoryCounts
 from castell.counting.unordered import Unordered, codes_of_batch
 from castell.errors import ReportError
 from castell.reports.codes import check_codes, column_names, joined
+from castell.reports.lazy_frames import arrow_batches
 from castell.reports.parquet import ROW_GROUP
 from castell.reports.reports import Reports
 from castell.study.design import Axis
@@ -46,7 +47,7 @@ class FrameCounts(Unordered):
 
     def stream(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         names = column_names(self.study)
-        for batch in arrow_batches(self.frame, [names[i] for i in blocks]):
+        for batch in arrow_batches(self.frame, [names[i] for i in blocks], ROW_GROUP):
             yield codes_of_batch(batch)
 
     def table(self, axes: Sequence[Axis]) -> Integers:
@@ -97,7 +98,7 @@ def open(
             )
     mark = bool(secure)
     if not _is_lazy(source):
-        parts = map(codes_of_batch, arrow_batches(source, names))
+        parts = map(codes_of_batch, arrow_batches(source, names, ROW_GROUP))
         return MemoryCounts(Reports(study, joined(study, parts), secure=mark))
     return FrameCounts(source, study, _rows(source, study), mark, progress=progress)
 
@@ -147,26 +148,3 @@ def _rows(frame: Any, study: Study) -> int:
         for extreme in (found[f"low{i}"], found[f"high{i}"]) if found["n"] else ():
             check_codes(name, width, np.array([extreme]))
     return int(found["n"])
-
-
-def arrow_batches(frame: Any, names: list[str]) -> Iterator[Any]:
-    """Some rows of some columns at a time, as Arrow. A lazy frame is not held in memory."""
-    import narwhals as nw
-    import pyarrow as pa
-
-    chosen = nw.from_native(frame).select(*names).to_native()
-    if hasattr(chosen, "collect_batches"):  # Polars
-        for part in chosen.collect_batches(chunk_size=ROW_GROUP):
-            yield part.to_arrow()
-    elif hasattr(chosen, "to_arrow_reader"):  # DuckDB
-        yield from chosen.to_arrow_reader(ROW_GROUP)
-    elif hasattr(chosen, "fetch_arrow_reader"):  # DuckDB before 1.4
-        yield from chosen.fetch_arrow_reader(ROW_GROUP)
-    elif hasattr(chosen, "to_pyarrow_batches"):  # ibis
-        yield from chosen.to_pyarrow_batches(chunk_size=ROW_GROUP)
-    elif hasattr(chosen, "collect"):
-        yield nw.from_native(chosen).collect(backend="pyarrow").to_native()
-    elif hasattr(chosen, "__arrow_c_stream__"):
-        yield from pa.RecordBatchReader.from_stream(chosen)
-    else:
-        yield nw.from_native(chosen, eager_only=True).to_arrow()

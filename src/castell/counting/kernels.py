@@ -7,7 +7,9 @@ machines nothing but these numbers travels.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
@@ -15,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 from castell.study.design import Axis
 
@@ -148,13 +151,27 @@ class PairSum:
         return PairSum, (self.axes,)
 
     def add(self, columns: Columns, rows: int, times: Integers | None = None) -> None:
-        # Products of indicators. How often a report came may need more digits.
+        steps = range(0, rows, _PAIR_STEP)
+        # A thread for each core, and a product on one: the other way round they wait for each other.
+        workers = min(os.cpu_count() or 1, 1 + len(steps) // 8)
+        with one_thread(), ThreadPoolExecutor(workers) as pool:
+            parts = [steps[k::workers] for k in range(workers)]
+            for found in pool.map(lambda part: self._products(columns, rows, part, times), parts):
+                self.total += found
+
+    def _products(
+        self, columns: Columns, rows: int, steps: range, times: Integers | None
+    ) -> Integers:
+        """Products of indicators, added up over some steps."""
+        # How often a report came may need more digits.
         kind: Any = np.float32 if times is None else np.float64
-        for low in range(0, rows, _PAIR_STEP):
+        total = np.zeros_like(self.total)
+        for low in steps:
             part = slice(low, min(low + _PAIR_STEP, rows))
-            shown = np.zeros((part.stop - low, len(self.total)), dtype=kind)
+            shown = np.zeros((part.stop - low, len(total)), dtype=kind)
             line = np.arange(part.stop - low)
             for axis, start in zip(self.axes, self.starts, strict=False):
                 shown[line, start + pack(columns, [axis], part)] = 1.0
             counted = shown if times is None else shown * times[part, None]
-            self.total += (shown.T @ counted).astype(np.int64)
+            total += (shown.T @ counted).astype(np.int64)
+        return total

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import AnswerError
+from castell.reports.lazy_frames import arrow_batches
 from castell.study.schema import Attribute, Schema, suggest, text_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 Codes = NDArray[np.intp]
 
 BATCH_ROWS = 1 << 17
+# The libraries whose frames are held in memory.
+EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 
 def encode(schema: Schema, answers: Any, first_row: int = 1) -> dict[str, Codes]:
@@ -60,7 +63,36 @@ def backend_of(answers: Any) -> str | None:
 
     if isinstance(answers, Mapping):
         return None
-    return str(nw.from_native(answers, eager_only=True).implementation.value)
+    frame = nw.from_native(answers, pass_through=True)
+    name = str(frame.implementation.value) if hasattr(frame, "implementation") else "pyarrow"
+    # What has no frames in memory of its own gives Arrow's.
+    return name if name in EAGER else "pyarrow"
+
+
+def answer_batches(answers: Any, names: Collection[str]) -> Iterator[pa.Table] | None:
+    """A lazy frame, a DuckDB relation or an Arrow stream, some rows at a time; else none.
+
+    Only the columns asked for are read, and never more than some rows of them are held.
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(answers, Mapping):
+        return None
+    if isinstance(answers, pa.RecordBatchReader):
+        chosen = _present(names, answers.schema.names)
+        return (pa.Table.from_batches([batch]).select(chosen) for batch in answers)
+    frame = nw.from_native(answers, pass_through=True)
+    if not isinstance(frame, nw.LazyFrame):
+        return None
+    chosen = _present(names, frame.collect_schema().names())
+    return map(_as_table, arrow_batches(answers, chosen, BATCH_ROWS))
+
+
+def _as_table(batch: Any) -> pa.Table:
+    import pyarrow as pa
+
+    return batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
 
 
 def as_arrow(answers: Any, names: Collection[str]) -> pa.Table:
