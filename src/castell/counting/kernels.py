@@ -152,7 +152,7 @@ class PairSum:
 
     def add(self, columns: Columns, rows: int, times: Integers | None = None) -> None:
         steps = range(0, rows, _PAIR_STEP)
-        # A thread for each core, and a product on one: the other way round they wait for each other.
+        # A thread for each core, and a product on one: else they wait for each other.
         workers = min(os.cpu_count() or 1, 1 + len(steps) // 8)
         with one_thread(), ThreadPoolExecutor(workers) as pool:
             parts = [steps[k::workers] for k in range(workers)]

@@ -76,7 +76,8 @@ def _adder(
         import pyarrow as pa
 
         names, widths = column_names(study), study.design.widths
-        rows, waiting = 0, []
+        rows = 0
+        waiting: list[Any] = []
 
         def flush() -> None:
             found = codes_of_batch(pa.Table.from_batches(waiting))

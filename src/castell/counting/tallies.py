@@ -216,16 +216,16 @@ def tally_of(counts: Counts) -> Tally:
 @once
 def _tallied(counts: Counts) -> Tally:
     study, widths = counts.study, counts.study.design.widths
-    marks = {"secure": counts.secure, "backend": counts.backend}
+    secure, backend = counts.secure, counts.backend
     if is_narrow(study):
         table = counts.table([Axis(i, 1, width, inner=False) for i, width in enumerate(widths)])
         came = np.nonzero(table)
         columns = [
             codes.astype(code_type(width)) for codes, width in zip(came, widths, strict=True)
         ]
-        return Tally(study, tuple(columns), table[came], **marks)
+        return Tally(study, tuple(columns), table[came], secure, backend)
     every = joined(study, counts.batches(range(len(widths))))
-    return Tally.of(study, every, **marks)
+    return Tally.of(study, every, secure=secure, backend=backend)
 
 
 def is_narrow(study: Study) -> bool:

@@ -101,7 +101,9 @@ class Associations:
         """For programs, as plain JSON values."""
         columns = self.columns(level)
         rows = zip(*columns.values(), strict=True)
-        pairs = [dict(zip(columns, map(plain, row), strict=True)) for row in rows]
+        pairs = [dict(zip(columns, row, strict=True)) for row in rows]
+        for pair in pairs:
+            pair["cramers_v"] = plain(pair["cramers_v"])
         return {
             "kind": "associations",
             **self.source.to_dict(),

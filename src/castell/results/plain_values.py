@@ -77,7 +77,8 @@ def read(document: Any, arrays: list[NDArray[Any]], counts: Counts | None = None
         return {read(key, arrays, counts): read(value, arrays, counts) for key, value in pairs}
     if "class" in document:
         found = {name: read(each, arrays, counts) for name, each in document["fields"].items()}
-        return _made(*document["class"], found)
+        module, name = document["class"]
+        return _made(module, name, found)
     for name, kind in CONTAINERS.items():
         if name in document:
             return kind(read(each, arrays, counts) for each in document[name])
