@@ -23,7 +23,6 @@ distributed = pytest.importorskip("distributed", reason="Dask is not installed: 
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.xdist_group("dask"),
 ]
 
 

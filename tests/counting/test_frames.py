@@ -129,8 +129,11 @@ def test_a_table_that_grows_is_noticed() -> None:
 
 
 def test_a_dictionary_is_no_frame_of_reports() -> None:
-    with pytest.raises((ReportError, TypeError)):
-        scan_reports({"a0": [1]}, random_study(4))
+    for nothing in ({"a0": [1]}, 3, None, object()):
+        with pytest.raises(ReportError, match="holds no reports"):
+            scan_reports(nothing, random_study(4))
+    with pytest.raises(ReportError, match="there are no Parquet files"):
+        scan_reports([], random_study(4), engine="parquet")
 
 
 def test_pandas_with_an_index_of_its_own() -> None:

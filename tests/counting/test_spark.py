@@ -24,7 +24,6 @@ pytestmark = [
     # PySpark warns of versions of pandas that it does not know yet.
     pytest.mark.filterwarnings("ignore"),
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs a Java runtime"),
-    pytest.mark.xdist_group("spark"),
 ]
 
 

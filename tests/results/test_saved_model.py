@@ -139,6 +139,14 @@ def test_a_model_goes_to_another_process() -> None:
         assert pool.apply(_answer, (model,)) == _answer(model)
 
 
+@pytest.mark.parametrize("method", ["castell", "auto", "em"])
+def test_an_estimate_is_pickled_with_its_errors_and_reasons(method: str) -> None:
+    joint = castell.fit(_reports("independent"), method).estimate(["b", "a"])
+    twin = pickle.loads(pickle.dumps(joint))  # noqa: S301
+    assert twin.to_dict() == joint.to_dict()
+    assert twin.project("a").to_dict() == joint.project("a").to_dict()
+
+
 @table_method
 def even(counts: Counts, names: Any) -> Any:
     """Every cell alike."""

@@ -35,6 +35,11 @@ def report_files(source: Any) -> tuple[str | Path, ...]:
     Files in a folder whose name, or whose folder's name, begins with a dot or an underscore are
     what other programs leave there.
     """
+    if not isinstance(source, (str, Path, list, tuple)):
+        raise ReportError(
+            f"a {type(source).__name__} holds no reports",
+            "give Parquet files, a store, or a frame of codes",
+        )
     if isinstance(source, (list, tuple)):
         found = tuple(path for each in source for path in report_files(each))
     elif is_address(source):
