@@ -16,6 +16,7 @@ from tests.import_graph import child, graph, imports, in_circles, inside, module
 # before it would import itself.
 ORDER = {
     "castell": [
+        "version",
         "errors",
         "plugins",
         "numbers",

@@ -22,6 +22,8 @@ from castell.errors import ChannelError, OptionError, PluginError
 from castell.estimators import describe, methods_for, options_of
 from tests.populations import collect, population, schema
 
+# The engines that castell has itself.
+OURS = ("dask", "frames", "parquet", "spark", "store")
 PEOPLE = population((2, 3), seed=4)
 STUDY = Study(schema((2, 3)), 4.0)
 REPORTS = collect(STUDY, PEOPLE.table, 2000, np.random.default_rng(1))
@@ -265,7 +267,7 @@ def text_file(tmp_path: Path) -> Path:
 
 def test_a_package_adds_an_engine(install: Install, text_file: Path, tmp_path: Path) -> None:
     install(engines={"text": "even_shares:Text"})
-    assert engines() == ("parquet", "store", "text")
+    assert engines() == (*OURS, "text")
     known = castell.fit(REPORTS, "castell").estimate(["b", "a"])
     for counts in (
         castell.scan_reports(text_file, STUDY),
@@ -300,7 +302,7 @@ def test_engines_that_are_refused(install: Install, text_file: Path) -> None:
         "parquet": "even_shares:Text",
     }
     install(engines=added)
-    assert engines() == ("also", "nothing", "other", "store", "text")
+    assert engines() == ("also", "dask", "frames", "nothing", "other", "spark", "store", "text")
     with pytest.raises(OptionError, match=r"also and text can both open this: name one"):
         scan_reports(text_file, STUDY)
     assert scan_reports(text_file, STUDY, engine="also").n == 2000
@@ -319,7 +321,7 @@ def test_engines_that_are_refused(install: Install, text_file: Path) -> None:
 
 def test_nothing_is_added_where_nothing_is_installed() -> None:
     assert plugins.plugins(plugins.CHANNELS, []) == {}
-    assert engines() == ("parquet", "store")
+    assert engines() == OURS
 
 
 def test_what_one_entry_says_once_is_found_once(install: Install) -> None:
@@ -358,7 +360,7 @@ def test_a_package_that_pip_installed(tmp_path: Path, monkeypatch: pytest.Monkey
         "print('even' in castell.methods(), engines(), channel_of({'kind': 'coin', 'heads': 3}))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ran.stdout.strip() == "True ('parquet', 'store', 'text') Coin(heads=3)", ran.stderr
+    assert ran.stdout.strip() == f"True {(*OURS, 'text')} Coin(heads=3)", ran.stderr
     shown = subprocess.run(
         [sys.executable, "-m", "castell", "estimate", "--help"],
         capture_output=True,

@@ -5,9 +5,9 @@ collector and the command line may.
 """
 
 from castell.channels import KaryResponse, MatrixResponse
-from castell.counting import scan_reports
+from castell.counting import Tally, scan_reports, tally
 from castell.device.encode import tabulate
-from castell.device.randomize import randomize_file
+from castell.device.randomize import randomize_file, randomize_stream
 from castell.errors import CastellError
 from castell.estimators import methods, methods_for
 from castell.inference.misfit import Verdict
@@ -25,15 +25,16 @@ from castell.results.consistency import consistent
 from castell.results.contrast import Comparison, Contrast
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
-from castell.results.model import Model, estimate, fit
+from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
 from castell.results.regression import Regression, regress
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
+from castell.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Association",
@@ -61,20 +62,24 @@ __all__ = [
     "Schema",
     "Shuffled",
     "Study",
+    "Tally",
     "TrendTest",
     "Verdict",
     "compare",
     "consistent",
     "estimate",
     "fit",
+    "load_model",
     "methods",
     "methods_for",
     "plan_next",
     "randomize_file",
+    "randomize_stream",
     "regress",
     "scan_reports",
     "shuffled",
     "tabulate",
+    "tally",
 ]
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import pytest
 import castell.counting.memory
 import castell.reports.parquet
 from castell import Attribute, MatrixResponse, Reports, Schema, Study
-from castell.counting import Counts, Factor, MemoryCounts, scan_reports
+from castell.counting import Counts, Factor, MemoryCounts, scan_reports, tally
 from castell.errors import ReportError, TableTooLargeError
 from castell.study.design import Axis
 
@@ -120,6 +120,22 @@ def test_more_reports_than_one_step_holds(sizes: tuple[int, ...], tmp_path: Path
     assert prod(sizes) < 65_536
     for counts in engines(reports, tmp_path):
         np.testing.assert_array_equal(counts.table(axes_of(study, study.names)), expected)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_pairs_of_more_reports_than_one_thread_takes(
+    cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    study = random_study(4)
+    reports = random_reports(study, 150_001, 4)
+    axes = axes_of(study, study.names)
+    every = MemoryCounts(reports)
+    found, ends = every.pairs(axes), np.cumsum([0, *(axis.size for axis in axes)])
+    for (i, one), (k, two) in product(enumerate(axes), repeat=2):
+        block = found[ends[i] : ends[i + 1], ends[k] : ends[k + 1]]
+        np.testing.assert_array_equal(block, every.table([one, two]))
+    np.testing.assert_array_equal(tally(reports).pairs(axes), found)
 
 
 def test_an_attribute_counted_with_itself_lies_on_the_diagonal(tmp_path: Path) -> None:
@@ -243,10 +259,10 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path, monkeypatch: pytest.Monk
     batches = castell.reports.parquet.ReportFile.batches
 
     def listen(
-        file: castell.reports.parquet.ReportFile, blocks: Sequence[int]
+        file: castell.reports.parquet.ReportFile, blocks: Sequence[int], groups: Any
     ) -> Iterator[list[Any]]:
         asked.append(list(blocks))
-        return batches(file, blocks)
+        return batches(file, blocks, groups)
 
     monkeypatch.setattr(castell.reports.parquet.ReportFile, "batches", listen)
     counts = scan_reports(path, study, progress=heard.append)

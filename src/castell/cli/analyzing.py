@@ -9,15 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from castell.cli.estimating import (
-    check_picture,
     methods_told,
     open_reports,
     options_of,
     other_studies,
     pairs_of,
     query_from,
-    save_picture,
 )
+from castell.cli.result_files import check_picture, save_picture
 from castell.errors import OptionError
 from castell.results.model import DEFAULT_METHOD
 from castell.study.study import Study

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.counting.counts import Progress
 from castell.errors import OptionError
 from castell.estimators import methods, reads
@@ -26,8 +26,8 @@ EXAMPLES = (
     "castell estimate study.toml reports.parquet health --given smokes=now",
     "castell estimate study.toml reports.parquet --mean age --given smokes=now",
     "castell estimate study.toml reports.parquet smokes health --to md",
+    'castell estimate study.toml "reports/*.parquet" --width 2 --output pairs.parquet',
 )
-PICTURES = (".png", ".svg", ".html")
 
 
 def register(app: typer.Typer) -> None:
@@ -45,13 +45,24 @@ def methods_told() -> str:
 def estimate(
     study: Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")],
     reports: Annotated[
-        str, typer.Argument(help="Parquet file of reports, or a store: a file or postgresql://...")
+        str,
+        typer.Argument(
+            help='Parquet file, folder or pattern ("reports/*.parquet") of reports, or a store: a '
+            "file or postgresql://..."
+        ),
     ],
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="What opens the reports, if a package adds it.")
+        str | None,
+        typer.Option(
+            help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
+            "package adds."
+        ),
+    ] = None,
+    width: Annotated[
+        int | None, typer.Option(help="Every table of so many attributes instead of one.")
     ] = None,
     method: Annotated[str, typer.Option(help=methods_told())] = DEFAULT_METHOD,
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
@@ -106,6 +117,7 @@ def estimate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Estimate a joint table, one share, or conditional shares from reports."""
+    from castell.cli.every_table import print_every
     from castell.cli.number_asked import NumberAsked, check_format, columns_of
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
@@ -114,23 +126,28 @@ def estimate(
 
     made, names = Study.load(study), attributes or []
     number = NumberAsked.of(mean, within, quantile, answered)
-    if number is None:
+    if width is not None:
+        _check_every(names, where, given, plot)
+    elif number is None:
         _check_asked(made, names, where, given)
-    else:
+    if number is not None:
         number.check(names, where, output, plot, post)
     _check_tables_only(where, given, output, plot, post)
     check_format(to, output, as_json)
-    _check_output(output, TABLES)
+    check_output(output, TABLES)
     check_picture(plot)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, engine=engine, tell=tell)
         model = fit(counts, method, **options_of(option or []))
         among = query_from(given, made.schema, "--given") if given else None
-        found: Any = (
-            _ask(model, names, where, among, post, max_cells)
-            if number is None
-            else number.ask(model, among)
-        )
+        found: Any = None
+        if number is not None:
+            found = number.ask(model, among)
+        elif width is None:
+            found = _ask(model, names, where, among, post, max_cells)
+    if width is not None:
+        print_every(model, width, post, level, output, most, as_json)
+        return
     with working("working out errors", quiet=as_json):
         found.conf_int(level)
     if output is not None and not isinstance(found, Probability):
@@ -198,6 +215,16 @@ def _check_asked(
         )
 
 
+def _check_every(
+    names: list[str], where: list[str] | None, given: list[str] | None, plot: Path | None
+) -> None:
+    if names or where or given or plot:
+        raise OptionError(
+            "--width asks for every table",
+            "leave out attributes, --where, --given and --plot: those are for one",
+        )
+
+
 def _check_tables_only(
     where: list[str] | None,
     given: list[str] | None,
@@ -233,24 +260,6 @@ def _ask(
     if where:
         return model.probability(query_from(where, schema, "--where"))
     return model.estimate(names, post=post, max_cells=max_cells)
-
-
-def save_picture(chart: Any, path: Path) -> None:
-    """A chart as a file of the kind that its name says."""
-    sharp = {"scale_factor": 2} if path.suffix == ".png" else {}
-    chart.save(str(path), **sharp)
-
-
-def check_picture(path: Path | None) -> None:
-    """Whether a picture can be written there, before any work is done for it."""
-    _check_output(path, PICTURES)
-
-
-def _check_output(path: Path | None, endings: Sequence[str]) -> None:
-    if path is not None and path.suffix not in endings:
-        raise OptionError(f"cannot write {path}", f"end its name in {' or '.join(endings)}")
-    if path is not None and not path.parent.is_dir():
-        raise OptionError(f"there is no folder {path.parent}", "make it first")
 
 
 def pairs_of(texts: list[str], what: str) -> dict[str, str]:

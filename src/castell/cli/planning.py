@@ -47,8 +47,9 @@ def plan_next(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Plan what to ask the next respondents, from the reports there are."""
-    from castell.cli.estimating import check_picture, other_studies, pairs_of, save_picture
+    from castell.cli.estimating import other_studies, pairs_of
     from castell.cli.progress import progress_bar
+    from castell.cli.result_files import check_picture, save_picture
     from castell.collector.places import resolve
     from castell.counting import scan_reports
     from castell.planning.next_stage import plan_next as plan

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
+from castell.results.provenance import Source
 
 if TYPE_CHECKING:
     from castell.cli.demo import Demo
@@ -34,15 +35,20 @@ def _table(*titles: str, left: int = 1) -> Table:
 
 def write_table(found: JointEstimate | Conditional, path: Path, level: float) -> None:
     """An estimate as a file that other programs read."""
+    write_columns(found.to_frame("pyarrow", level=level), found.source, path)
+
+
+def write_columns(frame: Any, source: Source, path: Path) -> None:
+    """An Arrow table as a file, with where it comes from."""
     import pyarrow.parquet as pq
 
     from castell.results.table_file import table_bytes
 
     if path.suffix in FORMATS:
         # Whoever opens it in a spreadsheet did not write the study.
-        path.write_bytes(table_bytes(found.columns(level), FORMATS[path.suffix]))
+        columns = {name: frame[name].to_pylist() for name in frame.column_names}
+        path.write_bytes(table_bytes(columns, FORMATS[path.suffix]))
         return
-    frame, source = found.to_frame("pyarrow", level=level), found.source
     about = {"method": source.method, "n": str(source.n), "secure": str(source.secure).lower()}
     pq.write_table(
         frame.replace_schema_metadata({f"castell.{k}": v for k, v in about.items()}), path

@@ -19,6 +19,7 @@ from castell.counting.samples import (
     samples_with,
 )
 from castell.counting.stages import Stages, join_stages, stages_of, studies_of
+from castell.counting.tallies import Tally, tally, tally_of
 
 __all__ = [
     "ByBatches",
@@ -30,6 +31,7 @@ __all__ = [
     "Moments",
     "ParquetCounts",
     "Stages",
+    "Tally",
     "engines",
     "evenly_spread",
     "folds_of",
@@ -40,4 +42,6 @@ __all__ = [
     "scan_reports",
     "stages_of",
     "studies_of",
+    "tally",
+    "tally_of",
 ]

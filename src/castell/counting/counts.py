@@ -7,21 +7,14 @@ that counts in its own way says how. Rows are for the few estimators that no tab
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from castell.counting.kernels import (
-    Columns,
-    Factor,
-    Integers,
-    Moments,
-    MomentSum,
-    PairSum,
-    count,
-)
+from castell.counting.kernels import Factor, Integers, Moments, PairSum, Sum, TableSum
+from castell.counting.moments import MomentSum
 from castell.study.design import Axis
 from castell.study.study import Study
 
@@ -71,34 +64,52 @@ class Counts(Protocol):
 
 
 class ByBatches(ABC):
-    """Counts from the reports themselves, some at a time."""
+    """Counts from the reports themselves, some at a time.
+
+    An engine that adds up in its own way, such as in parts on several machines, says how in
+    `add_up`; tables, pairs and moments are all made of that.
+    """
 
     @abstractmethod
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]: ...
 
+    def add_up(self, *totals: Sum) -> None:
+        """Add all reports to some sums, in one pass."""
+        add_batches(self.batches, *totals)
+
     def table(self, axes: Sequence[Axis]) -> Integers:
-        total = count({}, axes, 0)
-        for columns, rows in self._columns(axes):
-            total += count(columns, axes, rows)
-        return total
+        total = TableSum([axes])
+        self.add_up(total)
+        return total.arrays[0]
 
     def pairs(self, axes: Sequence[Axis]) -> Integers:
         total = PairSum(axes)
-        for columns, rows in self._columns(axes):
-            total.add(columns, rows)
-        return total.result()
+        self.add_up(total)
+        return total.total
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
         total = MomentSum(queries)
-        axes = (axis for factors in queries for factor in factors for axis in factor.axes)
-        for columns, rows in self._columns(axes):
-            total.add(columns, rows)
+        self.add_up(total)
         return total.result()
 
-    def _columns(self, axes: Iterable[Axis]) -> Iterator[tuple[Columns, int]]:
-        blocks = sorted({axis.block for axis in axes})
-        for columns in self.batches(blocks):
-            yield dict(zip(blocks, columns, strict=True)), len(columns[0])
+
+def add_batches(
+    batches: Callable[[Sequence[int]], Iterator[list[NDArray[Any]]]], *totals: Sum
+) -> None:
+    """Add reports that come some at a time to some sums."""
+    blocks = sorted({block for total in totals for block in total.blocks})
+    for columns in batches(blocks):
+        found = dict(zip(blocks, columns, strict=True))
+        for total in totals:
+            total.add(found, len(columns[0]))
+
+
+def add_reports(counts: Counts, *totals: Sum) -> None:
+    """Add all reports of any engine to some sums, in the way it adds up."""
+    if isinstance(counts, ByBatches):
+        counts.add_up(*totals)
+    else:
+        add_batches(counts.batches, *totals)
 
 
 def once(make: Callable[[Counts], T]) -> Callable[[Counts], T]:

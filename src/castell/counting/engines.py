@@ -1,23 +1,36 @@
-"""Where reports can be counted: Parquet files, a collector's store, and what packages add.
+"""Where reports can be counted: files, a store, frames, clusters, and what packages add.
 
 An engine is a module with `open(source, study, progress) -> Counts` and `opens(source) -> bool`, by
 which it is found. One from outside may be the first function alone; it is then found by its name.
+One of ours that takes an `address` or the mark `secure` says so in `TAKES`.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from importlib import import_module
+from time import perf_counter
 from typing import Any, Protocol
 
 from castell.counting.counts import Counts, Progress
+from castell.counting.stages import join_stages
 from castell.errors import CastellError, OptionError, PluginError
 from castell.plugins import ENGINES, Plugin, plugins
+from castell.reports.report_files import is_files
 from castell.study.schema import suggest
 from castell.study.study import Study
 
+_LOG = logging.getLogger(__name__)
+
 # Named, not imported: loaded when asked for, and a store lies with the collector.
-BUILT_IN = {"parquet": "castell.counting.parquet", "store": "castell.collector.store.engine"}
+BUILT_IN = {
+    "parquet": "castell.counting.parquet",
+    "store": "castell.collector.store.engine",
+    "dask": "castell.counting.dask",
+    "spark": "castell.counting.spark",
+    "frames": "castell.counting.frames",
+}
 # What anything that no engine knows is taken for.
 DEFAULT = "parquet"
 NEEDED = ("study", "secure", "backend", "n", "table", "pairs", "moments", "batches")
@@ -35,21 +48,51 @@ def engines() -> tuple[str, ...]:
 
 
 def scan_reports(
-    source: Any, study: Study, *, engine: str | None = None, progress: Progress | None = None
+    source: Any,
+    study: Study,
+    *,
+    engine: str | None = None,
+    secure: bool | None = None,
+    progress: Progress | None = None,
 ) -> Counts:
-    """Reports to estimate from where they are: a Parquet file, a store, or what an engine opens.
+    """Reports to estimate from where they are.
 
-    `engine` names one of `castell.counting.engines()`. Without it a name that ends in .parquet is
-    a Parquet file, a collector's file or address is a store, and of anything else the engines say
-    whether they can open it.
+    A Parquet file, a folder of them, a pattern such as "reports/*.parquet" or a list; an object
+    store's address; a collector's file or address; a DuckDB relation, a Polars, Dask, Spark or
+    other frame. What is counted are the same whole numbers everywhere.
+
+    `engine` names one of `castell.counting.engines()`: "dask" or "dask://host:8786" has a cluster
+    count the files, "spark" or "spark://host:15002" a Spark session. Without it the source tells. A
+    frame cannot say whether its reports were made with a seed: `secure=True` vouches that they were
+    not.
     """
+    name, mark, address = (engine or "").partition("://")
     added = _added()
-    if engine is not None and engine not in {*BUILT_IN, *added}:
-        raise OptionError(f"there is no engine {engine!r}", suggest(str(engine), engines()))
-    chosen = engine if engine is not None else _engine_for(source)
-    if chosen in added:
-        return _opened(added[chosen], source, study, progress)
-    found: Counts = import_module(BUILT_IN[chosen]).open(source, study, progress)
+    if engine is not None and name not in {*BUILT_IN, *added}:
+        raise OptionError(f"there is no engine {engine!r}", suggest(str(name), engines()))
+    if engine is None and isinstance(source, (list, tuple)) and not is_files(source):
+        parts = [scan_reports(each, study, secure=secure, progress=progress) for each in source]
+        return join_stages(parts)
+    chosen = name if engine is not None else _engine_for(source)
+    options: dict[str, Any] = {"address": address} if mark else {}
+    options |= {} if secure is None else {"secure": secure}
+    begin = perf_counter()
+    found = _scanned(chosen, source, study, progress, options)
+    _LOG.info("%s: %d reports, opened in %.2f s", chosen, found.n, perf_counter() - begin)
+    return found
+
+
+def _scanned(
+    name: str, source: Any, study: Study, progress: Progress | None, options: dict[str, Any]
+) -> Counts:
+    added = _added()
+    module = None if name in added else import_module(BUILT_IN[name])
+    for option in options:
+        if option not in getattr(module, "TAKES", ()):
+            raise OptionError(f"the engine {name!r} takes no {option}", "leave it out")
+    if module is None:
+        return _opened(added[name], source, study, progress)
+    found: Counts = module.open(source, study, progress, **options)
     return found
 
 

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from castell.counting.counts import ByBatches, Counts, once
 from castell.counting.kernels import Integers
 from castell.counting.stages import Stages
+from castell.counting.tallies import Tally, is_narrow, tally_of
 from castell.study.study import Study
 
 FOLDS = 5
@@ -66,6 +67,10 @@ def fold_of(keys: Integers, repetition: Integers) -> NDArray[np.uint8]:
         square = one * one % PRIME
         mixed = square * square % PRIME * one % PRIME
     return np.asarray(mixed * FOLDS // PRIME, dtype=np.uint8)
+
+
+# Reports of a tally at a time.
+_STEP = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +119,10 @@ class Fold:
 
 @once
 def folds_of(counts: Counts) -> tuple[Fold, ...]:
-    """Five folds, in one pass over the reports: eight bytes for each, then one.
+    """Five folds, in one pass over the reports.
 
-    Those of several studies are each parted for themselves.
+    Of few possible reports it takes their table. Of many it takes eight bytes for each report,
+    then one. Those of several studies are each parted for themselves.
     """
     if isinstance(counts, Stages):
         return tuple(
@@ -126,6 +132,8 @@ def folds_of(counts: Counts) -> tuple[Fold, ...]:
             )
             for same in zip(*map(folds_of, counts.parts), strict=True)
         )
+    if isinstance(counts, Tally) or is_narrow(counts.study):
+        return _tallied_folds(tally_of(counts))
     columns = range(len(counts.study.design.widths))
     none = np.zeros(0, dtype=np.int64)
     keys = np.concatenate([none, *(report_keys(b) for b in counts.batches(columns) if len(b[0]))])
@@ -134,3 +142,23 @@ def folds_of(counts: Counts) -> tuple[Fold, ...]:
         Fold(Part(counts, each, k, held_out=False), Part(counts, each, k, held_out=True))
         for k in range(FOLDS)
     )
+
+
+def _tallied_folds(tally: Tally) -> tuple[Fold, ...]:
+    """The same folds of a tally: equal reports are numbered through."""
+    keys = report_keys(tally.columns) if len(tally.times) else np.zeros(0, dtype=np.int64)
+    ends = np.cumsum(tally.times)
+    held = np.zeros(FOLDS * len(keys), dtype=np.int64)
+    for start in range(0, tally.n, _STEP):
+        row = np.arange(start, min(start + _STEP, tally.n))
+        which = np.searchsorted(ends, row, side="right")
+        folds = fold_of(keys[which], row - (ends - tally.times)[which])
+        held += np.bincount(which * FOLDS + folds, minlength=len(held))
+    each = held.reshape(-1, FOLDS).T
+    return tuple(Fold(_some(tally, tally.times - out), _some(tally, out)) for out in each)
+
+
+def _some(tally: Tally, times: Integers) -> Tally:
+    came = times > 0
+    columns = tuple(column[came] for column in tally.columns)
+    return Tally(tally.study, columns, times[came], tally.secure, tally.backend)

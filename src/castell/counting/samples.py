@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting.counts import ByBatches, Counts, once
-from castell.counting.kernels import Factor, Integers, Moments, MomentSum, pack
+from castell.counting.kernels import Integers, Sum
 from castell.counting.stages import Stages
 from castell.study.design import Axis, Design
 from castell.study.schema import Schema
@@ -36,17 +36,9 @@ class HistogramCounts(ByBatches):
     def n(self) -> int:
         return int(self.codes.sum())
 
-    def table(self, axes: Sequence[Axis]) -> Integers:
-        keys = pack({0: np.arange(len(self.codes))}, axes, slice(None))
-        shape = [axis.size for axis in axes]
-        # Sums of whole numbers below 2^53 are exact in floating point.
-        counted = np.bincount(keys, weights=self.codes, minlength=int(np.prod(shape)))
-        return counted.astype(np.int64).reshape(shape)
-
-    def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        total = MomentSum(queries)
-        total.add({0: np.arange(len(self.codes))}, len(self.codes), self.codes)
-        return total.result()
+    def add_up(self, *totals: Sum) -> None:
+        for total in totals:
+            total.add({0: np.arange(len(self.codes))}, len(self.codes), self.codes)
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         if self.n and len(blocks):

@@ -6,14 +6,14 @@ the same people were asked, in another way. So whatever pools samples estimates 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from numpy.typing import NDArray
 
-from castell.counting.counts import ByBatches, Counts
-from castell.counting.kernels import Factor, Integers, Moments
+from castell.counting.counts import ByBatches, Counts, add_reports
+from castell.counting.kernels import Factor, Integers, Moments, Sum
 from castell.errors import ReportError
 from castell.study.design import Axis
 from castell.study.study import Study
@@ -74,22 +74,13 @@ class Concatenated(_Parts, ByBatches):
     def study(self) -> Study:
         return self.parts[0].study
 
-    def table(self, axes: Sequence[Axis]) -> Integers:
-        return _added(part.table(axes) for part in self.parts)
-
-    def pairs(self, axes: Sequence[Axis]) -> Integers:
-        return _added(part.pairs(axes) for part in self.parts)
+    def add_up(self, *totals: Sum) -> None:
+        for part in self.parts:
+            add_reports(part, *totals)
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         for part in self.parts:
             yield from part.batches(blocks)
-
-
-def _added(tables: Iterable[Integers]) -> Integers:
-    total, *rest = tables
-    for table in rest:
-        total = total + table
-    return total
 
 
 def _no_table() -> NoReturn:

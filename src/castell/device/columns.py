@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from castell.errors import AnswerError
+from castell.reports.lazy_frames import arrow_batches
 from castell.study.schema import suggest
 from castell.study.value_texts import text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+BATCH_ROWS = 1 << 17
+# The libraries whose frames are held in memory.
+EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 
 def backend_of(answers: Any) -> str | None:
@@ -19,7 +25,36 @@ def backend_of(answers: Any) -> str | None:
 
     if isinstance(answers, Mapping):
         return None
-    return str(nw.from_native(answers, eager_only=True).implementation.value)
+    frame = nw.from_native(answers, pass_through=True)
+    name = str(frame.implementation.value) if hasattr(frame, "implementation") else "pyarrow"
+    # What has no frames in memory of its own gives Arrow's.
+    return name if name in EAGER else "pyarrow"
+
+
+def answer_batches(answers: Any, names: Collection[str]) -> Iterator[pa.Table] | None:
+    """A lazy frame, a DuckDB relation or an Arrow stream, some rows at a time; else none.
+
+    Only the columns asked for are read, and never more than some rows of them are held.
+    """
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(answers, Mapping):
+        return None
+    if isinstance(answers, pa.RecordBatchReader):
+        chosen = named_columns(names, answers.schema.names)
+        return (pa.Table.from_batches([batch]).select(chosen) for batch in answers)
+    frame = nw.from_native(answers, pass_through=True)
+    if not isinstance(frame, nw.LazyFrame):
+        return None
+    chosen = named_columns(names, frame.collect_schema().names())
+    return map(_as_table, arrow_batches(answers, chosen, BATCH_ROWS))
+
+
+def _as_table(batch: Any) -> pa.Table:
+    import pyarrow as pa
+
+    return batch if isinstance(batch, pa.Table) else pa.Table.from_batches([batch])
 
 
 def as_arrow(answers: Any, names: Collection[str]) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
-from castell.device.columns import backend_of
+from castell.device.columns import answer_batches, as_arrow, backend_of
 from castell.device.encode import Codes, encode
 from castell.device.random_words import Source, secure_words, seeded_words
 from castell.device.respond import draw_blocks, report_columns
 from castell.errors import OptionError
+from castell.reports.codes import joined
 from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from castell.study.study import Study
 
 
-def _columns(study: Study, answers: Any, words: Source) -> list[NDArray[Any]]:
-    return _randomized(study, encode(study.schema, answers, words=words), words)
+def _columns(study: Study, answers: Any, words: Source, first_row: int = 1) -> list[NDArray[Any]]:
+    return _randomized(study, encode(study.schema, answers, first_row, words), words)
 
 
 def _randomized(study: Study, codes: dict[str, Codes], words: Source) -> list[NDArray[Any]]:
@@ -37,9 +38,39 @@ def _source(seed: int | None) -> Source:
 
 
 def randomize_frame(study: Study, answers: Any, seed: int | None = None) -> Reports:
-    """Reports of a frame of answers."""
-    columns = _columns(study, answers, _source(seed))
-    return Reports(study, columns, secure=seed is None, backend=backend_of(answers))
+    """Reports of a frame of answers; of a lazy one or a stream, some rows at a time."""
+    words, backend = _source(seed), backend_of(answers)
+    parts = answer_batches(answers, study.names)
+    if parts is None:
+        columns = _columns(study, answers, words)
+    else:
+        columns = joined(study, _batches(study, parts, words))
+    return Reports(study, columns, secure=seed is None, backend=backend)
+
+
+def _batches(study: Study, parts: Iterable[Any], words: Source) -> Iterator[list[NDArray[Any]]]:
+    rows = 0
+    for part in parts:
+        yield _columns(study, part, words, first_row=rows + 1)
+        rows += part.num_rows
+
+
+def randomize_stream(
+    study: Study, answers: Any, target: str | Path, *, seed: int | None = None
+) -> int:
+    """Reports of a lazy frame, a DuckDB relation or an Arrow stream, written as Parquet.
+
+    Neither the answers nor the reports are held in memory. Nothing stands at `target` until every
+    answer was good. Returns the number of reports.
+    """
+    parts = answer_batches(answers, study.names)
+    given = [as_arrow(answers, study.names)] if parts is None else parts
+    rows = 0
+    with ReportWriter(study, target, secure=seed is None) as writer:
+        for columns in _batches(study, given, _source(seed)):
+            writer.write(columns)
+            rows += len(columns[0])
+    return rows
 
 
 def randomize_file(

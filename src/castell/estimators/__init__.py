@@ -222,3 +222,15 @@ def fit_counts(counts: Counts, method: Method, options: dict[str, Any]) -> Fitte
             "return a castell.extend.Fitted; castell.extend.table_method makes one of tables",
         )
     return fitted
+
+
+def resume_counts(counts: Counts, method: Method, options: dict[str, Any], learned: Any) -> Fitted:
+    """What a method fitted before, from what was kept of it; fitted anew if it keeps nothing."""
+    resume = getattr(estimator(method), "resume", None)
+    if resume is None:
+        return fit_counts(counts, method, options)
+    check_reads(method, *studies_of(counts))
+    check_options(method, studies_of(counts), options)
+    require_reports(counts)
+    found: Fitted = resume(counts, learned, **options)
+    return found

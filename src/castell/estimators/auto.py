@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, folds_of, is_coarse, samples_of
 from castell.inference.inversion import Observed, Query, names_of, observe
+from castell.inference.kept_latent import kept, restored
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers
@@ -88,13 +90,24 @@ MOST_CELLS = 1 << 20
 
 
 def fit(counts: Counts) -> Fitted:
+    return _fitted(CrossFit(counts))
+
+
+def resume(counts: Counts, learned: dict[str, Any]) -> Fitted:
+    """The same from what was kept."""
     cross_fit = CrossFit(counts)
+    vars(cross_fit)["latent"] = restored(learned)
+    return _fitted(cross_fit)
+
+
+def _fitted(cross_fit: CrossFit) -> Fitted:
     solve = lru_cache(maxsize=4)(partial(_solve, cross_fit))
     return Fitted(
-        counts,
+        cross_fit.counts,
         partial(_joint, cross_fit, solve),
         partial(_shares, cross_fit, solve),
         sample=partial(_sample, cross_fit),
+        learned=lambda: kept(cross_fit.latent),
     )
 
 

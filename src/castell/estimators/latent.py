@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.inference.inversion import Query, names_of
+from castell.inference.kept_latent import kept, restored
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.method import Fitted, Reads, Solution
@@ -38,8 +40,22 @@ def fit(
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
         if value is not None and not whole:
             raise OptionError(f"{name} is {value!r}", "give a whole number from 1 up")
-    fitted = learn(counts, classes, steps, starts)
-    return Fitted(counts, partial(_joint, fitted), partial(_shares, fitted), sample=fitted.sample)
+    return _fitted(learn(counts, classes, steps, starts))
+
+
+def resume(counts: Counts, learned: dict[str, Any], **_: Any) -> Fitted:  # noqa: ARG001
+    """The same from what was kept."""
+    return _fitted(restored(learned))
+
+
+def _fitted(latent: Latent) -> Fitted:
+    return Fitted(
+        latent.counts,
+        partial(_joint, latent),
+        partial(_shares, latent),
+        sample=latent.sample,
+        learned=partial(kept, latent),
+    )
 
 
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:

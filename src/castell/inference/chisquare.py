@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import erfc, exp, fsum, lgamma, log, sqrt
+
+import numpy as np
+
+from castell.linear.operators import Floats
 
 
 def tail(statistic: float, freedom: int) -> float:
@@ -71,6 +76,22 @@ def noncentrality(freedom: int, level: float = 0.05, wanted: float = 0.8) -> flo
         middle = (low + high) / 2
         low, high = (middle, high) if power(middle, freedom, level) < wanted else (low, middle)
     return high
+
+
+def false_discovery(p: Sequence[float]) -> Floats:
+    """The false discovery rate at which each of some tests would just be rejected.
+
+    The step-up procedure of Benjamini and Hochberg (1995).
+
+    >>> false_discovery([0.01, 0.04, 0.03, 0.5]).round(4).tolist()
+    [0.04, 0.0533, 0.0533, 0.5]
+    """
+    each = np.asarray(p, dtype=np.float64)
+    order = np.argsort(each, kind="stable")
+    steps = each[order] * len(each) / np.arange(1, len(each) + 1)
+    found = np.empty(len(each))
+    found[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return found
 
 
 def p_text(p: float) -> str:

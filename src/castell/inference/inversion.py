@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from castell.channels import Lens
 from castell.counting import Counts, Factor
+from castell.counting.counted_ahead import counted
 from castell.counting.kernels import Integers
 from castell.errors import QueryError, ReportError
 from castell.linear.operators import Dense, Floats, Operator, apply
@@ -169,7 +170,7 @@ def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) 
     parts = parts_of(study, [a.name for a in attributes])
     # A channel may have many more reports than answers; their table must fit too.
     check_cells(f"reports of {what}", [axis.size for axis in _axes(parts)], max_cells)
-    table = counts.table(_axes(parts)).astype(np.float64)
+    table = counted(counts, _axes(parts)).astype(np.float64)
     return Observed(study, attributes, parts, table, _reports(int(table.sum())))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -144,6 +145,9 @@ class Fitted:
     # Codes of so many synthetic people, a column for each attribute asked for, where the method
     # has a model to draw them from; without one they are drawn from its table.
     sample: Callable[[tuple[str, ...], int, Generator], Sequence[NDArray[np.intp]]] | None = None
+    # What took long to fit, in numbers, arrays and dataclasses of them, to keep with a model. The
+    # method's file has `resume(counts, learned, **options)`, which makes the same of it again.
+    learned: Callable[[], Any] | None = None
 
     def support(self, names: Sequence[str]) -> Support:
         """How many reports stand behind a question about some attributes."""

@@ -64,6 +64,9 @@ class Reason:
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", MappingProxyType(dict(self.numbers)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reason, (self.code, dict(self.numbers), self.names, self.text)
+
     def __str__(self) -> str:
         return words(self)
 

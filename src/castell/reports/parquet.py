@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from castell.errors import ReportError
 from castell.reports.arrow_metadata import check_study, is_secure, marked_schema
 from castell.reports.codes import check_codes, column_names, column_types
+from castell.reports.report_files import file_system, is_address
 from castell.study.study import Study
 
 if TYPE_CHECKING:
@@ -85,9 +86,10 @@ class ReportFile:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self.path, self.study = Path(path), study
+        self.path, self.study = path, study
+        system, name = file_system(str(path)) if is_address(path) else (None, path)
         try:
-            self._file = pq.ParquetFile(path)
+            self._file = pq.ParquetFile(name, filesystem=system)
         except FileNotFoundError:
             raise ReportError(
                 f"there is no file {path}", "castell randomize writes one, castell serve a store"
@@ -105,13 +107,19 @@ class ReportFile:
         # Reports count as secure only when their file says so.
         self.secure = is_secure(schema)
         self.rows: int = self._file.metadata.num_rows
+        self.groups: int = self._file.metadata.num_row_groups
 
-    def batches(self, wanted: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
-        """The codes of some columns, a good number of rows at a time, each checked."""
+    def batches(
+        self, wanted: Sequence[int], groups: Sequence[int] | None = None
+    ) -> Iterator[list[NDArray[Any]]]:
+        """The codes of some columns, a good number of rows at a time, each checked.
+
+        Of the whole file, or of some of its row groups.
+        """
         every, widths = column_names(self.study), self.study.design.widths
         names = [every[i] for i in wanted]
         row = 1
-        for batch in self._read(names):
+        for batch in self._read(names, groups):
             columns = []
             for i, name in zip(wanted, names, strict=True):
                 column: pa.Array = batch.column(name)
@@ -122,11 +130,11 @@ class ReportFile:
             row += batch.num_rows
             yield columns
 
-    def _read(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+    def _read(self, names: list[str], groups: Sequence[int] | None) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         try:
-            yield from self._file.iter_batches(ROW_GROUP, columns=names)
+            yield from self._file.iter_batches(ROW_GROUP, groups, names)
         except (pa.ArrowInvalid, OSError) as error:
             first = str(error).split("\n")[0]
             raise ReportError(f"{self.path} is damaged ({first})", "take it again") from None

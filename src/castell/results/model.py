@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
+from castell.channels import Kinds
 from castell.counting import Counts, MemoryCounts, join_stages, studies_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import QueryError, ReportError
-from castell.estimators import Method, fit_counts, name_of
+from castell.estimators import Method, fit_counts, name_of, reads
 from castell.inference.inversion import names_of
 from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
@@ -33,14 +35,18 @@ from castell.results.compare import compare_groups
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
 from castell.results.contrast import Comparison, Contrast
+from castell.results.every_association import Associations, associate
+from castell.results.every_table import JointEstimates
 from castell.results.joint import JointEstimate
 from castell.results.number_questions import NumberQuestions
 from castell.results.probability import Difference, Probability
 from castell.results.provenance import Source, describe_values
 from castell.results.questions import Values, is_everybody, labels_of, query_of, refuse_both
 from castell.results.sampling import sample_codes
+from castell.results.saved_model import SavedModel, read_model, write_model
 from castell.study.html import attribute_table
 from castell.study.study import Study
+from castell.version import VERSION
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +55,9 @@ class Model(NumberQuestions):
 
     fitted: Fitted
     method: str
+    # How to make it again: the method as it was given, and its options.
+    estimator: Method | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def counts(self) -> Counts:
@@ -83,6 +92,21 @@ class Model(NumberQuestions):
         caption = heading(f"Model of {self.study.name!r}", *self.source.facts())
         return attribute_table(caption, self.study.schema)
 
+    def save(self, path: str | Path) -> None:
+        """Write a file that `castell.load_model` reads, with all that it takes to answer.
+
+        It holds the studies, how often each report came, and what was fitted; no answer, and
+        nothing that could be run. What it says stays the same to the last bit.
+        """
+        write_model(path, self._saved(), VERSION)
+
+    def _saved(self) -> SavedModel:
+        made = self.method if self.estimator is None else self.estimator
+        return SavedModel.of(self.fitted, made, self.options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._saved(), self.method)
+
     def support(self, names: Iterable[str] | str) -> Support:
         """How many reports stand behind a question about some attributes."""
         return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
@@ -112,6 +136,22 @@ class Model(NumberQuestions):
             backend=self.counts.backend,
             earlier=self.earlier,
         )
+
+    def estimate_all(self, width: int = 2, *, post: str = "raw") -> JointEstimates:
+        """Every table of so many attributes: a mapping from each tuple of names to its estimate.
+
+        All of them are counted in one pass over the reports. Sets that no report holds together are
+        left out where the method cannot tell about them.
+        """
+        step(post)
+        return JointEstimates(
+            self.counts, width, partial(self.estimate, post=post), self._answers_about
+        )
+
+    def _answers_about(self, names: tuple[str, ...]) -> bool:
+        made = self.method if self.estimator is None else self.estimator
+        across = reads(made).across or not any(s.design.draw for s in studies_of(self.counts))
+        return across or bool(self.support(names).together)
 
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
         if self.fitted.unbiased:
@@ -229,6 +269,15 @@ class Model(NumberQuestions):
         """Cramer's V of two attributes with its interval, and the test of their independence."""
         return association_of(self, one, two)
 
+    def associations(self, names: Iterable[str] | None = None) -> Associations:
+        """Cramer's V of every two attributes, as `association` has it, and tests with control of
+        false discoveries.
+
+        It is worked out from the unbiased tables of pairs, whatever the method.
+        """
+        chosen = self.study.schema.select(self.study.names if names is None else names)
+        return associate(self.counts, tuple(a.name for a in chosen), self.source)
+
     def trend(self, one: str, two: str, *, scores: Scores | None = None) -> TrendTest:
         """Whether one ordered attribute rises or falls with another: the correlation of scores.
 
@@ -276,6 +325,19 @@ DEFAULT_METHOD = "auto"
 Collected = Reports | Counts
 
 
+def _unpickled(saved: SavedModel, name: str) -> Model:
+    return Model(saved.fitted(), name, saved.method, saved.options)
+
+
+def load_model(path: str | Path, *, kinds: Kinds | None = None) -> Model:
+    """A model that `model.save` wrote. Nothing in the file is run.
+
+    `kinds` are the channels of your own that its study uses, as in `Study.load`.
+    """
+    saved = read_model(path, VERSION, kinds)
+    return Model(saved.fitted(), saved.method, saved.method, saved.options)
+
+
 def fit(
     reports: Collected | Sequence[Collected], method: Method = DEFAULT_METHOD, **options: Any
 ) -> Model:
@@ -293,7 +355,8 @@ def fit(
     >>> fit(reports).estimate("sex").probabilities.shape
     (2,)
     """
-    return Model(fit_counts(counts_of(reports), method, options), name_of(method))
+    fitted = fit_counts(counts_of(reports), method, options)
+    return Model(fitted, name_of(method), method, dict(options))
 
 
 def counts_of(reports: Any) -> Counts:

@@ -1,0 +1,137 @@
+"""A real Dask cluster on this machine: the same whole numbers, also when a worker is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import castell
+import castell.counting.dask
+from castell import Reports, scan_reports
+from castell.counting import Counts, Factor, MemoryCounts
+from castell.counting.dask import DaskFiles, DaskFrame
+from castell.errors import OptionError, ReportError
+from tests.counting.test_engines import axes_of, random_reports, random_study
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed: castell[dask]")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+    ) as made:
+        yield made
+
+
+def _engine(cluster: Any) -> str:
+    return f"dask://{cluster.scheduler_address.partition('://')[2]}"
+
+
+@pytest.fixture
+def reports() -> Reports:
+    return random_reports(random_study(4), 600, 4)
+
+
+@pytest.fixture
+def folder(reports: Reports, tmp_path: Path) -> Path:
+    many = 40
+    for k in range(many):
+        columns = [column[k::many] for column in reports.columns]
+        Reports(reports.study, columns, secure=True).save(tmp_path / f"{k:02}.parquet")
+    return tmp_path
+
+
+def same_counts(counts: Counts, reports: Reports) -> None:
+    every, study = MemoryCounts(reports), reports.study
+    assert counts.n == len(reports)
+    axes = axes_of(study, study.names)
+    np.testing.assert_array_equal(counts.table(axes), every.table(axes))
+    np.testing.assert_array_equal(counts.pairs(axes), every.pairs(axes))
+    query = [[Factor((axes[0],), np.linspace(-1, 2, axes[0].size))]]
+    np.testing.assert_array_equal(counts.moments(query).product, every.moments(query).product)
+    assert sum(len(columns[0]) for columns in counts.batches([0])) == len(reports)
+
+
+def test_files_and_frames_on_a_cluster(cluster: Any, folder: Path, reports: Reports) -> None:
+    counts = scan_reports(folder, reports.study, engine=_engine(cluster))
+    assert isinstance(counts, DaskFiles)
+    assert counts.secure
+    same_counts(counts, reports)
+    frames = pytest.importorskip("dask.dataframe", reason="Dask frames need pandas")
+    frame = frames.from_pandas(reports.to_arrow().to_pandas(), npartitions=3)
+    with distributed.Client(cluster):
+        found = scan_reports(frame, reports.study, secure=True)
+        assert isinstance(found, DaskFrame)
+        same_counts(found, reports)
+        same_counts(scan_reports(folder, reports.study, engine="dask"), reports)
+        with pytest.raises(ReportError, match="the frame has no column"):
+            scan_reports(frame[["a0"]], reports.study)
+    one, two = castell.fit(counts, "castell"), castell.fit(reports, "castell")
+    np.testing.assert_array_equal(
+        one.estimate(reports.study.names).probabilities,
+        two.estimate(reports.study.names).probabilities,
+    )
+
+
+def test_a_worker_that_is_killed_changes_nothing(
+    cluster: Any, folder: Path, reports: Reports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(castell.counting.dask, "PART", 1)  # every file a task of its own
+    killed: list[int] = []
+
+    def kill_one(_: float) -> None:
+        if not killed:
+            pids = counts.client.run(os.getpid)  # type: ignore[attr-defined]
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    counts = scan_reports(folder, reports.study, engine=_engine(cluster), progress=kill_one)
+    axes = axes_of(reports.study, reports.study.names)
+    np.testing.assert_array_equal(counts.table(axes), MemoryCounts(reports).table(axes))
+    assert killed
+
+
+def test_interrupted_nothing_goes_on(cluster: Any, folder: Path, reports: Reports) -> None:
+    def stop(_: float) -> None:
+        raise KeyboardInterrupt
+
+    counts = scan_reports(folder, reports.study, engine=_engine(cluster), progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        counts.table(axes_of(reports.study, reports.study.names))
+    again = scan_reports(folder, reports.study, engine=_engine(cluster))
+    same_counts(again, reports)
+
+
+def test_what_a_worker_finds_wrong_is_told(cluster: Any, folder: Path, reports: Reports) -> None:
+    counts = scan_reports(folder, reports.study, engine=_engine(cluster))
+    Reports(reports.study, [c[:3] for c in reports.columns], secure=True).save(
+        folder / "07.parquet"
+    )
+    with pytest.raises(ReportError, match=r"07.parquet was changed since it was opened"):
+        counts.table(axes_of(reports.study, reports.study.names))
+    with pytest.raises(OptionError, match="files say themselves"):
+        scan_reports(folder, reports.study, engine=_engine(cluster), secure=True)
+
+
+@pytest.mark.parametrize("groups", [1, 5])
+def test_parts_hold_every_row_group_once(groups: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(castell.counting.dask, "PART", 1000)
+    files = [
+        castell.counting.parquet.Scanned(f"{n}.parquet", n, True, groups if n else 0)
+        for n in (0, 10, 2500, 700, 700)
+    ]
+    parts = list(castell.counting.dask._parts(files))
+    found = sorted((file.path, g) for part in parts for file, some in part for g in some)
+    assert found == sorted((file.path, g) for file in files for g in range(file.groups))
+    assert len(parts) > 1
