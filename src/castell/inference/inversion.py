@@ -170,7 +170,7 @@ def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) 
     # A channel may have many more reports than answers; their table must fit too.
     check_cells(f"reports of {what}", [axis.size for axis in _axes(parts)], max_cells)
     table = counts.table(_axes(parts)).astype(np.float64)
-    return Observed(study, attributes, parts, table, _reports(int(table.sum())))
+    return Observed(study, attributes, parts, table, _reports(round(float(table.sum()))))
 
 
 def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...]) -> Floats:
