@@ -15,6 +15,8 @@ from castell.inference.reasons import Code, Reason
 from castell.inference.support import Checked
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
+from castell.planning.planner import plan
+from castell.planning.survey_plan import Plan
 from castell.reports.reports import Reports
 from castell.results.conditional import Conditional
 from castell.results.consistency import consistent
@@ -40,6 +42,7 @@ __all__ = [
     "MatrixResponse",
     "Model",
     "NextStage",
+    "Plan",
     "Probability",
     "Reason",
     "Reports",
@@ -51,6 +54,7 @@ __all__ = [
     "fit",
     "methods",
     "methods_for",
+    "plan",
     "plan_next",
     "randomize_file",
     "scan_reports",

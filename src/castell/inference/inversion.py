@@ -97,6 +97,8 @@ class Observed:
 
     def project(self, names: Sequence[str]) -> Observed:
         """The table of some of the attributes."""
+        if tuple(names) == self.names:
+            return self
         parts = parts_of(self.study, names)
         kept = _axes(parts)
         gone = tuple(i for i, axis in enumerate(_axes(self.parts)) if axis not in kept)

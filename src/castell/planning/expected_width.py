@@ -24,7 +24,7 @@ from castell.linear.operators import Floats
 
 LEVEL = 0.95
 # Estimates that are averaged over: the middles of as many equally likely ranges.
-NODES = 24
+NODES = 12
 
 
 def _nodes() -> Floats:
@@ -38,28 +38,29 @@ STANDARD = _nodes()
 
 def expected_half_widths(spread: Spread, truth: Floats) -> Floats:
     """Half the length of a 95 % interval of each share, on average over what may be estimated."""
-    return np.asarray(np.mean([(high - low) / 2 for low, high in _intervals(spread, truth)], axis=0))
+    low, high = _intervals(spread, truth)
+    widths = np.broadcast_to((high - low) / 2, (*np.shape(low)[: -truth.ndim], *truth.shape))
+    return np.asarray(widths.mean(axis=0) if widths.ndim > truth.ndim else widths)
 
 
-def _intervals(spread: Spread, truth: Floats) -> list[tuple[Floats, Floats]]:
+def _intervals(spread: Spread, truth: Floats) -> tuple[Floats, Floats]:
+    """The ends of an interval of each share, with an axis for the estimates averaged over."""
     if isinstance(spread, KnownZeros):
+        low, high = _intervals(spread.of, truth)
         zero = spread.impossible
-        return [
-            (np.where(zero, 0.0, low), np.where(zero, 0.0, high))
-            for low, high in _intervals(spread.of, truth)
-        ]
+        return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
     if isinstance(spread, AsUnbiased):
         return _intervals(spread.spread, truth)
-    if isinstance(spread, Normal):
-        if spread.outward:  # a model's own: its estimate moves little
-            return [spread.interval(truth, LEVEL)]
-        return [_shifted(spread, t).interval(truth + t * spread.errors, LEVEL) for t in STANDARD]
+    if isinstance(spread, Normal) and not spread.outward:
+        t = STANDARD.reshape(-1, *(1,) * truth.ndim)
+        return _shifted(spread, t).interval(truth + t * spread.errors, LEVEL)
     if isinstance(spread, Believed) and isinstance(spread.unbiased_spread, Normal):
-        return [_believed(spread, truth, t) for t in STANDARD]
-    return [spread.interval(truth, LEVEL)]
+        return _believed(spread, truth, spread.unbiased_spread)
+    # A model's own: its estimate moves little.
+    return spread.interval(truth, LEVEL)
 
 
-def _shifted(spread: Normal, t: float) -> Normal:
+def _shifted(spread: Normal, t: Floats) -> Normal:
     """The spread as it shows with an estimate that is t standard errors above the truth."""
     d = t * spread.errors
     slope, bend = np.asarray(spread.slope), np.asarray(spread.bend)
@@ -67,12 +68,11 @@ def _shifted(spread: Normal, t: float) -> Normal:
     return replace(spread, variance=variance, slope=slope + 2.0 * bend * d)
 
 
-def _believed(spread: Believed, truth: Floats, t: float) -> tuple[Floats, Floats]:
+def _believed(spread: Believed, truth: Floats, other: Normal) -> tuple[Floats, Floats]:
     """The shorter of two intervals. The model's estimate errs along with the unbiased one, and
     less."""
-    other = spread.unbiased_spread
-    assert isinstance(other, Normal)
-    error, mine = other.errors, spread.model.errors
-    less = np.minimum(mine / np.maximum(error, 1e-300), 1.0)
+    t = STANDARD.reshape(-1, *(1,) * truth.ndim)
+    error = other.errors
+    less = np.minimum(spread.model.errors, error)
     shown = Believed(spread.model, truth + t * error, _shifted(other, t))
-    return shown.interval(np.clip(truth + t * less * error, 0.0, 1.0), LEVEL)
+    return shown.interval(np.clip(truth + t * less, 0.0, 1.0), LEVEL)

@@ -8,27 +8,28 @@ predicted too (`association.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, prod, sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from castell.counting import Counts
-from castell.errors import CastellError
-from castell.inference.inversion import Query
+from castell.channels.predicted_variance import predicted_variance, shares
+from castell.counting import Counts, samples_of
+from castell.errors import CastellError, QueryError
+from castell.inference.intervals import Normal, Spread
+from castell.inference.inversion import Observed, Query, observe
 from castell.inference.margins import Margins
-from castell.inference.method import Fitted
+from castell.inference.method import Fitted, Solution
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
-from castell.inference.products import product_model
-from castell.inference.shares import Shares
+from castell.inference.products import product_model, product_variance, spread_of_views
+from castell.inference.shares import Shares, wilson
 from castell.linear.operators import Floats
-from castell.linear.table import MAX_CELLS
-from castell.planning.association import PairNoise, pair_noise, predicted_error
+from castell.planning.association import Associations, evenly
 from castell.planning.expected_reports import ExpectedReports
 from castell.planning.expected_width import LEVEL, expected_half_widths
 from castell.planning.population import Population
@@ -37,6 +38,44 @@ from castell.study.study import Study
 METHODS = ("auto", "castell")
 # Enough reports that rounding how many report each block does not matter.
 _MANY = 10**9
+# Tables whose expected reports are kept, and samples that stand for all that hold a table.
+_KEPT = 256
+SOME_SAMPLES = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A sample that holds some attributes: which it is, what one report of it leaves open, its
+    expected reports, and how many samples it stands for."""
+
+    sample: int
+    open: float
+    view: Observed
+    samples: float
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedMargins(Margins):
+    """Margins of the reports that are expected."""
+
+    forecast: Forecast
+
+    def views(self, name: str) -> tuple[tuple[float, Observed], ...]:
+        return self.forecast.views([name])
+
+    def table(self, name: str) -> Floats:
+        return self.forecast.outlook.population.table([name])
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedIntervals(ModelIntervals):
+    """Intervals of a model, next to the unbiased ones that are expected."""
+
+    unbiased: Fitted
+
+    @property
+    def direct(self) -> Fitted:  # type: ignore[override]
+        return self.unbiased
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +88,40 @@ class Outlook:
     # Careless respondents pull every share towards chance; to take that back out lengthens.
     careless: float = 0.0
     _made: dict[int, Forecast] = field(default_factory=dict)
+    _seen: dict[tuple[str, ...], tuple[Seen, ...]] = field(default_factory=dict)
 
     @cached_property
     def reports(self) -> ExpectedReports:
         return ExpectedReports(self.study, self.population)
 
     @cached_property
-    def noise(self) -> tuple[PairNoise, ...]:
-        return pair_noise(self.reports.of(_MANY), self.population)
+    def _many(self) -> Counts:
+        return self.reports.of(_MANY)
+
+    @cached_property
+    def associations(self) -> Associations:
+        return Associations(self._many, self.population)
+
+    def seen(self, names: tuple[str, ...]) -> tuple[Seen, ...]:
+        """The expected reports of each sample that holds some attributes, or of some that stand
+        for all. Kept, as inverses of large blocks take their time."""
+        if names not in self._seen:
+            if len(self._seen) >= _KEPT:
+                self._seen.clear()
+            holding = [
+                (i, sample)
+                for i, sample in enumerate(samples_of(self._many))
+                if set(names) <= set(sample.study.names)
+            ]
+            holding.sort(key=lambda each: each[1].study.design.widths)
+            some = evenly(holding, SOME_SAMPLES)
+            found = []
+            for i, sample in some:
+                view = observe(sample, names)
+                open_ = predicted_variance(*(part.lens for part in view.parts))
+                found.append(Seen(i, open_, view, len(holding) / len(some)))
+            self._seen[names] = tuple(found)
+        return self._seen[names]
 
     def at(self, n: int) -> Forecast:
         """With n reports."""
@@ -77,13 +142,49 @@ class Forecast:
         return self.outlook.reports.of(self.n)
 
     @cached_property
+    def _reports(self) -> list[int]:
+        return [sample.n for sample in samples_of(self.counts)]
+
+    def views(self, names: Sequence[str]) -> tuple[tuple[float, Observed], ...]:
+        """The expected reports of samples that hold some attributes, and weights whose squares
+        are those of an average over all of them."""
+        found = [each for each in self.outlook.seen(tuple(names)) if self._reports[each.sample]]
+        if not found:
+            raise QueryError(
+                f"nobody is expected to report {', '.join(names)} together", "ask more people"
+            )
+        reports = [self._reports[each.sample] for each in found]
+        weights = shares([each.open for each in found], reports)
+        less = 1.0 / sqrt(found[0].samples)
+        return tuple(
+            (less * float(weight), each.view.replace(each.view.table * (n / each.view.n)))
+            for weight, n, each in zip(weights, reports, found, strict=True)
+        )
+
+    @cached_property
     def direct(self) -> Fitted:
-        return product_model(self.counts, [self.outlook.study.names], "population")
+        """The unbiased answers."""
+        plain = product_model(self.counts, [self.outlook.study.names], "population")
+        return replace(plain, joint=self._joint)
+
+    def _joint(self, names: tuple[str, ...], max_cells: int | None) -> Solution:
+        del max_cells
+        whole = self.outlook.population.table(names)
+        return Solution(whole, lambda kept: self._unbiased(kept), ())
+
+    def _unbiased(self, names: tuple[str, ...]) -> Normal:
+        views = self.views(names)
+        if len(self._reports) > 1:
+            return spread_of_views(views)
+        (_, view), = views
+        variance = product_variance(view, [view.names], "population")
+        return wilson(view.invert(), variance, view.growth(), view.n, "population")
 
     @cached_property
     def intervals(self) -> ModelIntervals:
-        error = predicted_error(self.outlook.noise, self.counts)
-        return ModelIntervals(ModelError(Margins(self.counts), error))
+        error = self.outlook.associations.error(self.n)
+        margins = ExpectedMargins(self.counts, self)
+        return ExpectedIntervals(ModelError(margins, error), self.direct)
 
     def table(self, names: Sequence[str]) -> Floats:
         """Half the expected length of the interval of every cell; infinite where none is told."""
@@ -92,7 +193,7 @@ class Forecast:
         try:
             # A model's intervals of single attributes are the unbiased ones.
             if self.outlook.method == "castell" or len(kept) == 1:
-                spread = self.direct.joint(kept, None).spread(kept)
+                spread: Spread = self._unbiased(kept)
             else:
                 spread = self.intervals.table(kept, truth, kept)
         except CastellError:
@@ -191,14 +292,4 @@ def _half(margin: Floats) -> Any:
     sums = np.cumsum(margin[order])[:-1]
     many = int(np.argmin(np.abs(sums - 0.5))) + 1
     return np.sort(order[:many])
-
-
-def cells_of(study: Study, names: Sequence[str]) -> int:
-    return prod(study.schema[name].size for name in names)
-
-
-def fits(study: Study, names: Sequence[str]) -> bool:
-    """Whether a table can be predicted cell by cell."""
-    return cells_of(study, names) <= MAX_CELLS
-
 
