@@ -178,10 +178,10 @@ def _ask(
 ) -> JointEstimate | Probability | Conditional:
     schema = model.study.schema
     if given:
-        asked = _query(where, schema, "--where") if where else names[0]
-        return model.conditional(asked, given=_query(given, schema, "--given"))
+        asked = query_of(where, schema, "--where") if where else names[0]
+        return model.conditional(asked, given=query_of(given, schema, "--given"))
     if where:
-        return model.probability(_query(where, schema, "--where"))
+        return model.probability(query_of(where, schema, "--where"))
     return model.estimate(names, post=post, max_cells=max_cells)
 
 
@@ -218,7 +218,7 @@ def pairs_of(texts: list[str], what: str) -> dict[str, str]:
     return pairs
 
 
-def _query(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
+def query_of(texts: list[str], schema: Schema, what: str) -> dict[str, list[str]]:
     """Values by attribute: one as it stands, or several with commas between them.
 
     In a list, a comma inside a value is written with a backslash before it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import combinations
 from math import exp, log, prod
@@ -67,7 +67,7 @@ class DesignKind:
         most = max(parts, key=lambda name: parts[name])
         others = sum((part for name, part in parts.items() if name != most), Decimal(0))
         parts[most] = EXACT.subtract(epsilon, others)
-        return {name: parts[name] for name in schema.names}
+        return {name: parts[name].normalize() for name in schema.names}
 
     def toml(self, schema: Schema, epsilon: Decimal) -> tuple[dict[str, Any], dict[str, Decimal]]:
         """What a study file says at its top, and the share of each attribute."""
@@ -104,8 +104,6 @@ def design_kinds(
 
 def _tilted(schema: Schema, kind: DesignKind, targets: Sequence[Target]) -> list[DesignKind]:
     """The same design with the budget split otherwise than in equal parts."""
-    from dataclasses import replace
-
     asked = {name for target in targets for name in target.names} or set(schema.names)
     rest = [name for name in schema.names if name not in asked]
     logs = {name: log(schema[name].size) for name in asked}
