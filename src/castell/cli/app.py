@@ -68,7 +68,8 @@ def init(
         str, typer.Option(help="A last value for who does not want to answer; '' offers none.")
     ] = "prefer not to say",
     n: Annotated[
-        int, typer.Option("-n", min=1, help="How many people will be asked; the design is for them.")
+        int,
+        typer.Option("-n", min=1, help="How many people will be asked; the design is for them."),
     ] = 3000,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: Json = False,

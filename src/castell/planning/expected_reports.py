@@ -73,9 +73,7 @@ class ExpectedSample:
         _no_reports()
 
     def moments(self, queries: Sequence[Sequence[Factor]]) -> Moments:
-        axes = tuple(
-            dict.fromkeys(axis for factors in queries for f in factors for axis in f.axes)
-        )
+        axes = tuple(dict.fromkeys(axis for factors in queries for f in factors for axis in f.axes))
         table = self.table(axes)
         digits = np.unravel_index(np.arange(table.size), table.shape)
         codes: dict[int, NDArray[Any]] = {}

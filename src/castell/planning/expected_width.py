@@ -30,7 +30,7 @@ NODES = 12
 def _nodes() -> Floats:
     normal = NormalDist()
     found = np.array([normal.inv_cdf((k + 0.5) / NODES) for k in range(NODES)])
-    return found / np.sqrt(np.mean(found**2))
+    return np.asarray(found / np.sqrt(np.mean(found**2)))
 
 
 STANDARD = _nodes()

@@ -176,7 +176,7 @@ class Forecast:
         views = self.views(names)
         if len(self._reports) > 1:
             return spread_of_views(views)
-        (_, view), = views
+        ((_, view),) = views
         variance = product_variance(view, [view.names], "population")
         return wilson(view.invert(), variance, view.growth(), view.n, "population")
 
@@ -262,10 +262,14 @@ class Forecast:
         correlation of the two indicators.
         """
         groups = [_half(self.outlook.population.table([name])) for name in (one, two)]
-        p, q = (float(self.outlook.population.table([n])[g].sum())
-                for n, g in zip((one, two), groups, strict=True))
+        p, q = (
+            float(self.outlook.population.table([n])[g].sum())
+            for n, g in zip((one, two), groups, strict=True)
+        )
         queries: list[Query] = [
-            {one: groups[0], two: groups[1]}, {one: groups[0]}, {two: groups[1]}
+            {one: groups[0], two: groups[1]},
+            {one: groups[0]},
+            {two: groups[1]},
         ]
         try:
             found = self.direct.shares(queries)
@@ -292,4 +296,3 @@ def _half(margin: Floats) -> Any:
     sums = np.cumsum(margin[order])[:-1]
     many = int(np.argmin(np.abs(sums - 0.5))) + 1
     return np.sort(order[:many])
-

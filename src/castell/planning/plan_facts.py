@@ -188,8 +188,13 @@ class PlanFacts:
             "refused": dict(self.refused),
             "power": self.power.to_dict() if self.power else None,
             "risk": [
-                {"name": e.name, "by_chance": e.chance, "best_guess": e.best_guess,
-                 "worst_guess": e.worst_guess, "chance_drawn": e.chance_drawn}
+                {
+                    "name": e.name,
+                    "by_chance": e.chance,
+                    "best_guess": e.best_guess,
+                    "worst_guess": e.worst_guess,
+                    "chance_drawn": e.chance_drawn,
+                }
                 for e in self.exposures
             ],
             "coarser": [each.to_dict() for each in self.coarser],

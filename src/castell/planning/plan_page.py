@@ -62,8 +62,13 @@ def page(plan: PlanFacts) -> str:
             "beforehand",
             ["question", "without the report", "with it", "at worst", "asked of"],
             [
-                [e.name, f"{e.chance:.0%}", f"{e.best_guess:.0%}", f"{e.worst_guess:.0%}",
-                 f"{e.chance_drawn:.0%}"]
+                [
+                    e.name,
+                    f"{e.chance:.0%}",
+                    f"{e.best_guess:.0%}",
+                    f"{e.worst_guess:.0%}",
+                    f"{e.chance_drawn:.0%}",
+                ]
                 for e in plan.exposures
             ],
         ),

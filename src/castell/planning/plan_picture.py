@@ -7,7 +7,6 @@ from typing import Any
 from castell.planning.plan_facts import PlanFacts
 from castell.results.canvas import BLUE, GRID, INK, MUTED, TRUTH, load_altair
 
-
 WIDTH, HEIGHT = 520, 320
 
 
@@ -18,9 +17,7 @@ def picture(plan: PlanFacts, title: str | None = None) -> Any:
     for row in rows:
         row["points"] = 100 * row["half_width"]
     last = max(row["n"] for row in rows)
-    ends = [
-        {**row, "label": f"epsilon {row['epsilon']:g}"} for row in rows if row["n"] == last
-    ]
+    ends = [{**row, "label": f"epsilon {row['epsilon']:g}"} for row in rows if row["n"] == last]
     chosen = [{"n": plan.n, "points": 100 * plan.error, "label": _told(plan)}]
     x = alt.X(
         "n:Q",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import inf, isfinite
 
 from castell.planning.plan_facts import PlanFacts, PlannedDesign
+from castell.planning.power import Power
 from castell.planning.targets import Target
-
 
 
 def points(share: float) -> str:
@@ -94,7 +94,7 @@ def notes(plan: PlanFacts) -> list[str]:
             f"{bounded}: some attributes are never reported together, so tables of several are "
             "bounds that no number of respondents narrows."
         )
-    found += [_solved(plan)] if plan.wanted is not None else []
+    found += [_solved(plan, plan.wanted)] if plan.wanted is not None else []
     if plan.tradeoff is not None:
         listed = ", ".join(
             f"{epsilon:g}: {n:,}" if n else f"{epsilon:g}: none are enough"
@@ -102,7 +102,7 @@ def notes(plan: PlanFacts) -> list[str]:
         )
         found.append(f"People who reach {points(plan.tradeoff.error)}, by epsilon: {listed}.")
     if plan.power is not None:
-        found.append(_power(plan))
+        found.append(_power(plan.power))
     if plan.careless:
         found.append(
             f"{plan.careless:.0%} careless answers are taken back out, which lengthens intervals; "
@@ -123,19 +123,16 @@ def notes(plan: PlanFacts) -> list[str]:
     return found
 
 
-def _solved(plan: PlanFacts) -> str:
-    assert plan.wanted is not None
+def _solved(plan: PlanFacts, wanted: float) -> str:
     if plan.solved == "n":
-        return f"{plan.n:,} people are the fewest who reach {points(plan.wanted)}."
+        return f"{plan.n:,} people are the fewest who reach {points(wanted)}."
     if plan.solved == "epsilon":
-        return f"Epsilon {plan.epsilon:g} is the least that reaches {points(plan.wanted)}."
-    reached = "reached" if plan.error <= plan.wanted else "not reached"
-    return f"{points(plan.wanted)} is {reached}: {points(plan.error)} is predicted."
+        return f"Epsilon {plan.epsilon:g} is the least that reaches {points(wanted)}."
+    reached = "reached" if plan.error <= wanted else "not reached"
+    return f"{points(wanted)} is {reached}: {points(plan.error)} is predicted."
 
 
-def _power(plan: PlanFacts) -> str:
-    power = plan.power
-    assert power is not None
+def _power(power: Power) -> str:
     which = "the median pair" if len(power.pairs) > 1 else " and ".join(power.pairs[0])
     if power.difference >= 1.0 and power.cramers_v >= 1.0:
         return f"Power: of {which} no association is found with 80 % power."

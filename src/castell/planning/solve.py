@@ -7,7 +7,7 @@ bracket that halves if it stalls.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, isfinite, log
+from math import ceil, exp, inf, isfinite, log
 
 from castell.channels.budget import MAX_EPSILON
 
@@ -65,8 +65,8 @@ def smallest_n(error: Callable[[int], float], wanted: float) -> int | None:
 
 def _three_digits(n: float) -> int:
     """Rounded up."""
-    scale = 10 ** max(len(str(int(n))) - 3, 0)
-    return int(-(-n // scale)) * scale
+    scale = int(10 ** max(len(str(int(n))) - 3, 0))
+    return int(ceil(n / scale) * scale)
 
 
 def smallest_epsilon(error: Callable[[float], float], wanted: float) -> float | None:
@@ -75,4 +75,4 @@ def smallest_epsilon(error: Callable[[float], float], wanted: float) -> float | 
     if not isfinite(found):
         return None
     digits = 3 if found < 1 else 2
-    return min(round(found + 0.5 * 10**-digits, digits), MOST_EPSILON)
+    return float(min(round(found + 0.5 * 10.0**-digits, digits), MOST_EPSILON))

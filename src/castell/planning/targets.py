@@ -162,7 +162,9 @@ def _tables(schema: Schema, attributes: Any) -> list[tuple[str, ...]]:
 
 def _labels(schema: Schema, where: Where) -> dict[str, tuple[str, ...]]:
     if not isinstance(where, Mapping) or not where:
-        raise OptionError(f"where is {where!r}", "write {attribute: value} or {attribute: [values]}")
+        raise OptionError(
+            f"where is {where!r}", "write {attribute: value} or {attribute: [values]}"
+        )
     found = {}
     for name, values in where.items():
         attribute = schema[name]
