@@ -159,7 +159,7 @@ def _solve(job: tuple[str, float]) -> list[dict[str, Any]]:
 def _reached(plan: Plan, names: tuple[str, ...], n: int, like: Any) -> float:
     repeats = 40 if n < 20_000 else 10
     target = TableTarget(names)
-    told = simulate(plan.study, like, n, (target,), repeats, "castell", seed=1)
+    told = simulate(plan.study, like, n, (target,), repeats, "castell", seed=1, widths=())
     return told[target.label]
 
 

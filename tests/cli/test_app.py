@@ -16,7 +16,7 @@ from pyarrow import csv
 
 from castell import Attribute, Schema, Study, estimate, fit, methods, scan_reports
 from castell.cli import app as cli
-from castell.cli.estimating import _query
+from castell.cli.estimating import query_of
 from castell.cli.printing import write_table
 from castell.cli.study_file import to_toml
 from castell.estimators import reads
@@ -334,8 +334,8 @@ def test_values_with_commas_can_be_asked_for() -> None:
     schema = Schema([Attribute("job", ["clerk, senior", "cook", "none"])])
     asked = {"job": ["clerk, senior", "cook"]}
     for option in ("--where", "--given"):
-        assert _query([r"job=clerk\, senior,cook"], schema, option) == asked
-        assert _query(["job=clerk, senior"], schema, option) == {"job": ["clerk, senior"]}
+        assert query_of([r"job=clerk\, senior,cook"], schema, option) == asked
+        assert query_of(["job=clerk, senior"], schema, option) == {"job": ["clerk, senior"]}
 
 
 def test_the_installed_script_runs() -> None:

@@ -40,7 +40,7 @@ METHODS = ("auto", "castell")
 _MANY = 10**9
 # Tables whose expected reports are kept, and samples that stand for all that hold a table.
 _KEPT = 256
-SOME_SAMPLES = 4
+SOME_SAMPLES = 8
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,10 +36,11 @@ def simulate(
     method: str,
     seed: int,
     careless: float = 0.0,
+    widths: Sequence[int] = (1, 2, 3),
 ) -> dict[str, float]:
     """Half-widths on average over some collections: by width of table, and of each question."""
     asked: dict[str, list[Target]] = {t.label: [t] for t in targets}
-    for width in (1, 2, 3):
+    for width in widths:
         tables = usual_tables(study.schema, width)
         if tables:
             asked[f"{width}-way"] = list(tables)
