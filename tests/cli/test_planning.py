@@ -76,7 +76,7 @@ def test_plan_writes_what_it_recommends(folder: Path) -> None:
     expected = plan(Study.from_toml(to_toml(SCHEMA, name="health", epsilon=4.0)), 3000,
                     attributes=["smokes", "health"])  # fmt: skip
     written = Study.load(folder / "study.toml")
-    assert written.design == expected.design
+    assert written.design == expected.study.design
     assert written.design.exact_epsilon <= Decimal(4)
     text = (folder / "study.toml").read_text(encoding="utf-8")
     assert "# planned: clusters, own shares gives" in text
@@ -96,7 +96,7 @@ def test_the_rest_of_a_file_stays(pairs: Plan) -> None:
     changed = with_design(kept, pairs)
     assert "# a comment" in changed
     assert "# these" not in changed
-    assert Study.from_toml(changed).design == pairs.design
+    assert Study.from_toml(changed).design == pairs.study.design
     # Twice is once.
     assert with_design(changed, pairs) == changed
 
@@ -106,8 +106,8 @@ def test_shares_are_taken_out_again(pairs: Plan) -> None:
     own = plan(Study(SCHEMA, 3.0), 3000, attributes=["smokes", "health"])
     shared = with_design(text, own)
     assert shared.count("epsilon = ") == len(SCHEMA)
-    assert Study.from_toml(shared).design == own.design
-    assert Study.from_toml(with_design(shared, pairs)).design == pairs.design
+    assert Study.from_toml(shared).design == own.study.design
+    assert Study.from_toml(with_design(shared, pairs)).design == pairs.study.design
 
 
 def test_files_that_cannot_be_written_stay(folder: Path, pairs: Plan) -> None:

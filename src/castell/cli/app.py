@@ -103,7 +103,7 @@ def init(
     study.write_text(text, encoding="utf-8")
     if as_json:
         document = {"file": str(study), "attributes": list(made.names), "epsilon": made.epsilon}
-        chosen = {"design": planned.design_name, "n": n, "error": planned.error}
+        chosen = {"design": planned.design, "n": n, "error": planned.error}
         _print_json({**document, **chosen, "reason": planned.reason, "remarks": remarks})
         return
     for remark in remarks:

@@ -27,7 +27,7 @@ def write_design(path: Path, plan: Plan) -> None:
         return
     old = path.read_text(encoding="utf-8")
     text = with_design(old, plan)
-    if Study.from_toml(text).design != plan.design:
+    if Study.from_toml(text).design != plan.study.design:
         raise StudyError(
             f"{path} has channels of its own",
             "take its [[channel]] sections and matrices out, or write the design by hand",

@@ -151,7 +151,7 @@ def proposed_clusters(
         ((cramers_v(population.table(list(pair))), pair) for pair in combinations(names, 2)),
         reverse=True,
     )
-    home = {name: (name,) for name in names}
+    home: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
     for v, (one, two) in pairs:
         if v < ASSOCIATED:
             break

@@ -74,7 +74,7 @@ class ExpectedIntervals(ModelIntervals):
     unbiased: Fitted
 
     @property
-    def direct(self) -> Fitted:  # type: ignore[override]
+    def direct(self) -> Fitted:
         return self.unbiased
 
 

@@ -13,7 +13,6 @@ from castell.planning.designs import DesignKind
 from castell.planning.power import Power
 from castell.planning.savings import Coarser
 from castell.reports.frames import frame_of
-from castell.study.design import Design
 from castell.study.exposure import Exposure
 from castell.study.study import Study
 
@@ -111,12 +110,13 @@ class PlanFacts:
         return self.best.study
 
     @property
-    def design(self) -> Design:
-        return self.study.design
+    def design(self) -> str:
+        """The recommended design by its name, such as 'cover'; `study.design` is the design."""
+        return "as written" if self.best.kind is None else self.best.kind.name
 
     @property
     def design_name(self) -> str:
-        """As a study file has it, such as 'cover'."""
+        """The same, and whether attributes have shares of their own."""
         return self.best.name
 
     @property
@@ -172,7 +172,7 @@ class PlanFacts:
             "n": self.n,
             "reports": self.reports,
             "epsilon": self.epsilon,
-            "design": self.design_name,
+            "design": self.design,
             "method": self.method,
             "error": number(self.error),
             "reason": self.reason,

@@ -161,7 +161,7 @@ def _tables(schema: Schema, attributes: Any) -> list[tuple[str, ...]]:
 
 
 def _labels(schema: Schema, where: Where) -> dict[str, tuple[str, ...]]:
-    if not isinstance(where, Mapping) or not where:
+    if not where or not hasattr(where, "items"):
         raise OptionError(
             f"where is {where!r}", "write {attribute: value} or {attribute: [values]}"
         )
