@@ -15,7 +15,9 @@ from castell.inference.reasons import Code, Reason
 from castell.inference.support import Checked
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
+from castell.planning.planner import plan
 from castell.planning.shuffled import Shuffled, shuffled
+from castell.planning.survey_plan import Plan
 from castell.reports.reports import Reports
 from castell.results.association import Association, TrendTest
 from castell.results.compare import compare
@@ -54,6 +56,7 @@ __all__ = [
     "Mean",
     "Model",
     "NextStage",
+    "Plan",
     "Probability",
     "Quantile",
     "Reason",
@@ -72,6 +75,7 @@ __all__ = [
     "load_model",
     "methods",
     "methods_for",
+    "plan",
     "plan_next",
     "randomize_file",
     "randomize_stream",

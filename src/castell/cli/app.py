@@ -67,12 +67,22 @@ def init(
     decline: Annotated[
         str, typer.Option(help="A last value for who does not want to answer; '' offers none.")
     ] = "prefer not to say",
+    n: Annotated[
+        int,
+        typer.Option("-n", min=1, help="How many people will be asked; the design is for them."),
+    ] = 3000,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write a first study file from the values found in a file of answers."""
+    """Write a first study file from the values found in a file of answers.
+
+    Its design is the one that castell plan recommends for so many people.
+    """
     from castell.channels.budget import as_decimal
+    from castell.cli.design_writing import with_design
+    from castell.cli.progress import progress_bar
     from castell.cli.study_file import first_study
+    from castell.planning.planner import plan
     from castell.study.study import Study
 
     if study.exists() and not force:
@@ -86,15 +96,20 @@ def init(
         file=study.name,
         decline=decline.strip(),
     )
+    with progress_bar("planning", quiet=as_json) as tell:
+        planned = plan(Study.from_toml(text), n, progress=tell)
+    text = with_design(text, planned)
     made = Study.from_toml(text)
     study.write_text(text, encoding="utf-8")
     if as_json:
         document = {"file": str(study), "attributes": list(made.names), "epsilon": made.epsilon}
-        _print_json({**document, "remarks": remarks})
+        chosen = {"design": planned.design, "n": n, "error": planned.error}
+        _print_json({**document, **chosen, "reason": planned.reason, "remarks": remarks})
         return
     for remark in remarks:
         _note(f"note: {remark}")
     typer.echo(f"wrote {study}: {len(made.names)} attributes, epsilon {made.epsilon:.6g} in all")
+    typer.echo(f"design: {planned.reason}")
     typer.echo(f"next: read it, then castell check {study}")
 
 
@@ -104,6 +119,9 @@ def check(
     publish: Annotated[
         Path | None, typer.Option(help="Write the canonical JSON that devices use.")
     ] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", min=1, help="Say what so many people would tell.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a study and say what it costs a respondent.
@@ -111,6 +129,7 @@ def check(
     Opening hours and corrected words are shown too, where the study has some.
     """
     from castell.cli.check_collection import collection_document, collection_words, hours_warning
+    from castell.cli.check_plan import check_plan, plan_words
     from castell.collector.browser_channels import browser_warning
     from castell.collector.look import load_look, look_warnings
     from castell.study.collection_table import load_collection_table
@@ -126,10 +145,14 @@ def check(
         made.save(publish, overwrite=True)
     for warning in filter(None, found):
         _note(f"warning: {warning}")
+    planned = None if n is None else check_plan(made, n)
     if as_json:
-        _print_json({**statement.to_dict(), **collection_document(made, hours)})
+        told = {} if planned is None else {"plan": planned.to_dict()}
+        _print_json({**statement.to_dict(), **collection_document(made, hours), **told})
         return
     typer.echo(statement)
+    if planned is not None:
+        typer.echo("\n".join(["", *plan_words(planned)]))
     if lines := collection_words(made, hours):
         typer.echo("\n".join(["", *lines]))
     if publish is not None:

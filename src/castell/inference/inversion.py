@@ -98,6 +98,8 @@ class Observed:
 
     def project(self, names: Sequence[str]) -> Observed:
         """The table of some of the attributes."""
+        if tuple(names) == self.names:
+            return self
         parts = parts_of(self.study, names)
         kept = _axes(parts)
         gone = tuple(i for i, axis in enumerate(_axes(self.parts)) if axis not in kept)
@@ -171,7 +173,7 @@ def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) 
     # A channel may have many more reports than answers; their table must fit too.
     check_cells(f"reports of {what}", [axis.size for axis in _axes(parts)], max_cells)
     table = counted(counts, _axes(parts)).astype(np.float64)
-    return Observed(study, attributes, parts, table, _reports(int(table.sum())))
+    return Observed(study, attributes, parts, table, _reports(round(float(table.sum()))))
 
 
 def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...]) -> Floats:

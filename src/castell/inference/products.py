@@ -181,7 +181,7 @@ def expected_variance(counts: Counts, names: Sequence[str]) -> float:
 def _pooled_spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Normal:
     groups, found = restrict(groups, names), _margin_sources(found, names)
     if len(groups) == 1:
-        return _average([_of_one(source, groups[0]) for source in found])
+        return spread_of_views([_view(source, groups[0]) for source in found])
     tables = [pooled_table(found, group) for group in groups]
     others = dict(zip(groups, _others(tables, names), strict=True))
     variance: Floats = np.zeros(1)
@@ -207,11 +207,18 @@ def _margin_sources(found: Sequence[Source], names: tuple[str, ...]) -> list[Sou
     return cut
 
 
-def _of_one(source: Source, group: tuple[str, ...]) -> tuple[float, Normal]:
-    observed = observe(source.reports, group)
-    variance = product_variance(observed.smoothed(), [group], "population")
-    spread = wilson(observed.invert(), variance, observed.growth(), observed.n, "population")
-    return source.weights[group], spread
+def _view(source: Source, group: tuple[str, ...]) -> tuple[float, Observed]:
+    return source.weights[group], observe(source.reports, group)
+
+
+def spread_of_views(views: Sequence[tuple[float, Observed]]) -> Normal:
+    """The spread of the weighted average of what several samples say of one table."""
+    return _average([(weight, _of_one(view)) for weight, view in views])
+
+
+def _of_one(observed: Observed) -> Normal:
+    variance = product_variance(observed.smoothed(), [observed.names], "population")
+    return wilson(observed.invert(), variance, observed.growth(), observed.n, "population")
 
 
 def _average(parts: Sequence[tuple[float, Normal]]) -> Normal:

@@ -268,7 +268,16 @@ class Circulant:
     def power(self, exponent: int) -> Circulant:
         return replace(self, inside=self.inside**exponent, outside=self.outside**exponent)
 
+    @cached_property
+    def _set(self) -> NDArray[np.intp]:
+        return np.array(self.shifts, dtype=np.intp)
+
     def combine(self, rows: NDArray[np.intp]) -> Floats:
+        if not self.to_reports and len(rows) * len(self.shifts) <= 8 * self.reports:
+            # Few ones: they are counted sooner than a convolution is done, and exactly.
+            places = (rows[:, None] + self._set) % self.reports
+            held = np.bincount(places.ravel(), minlength=self.reports)
+            return np.asarray(held * (self.inside - self.outside) + len(rows) * self.outside)
         chosen = np.zeros(self.rows)
         chosen[rows] = 1.0
         return self.transpose().apply_last(chosen)

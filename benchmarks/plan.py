@@ -1,0 +1,249 @@
+"""Whether a plan comes true: predicted half-widths of 95 % intervals beside simulated ones.
+
+People are drawn from a population whose truth is known and randomised with real noise; a plan is
+made for the same population, number of people and total epsilon. A row is one population, epsilon
+and number of people: by width of table, the mean over designs of how far predictions are off, and
+the worst; then whether the recommended design was the best in simulation, or within 10 % of it. The
+second table asks for an error and simulates the n that is returned, and nine tenths of it. One
+constant of `auto` was chosen on the populations marked `decided`; the others are fresh.
+`CASTELL_POPULATIONS` names some, separated by commas.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import product
+from math import isfinite, log
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import castell
+from benchmarks._text import grid
+from benchmarks._trials import people_of
+from castell import Plan, Study
+from castell.planning.population import population_of
+from castell.planning.simulation import simulate
+from castell.planning.targets import TableTarget
+from experiments.datasets import truth as populations
+from experiments.datasets.population import DataError
+from experiments.pool import processes, work
+
+GENERATED = "generated"
+DECIDED = ("fair", "nursery")
+EPSILONS = (1.0, 2.0, 4.0, 8.0)
+SIZES = (1_000, 10_000, 100_000)
+# Collections simulated for each row: more where fitting is quick and few reports scatter.
+REPEATS = {1_000: 12, 10_000: 4, 100_000: 1}
+REPEATS_OF_AUTO = {1_000: 3, 10_000: 2, 100_000: 1}
+PEOPLE = 100_000
+# What is near enough: the error of a prediction, and how far behind the best a design may be.
+NEAR = {"castell": 0.05, "auto": 0.25}
+BEHIND = 1.10
+# Errors that are asked for, by the share of a half-width at ten thousand people.
+ASKED = 0.04
+FEWEST_PEOPLE = 200
+
+
+@dataclass(frozen=True)
+class Case:
+    data: str
+    method: str
+    epsilon: float
+    n: int
+
+
+def run(quick: bool) -> dict[str, Any]:
+    chosen = [name for name in os.environ.get("CASTELL_POPULATIONS", "").split(",") if name]
+    wanted = [GENERATED] if quick else chosen or list(populations.names())
+    have, missing = [], []
+    for name in wanted:
+        try:
+            _truth(name)
+            have.append(name)
+        except DataError as error:
+            missing.append(f"{name}: {error}")
+    methods = os.environ.get("CASTELL_METHODS", "castell,auto").split(",")
+    sizes = (1_000,) if quick else SIZES
+    cases = [
+        Case(data, method, epsilon, n)
+        for data, method, epsilon, n in product(have, methods, (4.0,) if quick else EPSILONS, sizes)
+    ]
+    with nullcontext() if quick else processes():
+        rows = work(_measure, cases, "plans", cost=lambda case: 1.0 + case.n / 20_000)
+        asked = work(
+            _solve, [(data, epsilon) for data in have for epsilon in (2.0, 4.0)], "errors asked"
+        )
+    return {
+        "missing": missing,
+        "rows": [row for found in rows for row in found],
+        "asked": [row for found in asked for row in found],
+        "seconds": max((row["seconds"] for found in rows for row in found), default=0.0),
+    }
+
+
+def _truth(name: str) -> populations.Truth:
+    if name == GENERATED:
+        return populations.Rows(people_of(GENERATED))
+    return populations.truth_of(name)
+
+
+def _like(truth: populations.Truth) -> Any:
+    people = truth.respondents(PEOPLE, np.random.default_rng(0))
+    return population_of(truth.schema, people.frame())
+
+
+def _measure(case: Case) -> list[dict[str, Any]]:
+    truth = _truth(case.data)
+    study = Study(truth.schema, case.epsilon)
+    like = _like(truth)
+    start = perf_counter()
+    plan = castell.plan(study, case.n, like=like, method=case.method)
+    seconds = perf_counter() - start
+    repeats = (REPEATS if case.method == "castell" else REPEATS_OF_AUTO)[case.n]
+    found = []
+    for row in plan.designs:
+        if row.kind is None:
+            continue
+        told = simulate(row.study, like, case.n, (), repeats, case.method, seed=case.n)
+        found.append(
+            {
+                "data": case.data,
+                "method": case.method,
+                "epsilon": case.epsilon,
+                "n": case.n,
+                "design": row.name,
+                "recommended": row is plan.best,
+                "tells": row.tells_associations,
+                "seconds": seconds,
+                "predicted": {str(k): _finite(v) for k, v in row.half_widths.items()},
+                "simulated": {key[0]: value for key, value in told.items()},
+            }
+        )
+    return found
+
+
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _solve(job: tuple[str, float]) -> list[dict[str, Any]]:
+    """Ask for an error of a table of two attributes, and simulate what is returned."""
+    data, epsilon = job
+    truth = _truth(data)
+    study, like = Study(truth.schema, epsilon), _like(truth)
+    names = tuple(truth.schema.names[:2])
+    plan = castell.plan(
+        study, error=ASKED, epsilon=epsilon, attributes=names, like=like, method="castell"
+    )
+    if plan.n < FEWEST_PEOPLE or plan.n > 2_000_000:
+        return []
+    return [
+        {
+            "data": data,
+            "epsilon": epsilon,
+            "design": plan.design_name,
+            "n": plan.n,
+            "error": ASKED,
+            "reached": _reached(plan, names, plan.n, like),
+            "with_nine_tenths": _reached(plan, names, round(0.9 * plan.n), like),
+        }
+    ]
+
+
+def _reached(plan: Plan, names: tuple[str, ...], n: int, like: Any) -> float:
+    repeats = 40 if n < 20_000 else 10
+    target = TableTarget(names)
+    told = simulate(plan.study, like, n, (target,), repeats, "castell", seed=1, widths=())
+    return told[target.label]
+
+
+def show(result: dict[str, Any]) -> str:
+    parts = []
+    for method in ("castell", "auto"):
+        rows = [row for row in result["rows"] if row["method"] == method]
+        if rows:
+            parts += [f"{method}: predicted half-widths over simulated ones, less one", _grid(rows)]
+            parts.append(_in_short(rows, method))
+    if result["asked"]:
+        lines = [
+            [row["data"], f"{row['epsilon']:g}", row["design"], f"{row['n']:,}"]
+            + [f"{row[key]:.4f}" for key in ("error", "reached", "with_nine_tenths")]
+            for row in result["asked"]
+        ]
+        titles = ["data", "eps", "design", "n", "asked", "reached", "with .9 n"]
+        parts += ["an error asked for, castell", grid(titles, lines, words=3)]
+    parts.append(f"the longest plan took {result['seconds']:.1f} s")
+    if result["missing"]:
+        parts.append("without " + "; ".join(result["missing"]))
+    return "\n\n".join(parts)
+
+
+Row = dict[str, Any]
+
+
+def off(row: Row, width: str) -> float | None:
+    """How far a prediction is off; None where there is no interval."""
+    predicted, simulated = row["predicted"].get(width), row["simulated"].get(width)
+    if not predicted or not simulated or not isfinite(simulated):
+        return None
+    return float(predicted) / float(simulated) - 1.0
+
+
+def behind(rows: Sequence[Row]) -> float | None:
+    """How many times longer the recommended design's intervals were than the best one's."""
+    able = [row for row in rows if row["tells"] and "2" in row["simulated"]]
+    chosen = [row for row in able if row["recommended"]]
+    if not chosen:
+        return None
+    return float(chosen[0]["simulated"]["2"] / min(row["simulated"]["2"] for row in able))
+
+
+def _by_case(rows: Sequence[Row]) -> dict[tuple[str, float, int], list[Row]]:
+    found: dict[tuple[str, float, int], list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row["data"], row["epsilon"], row["n"]].append(row)
+    return found
+
+
+def _grid(rows: Sequence[Row]) -> str:
+    lines = []
+    for (data, epsilon, n), several in _by_case(rows).items():
+        line = [data, "decided" if data in DECIDED else "fresh", f"{epsilon:g}", f"{n:,}"]
+        for width in ("1", "2", "3"):
+            found = [x for row in several if (x := off(row, width)) is not None]
+            worst = max(found, key=abs, default=None)
+            mean = float(np.mean(np.abs(found))) if found else None
+            line.append("-" if mean is None else f"{mean:.3f} ({worst:+.2f})")
+        times = behind(several)
+        best = next((row["design"] for row in several if row["recommended"]), "-")
+        line += [best, "-" if times is None else f"{times:.2f}"]
+        lines.append(line)
+    titles = ["data", "", "eps", "n", "1-way", "2-way", "3-way", "recommended", "x best"]
+    return grid(titles, lines, words=2)
+
+
+def _in_short(rows: Sequence[Row], method: str) -> str:
+    lines = []
+    for mark, wanted in (("decided", True), ("fresh", False)):
+        own = [row for row in rows if (row["data"] in DECIDED) is wanted]
+        found = [x for row in own for width in "123" if (x := off(row, width)) is not None]
+        if not found:
+            continue
+        apart = np.abs(np.array([log(1.0 + x) for x in found]))
+        times = [t for several in _by_case(own).values() if (t := behind(several)) is not None]
+        shares = ", ".join(
+            f"{np.mean(apart <= log(1.0 + near)):.1%} within {near:.0%}"
+            for near in (0.05, 0.1, 0.25)
+        )
+        good = float(np.mean(np.array(times) <= BEHIND)) if times else 1.0
+        lines.append(
+            f"{mark}: {len(found)} predictions, {shares}; wanted are {NEAR[method]:.0%}. "
+            f"Recommended best or within 10 %: {good:.1%} of {len(times)}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,27 @@
+"""A likely population from a file: answers as people gave them, or earlier reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from castell.device.answer_file import AnswerFile
+from castell.errors import CastellError, OptionError
+from castell.study.study import Study
+
+
+def read_likely(path: Path, study: Study) -> Any:
+    """Reports of the study where the file holds some, else the answers in it."""
+    if not path.exists():
+        raise OptionError(f"there is no file {path}", "give a CSV or Parquet file of answers")
+    if path.suffix == ".parquet" or path.suffix not in (".csv", ".tsv", ".txt"):
+        from castell.counting import scan_reports
+
+        try:
+            return scan_reports(str(path), study)
+        except CastellError:
+            if path.suffix != ".parquet":
+                raise
+    import pyarrow as pa
+
+    return pa.concat_tables(list(AnswerFile(path, study.names)))

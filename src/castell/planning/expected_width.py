@@ -1,0 +1,78 @@
+"""How long intervals will be on average, from the error that reports are expected to leave.
+
+An interval near 0 depends on the estimate it belongs to: it is cut there, and few reports show
+little scatter. So the length is averaged over the estimates to expect, which are normal around
+the truth p with the variance V of the spread. An estimate d above p comes with the variance
+V + slope d + bend d^2, as intervals know (`inference/intervals.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+
+from castell.inference.intervals import (
+    AsUnbiased,
+    Believed,
+    KnownZeros,
+    Normal,
+    Spread,
+)
+from castell.linear.operators import Floats
+
+LEVEL = 0.95
+# Estimates that are averaged over: the middles of as many equally likely ranges.
+NODES = 12
+
+
+def _nodes() -> Floats:
+    normal = NormalDist()
+    found = np.array([normal.inv_cdf((k + 0.5) / NODES) for k in range(NODES)])
+    return np.asarray(found / np.sqrt(np.mean(found**2)))
+
+
+STANDARD = _nodes()
+
+
+def expected_half_widths(spread: Spread, truth: Floats) -> Floats:
+    """Half the length of a 95 % interval of each share, on average over what may be estimated."""
+    low, high = _intervals(spread, truth)
+    widths = np.broadcast_to((high - low) / 2, (*np.shape(low)[: -truth.ndim], *truth.shape))
+    return np.asarray(widths.mean(axis=0) if widths.ndim > truth.ndim else widths)
+
+
+def _intervals(spread: Spread, truth: Floats) -> tuple[Floats, Floats]:
+    """The ends of an interval of each share, with an axis for the estimates averaged over."""
+    if isinstance(spread, KnownZeros):
+        low, high = _intervals(spread.of, truth)
+        zero = spread.impossible
+        return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
+    if isinstance(spread, AsUnbiased):
+        return _intervals(spread.spread, truth)
+    if isinstance(spread, Normal) and not spread.outward:
+        t = STANDARD.reshape(-1, *(1,) * truth.ndim)
+        return _shifted(spread, t).interval(truth + t * spread.errors, LEVEL)
+    if isinstance(spread, Believed) and isinstance(spread.unbiased_spread, Normal):
+        return _believed(spread, truth, spread.unbiased_spread)
+    # A model's own: its estimate moves little.
+    return spread.interval(truth, LEVEL)
+
+
+def _shifted(spread: Normal, t: Floats) -> Normal:
+    """The spread as it shows with an estimate that is t standard errors above the truth."""
+    d = t * spread.errors
+    slope, bend = np.asarray(spread.slope), np.asarray(spread.bend)
+    variance = np.maximum(spread.variance + slope * d + bend * d**2, 0.0)
+    return replace(spread, variance=variance, slope=slope + 2.0 * bend * d)
+
+
+def _believed(spread: Believed, truth: Floats, other: Normal) -> tuple[Floats, Floats]:
+    """The shorter of two intervals. The model's estimate errs along with the unbiased one, and
+    less."""
+    t = STANDARD.reshape(-1, *(1,) * truth.ndim)
+    error = other.errors
+    less = np.minimum(spread.model.errors, error)
+    shown = Believed(spread.model, truth + t * error, _shifted(other, t))
+    return shown.interval(np.clip(truth + t * less, 0.0, 1.0), LEVEL)

@@ -1,0 +1,76 @@
+"""The picture of a plan: how long intervals are, by the number of people and by epsilon."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castell.planning.plan_facts import PlanFacts
+from castell.results.canvas import BLUE, GRID, INK, MUTED, TRUTH, load_altair
+
+WIDTH, HEIGHT = 520, 320
+
+
+def picture(plan: PlanFacts, title: str | None = None) -> Any:
+    """A line for each epsilon, labelled at its end; the plan's own in blue, its point marked."""
+    alt = load_altair()
+    rows = [{**row, "own": row["epsilon"] == plan.epsilon} for row in plan.points]
+    for row in rows:
+        row["points"] = 100 * row["half_width"]
+    last = max(row["n"] for row in rows)
+    ends = [{**row, "label": f"epsilon {row['epsilon']:g}"} for row in rows if row["n"] == last]
+    chosen = [{"n": plan.n, "points": 100 * plan.error, "label": _told(plan)}]
+    x = alt.X(
+        "n:Q",
+        title="people" if plan.response == 1.0 else "people invited",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(format="~s", grid=False),
+    )
+    y = alt.Y(
+        "points:Q",
+        title="half of a 95 % interval, points",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(gridColor=GRID),
+    )
+    lines = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(interpolate="monotone")
+        .encode(
+            x=x,
+            y=y,
+            detail="epsilon:N",
+            color=alt.condition("datum.own", alt.value(BLUE), alt.value("#b3bcc5")),
+            size=alt.condition("datum.own", alt.value(3), alt.value(1.5)),
+        )
+    )
+    labels = (
+        alt.Chart(alt.Data(values=ends))
+        .mark_text(align="left", dx=6, color=MUTED, fontSize=11)
+        .encode(x="n:Q", y="points:Q", text="label:N")
+    )
+    dot = (
+        alt.Chart(alt.Data(values=chosen))
+        .mark_point(filled=True, size=110, color=TRUTH, opacity=1)
+        .encode(x="n:Q", y="points:Q")
+    )
+    told = (
+        alt.Chart(alt.Data(values=chosen))
+        .mark_text(align="left", dx=9, dy=-9, color=INK, fontSize=12, fontWeight="bold")
+        .encode(x="n:Q", y="points:Q", text="label:N")
+    )
+    layers = [lines, labels, dot, told]
+    if plan.wanted is not None:
+        line = alt.Data(values=[{"points": 100 * plan.wanted}])
+        rule = alt.Chart(line).mark_rule(strokeDash=[4, 4], color=TRUTH).encode(y="points:Q")
+        layers.insert(0, rule)
+    what = ", ".join(plan.asked) if plan.asked else "tables of two attributes"
+    head = alt.TitleParams(
+        title or f"How accurate {plan.design_name} will be",
+        subtitle=[f"{what}; {plan.likely}"],
+        anchor="start",
+        subtitleColor=MUTED,
+    )
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=head)
+
+
+def _told(plan: PlanFacts) -> str:
+    return f"{plan.n:,} people: +-{100 * plan.error:.2g} points"

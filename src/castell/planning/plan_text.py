@@ -1,0 +1,162 @@
+"""A plan in words: a table of designs, and a sentence for each thing that follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite
+
+from castell.planning.plan_facts import PlanFacts, PlannedDesign
+from castell.planning.power import Power
+from castell.planning.targets import Target
+
+
+def points(share: float) -> str:
+    """A half-width in percentage points.
+
+    >>> points(0.0312), points(0.00123)
+    ('+-3.1 points', '+-0.12 points')
+    """
+    return f"+-{number(share)} points" if isfinite(share) else "no interval"
+
+
+def number(share: float) -> str:
+    """Percentage points without their name."""
+    if not isfinite(share):
+        return "-"
+    return f"{100 * share:.1f}" if share >= 0.00995 else f"{100 * share:.2g}"
+
+
+def reason_for(rows: Sequence[PlannedDesign], targets: Sequence[Target], reports: int) -> str:
+    """Why the first design is recommended, in a sentence."""
+    best, *others = rows
+    what = "what was asked for" if targets else _usual(len(best.study.schema))
+    head = f"{best.name} gives {what} {points(best.error)} from {reports:,} reports"
+    told = [r for r in others if r.tells_associations and isfinite(r.error)]
+    plain = next((r for r in others if r.name == "independent"), None)
+    if plain is not None and plain.error > 1.02 * best.error:
+        return f"{head}, {plain.error / best.error:.1f} times shorter than independent."
+    if told:
+        second = min(told, key=lambda r: r.error)
+        if second.error > 1.02 * best.error:
+            return f"{head}; {second.name}, the next best, {points(second.error)}."
+        return f"{head}; no other design is better by more than 2 %."
+    return f"{head}; no other design can be had."
+
+
+def _usual(attributes: int) -> str:
+    return "tables of two attributes" if attributes > 1 else "its only table"
+
+
+def facts(plan: PlanFacts) -> list[str]:
+    """The plan in a few words."""
+    invited = f"{plan.n:,} people" if plan.response == 1.0 else f"{plan.n:,} invited"
+    found = [invited, f"epsilon {plan.epsilon:.4g}", f"method {plan.method}", plan.likely]
+    if plan.response != 1.0:
+        found.insert(1, f"{plan.reports:,} reports expected")
+    return found
+
+
+def table_rows(plan: PlanFacts) -> list[list[str]]:
+    """Titles, then a row for each design: half-widths in points."""
+    rows = plan.designs
+    widths = [k for k in (1, 2, 3) if k in plan.best.half_widths]
+    simulated = any(row.simulated for row in rows)
+    titles = ["design"]
+    for key in [*(f"{k}-way" for k in widths), *plan.asked]:
+        titles += [key, "(simulated)"] if simulated else [key]
+    titles += ["best guess", "1% forged"]
+    found = [titles]
+    for row in rows:
+        cells = [row.name + (" *" if row is plan.best else "")]
+        for key, value in [
+            *((f"{k}-way", row.half_widths[k]) for k in widths),
+            *((label, row.asked[label]) for label in plan.asked),
+        ]:
+            cells.append(number(value))
+            if simulated:
+                cells.append(f"({number(row.simulated.get(key, inf))})")
+        cells += [f"{row.best_guess:.0%}", f"{number(row.forged)}"]
+        found.append(cells)
+    return found
+
+
+def notes(plan: PlanFacts) -> list[str]:
+    """What the table does not say."""
+    found = [
+        f"Recommended (*): {plan.reason}",
+        "Half the length of 95 % intervals, in points, on average over cells; best guess: how "
+        "often the answer most easily guessed is guessed right from a report, if it is asked; 1% "
+        "forged: how many points these reports can move a share.",
+    ]
+    if not all(row.tells_associations for row in plan.designs):
+        bounded = ", ".join(row.name for row in plan.designs if not row.tells_associations)
+        found.append(
+            f"{bounded}: some attributes are never reported together, so tables of several are "
+            "bounds that no number of respondents narrows."
+        )
+    found += [_solved(plan, plan.wanted)] if plan.wanted is not None else []
+    if plan.tradeoff is not None:
+        listed = ", ".join(
+            f"{epsilon:g}: {n:,}" if n else f"{epsilon:g}: none are enough"
+            for epsilon, n in plan.tradeoff.points
+        )
+        found.append(f"People who reach {points(plan.tradeoff.error)}, by epsilon: {listed}.")
+    if plan.power is not None:
+        found.append(_power(plan.power))
+    if plan.careless:
+        found.append(
+            f"{plan.careless:.0%} careless answers are taken back out, which lengthens intervals; "
+            "left in, they pull every share towards chance."
+        )
+    if plan.shares:
+        listed = ", ".join(f"{name} {share:.4g}" for name, share in plan.shares.items())
+        found.append(f"Epsilon of each attribute: {listed}.")
+    if plan.best.kind is not None and plan.best.kind.clusters:
+        clusters = "; ".join(" + ".join(cluster) for cluster in plan.best.kind.clusters)
+        found.append(f"Randomised together: {clusters}.")
+    for each in plan.coarser:
+        found.append(
+            f"{each.name!r} with {each.how} ({len(each.groups)} values): its tables get "
+            f"{points(each.after)} instead of {points(each.before)}."
+        )
+    found += [f"{name} cannot be had: {why}." for name, why in plan.refused.items()]
+    return found
+
+
+def _solved(plan: PlanFacts, wanted: float) -> str:
+    if plan.solved == "n":
+        return f"{plan.n:,} people are the fewest who reach {points(wanted)}."
+    if plan.solved == "epsilon":
+        return f"Epsilon {plan.epsilon:g} is the least that reaches {points(wanted)}."
+    reached = "reached" if plan.error <= wanted else "not reached"
+    return f"{points(wanted)} is {reached}: {points(plan.error)} is predicted."
+
+
+def _power(power: Power) -> str:
+    which = "the median pair" if len(power.pairs) > 1 else " and ".join(power.pairs[0])
+    if power.difference >= 1.0 and power.cramers_v >= 1.0:
+        return f"Power: of {which} no association is found with 80 % power."
+    found = []
+    if power.cramers_v < 1.0:
+        found.append(f"Cramer's V from {power.cramers_v:.2f}")
+    if power.difference < 1.0:
+        found.append(
+            f"a difference from {100 * power.difference:.1f} points between halves (odds ratio "
+            f"{power.odds_ratio:.2f})"
+        )
+    return f"Power: of {which}, 80 % power at 5 % finds {', and '.join(found)}."
+
+
+def summary(plan: PlanFacts) -> str:
+    """The plan for a terminal."""
+    lines = [", ".join(facts(plan)), "", *_aligned(table_rows(plan)), "", *notes(plan)]
+    return "\n".join(lines)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Columns under their titles, the first to the left."""
+    columns = []
+    for i, column in enumerate(zip(*rows, strict=True)):
+        width = max(map(len, column))
+        columns.append([word.ljust(width) if i == 0 else word.rjust(width) for word in column])
+    return ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]

@@ -1,0 +1,195 @@
+"""The planner: designs compared by how long their intervals will be, and what is missing solved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from math import inf, isfinite
+from typing import Any
+
+from castell.channels.budget import MAX_EPSILON, as_decimal
+from castell.errors import OptionError
+from castell.numbers import is_number, is_whole
+from castell.planning.forecast import METHODS
+from castell.planning.plan_facts import PlannedDesign
+from castell.planning.plan_text import reason_for
+from castell.planning.population import Population, population_of
+from castell.planning.power import power_of
+from castell.planning.simulation import simulate as simulate_design
+from castell.planning.solve import MOST
+from castell.planning.survey_plan import Plan
+from castell.planning.targets import targets_of
+from castell.planning.task import Progress, Task
+from castell.study.study import Study
+
+
+def plan(
+    study: Study,
+    n: int | None = None,
+    *,
+    error: float | None = None,
+    epsilon: float | Decimal | None = None,
+    attributes: Sequence[str] | Sequence[Sequence[str]] | str | None = None,
+    where: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    versus: Mapping[str, Any] | None = None,
+    given: Mapping[str, Any] | None = None,
+    like: Any = None,
+    response: float = 1.0,
+    careless: float = 0.0,
+    simulate: int = 0,
+    method: str = "auto",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Plan:
+    """What a survey of `n` people will tell, by design; or how many it takes.
+
+    `error` is the half-width of a 95 % interval, as a share: 0.03 is three points. With `error`
+    and no `n` the smallest n is found, with `error` and `n` the smallest epsilon, unless one is
+    given. `attributes` name a table that is wanted, or several; `where` a share, `versus` a share
+    it is compared with, `given` a group it is a share of. Without any it is all tables of two
+    attributes. `like` is a likely population: a frame of answers, reports, a model or an estimate;
+    uniform without. Of the n who are invited a share `response` answers, of these `careless` at
+    random. `simulate` = R collections with real noise stand beside what is predicted.
+
+    >>> from castell import Attribute, Schema, Study
+    >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=1.0)
+    >>> plan(study, error=0.05).n
+    1800
+    """
+    _check(n, error, response, careless, simulate, method)
+    schema = study.schema
+    population = population_of(schema, like, careless)
+    targets = targets_of(schema, attributes, where, versus, given)
+    tell = progress or (lambda _share: None)
+    tell(0.0)
+    task = Task(study, population, targets, method, careless, response)
+    budget = _budget(study, epsilon)
+    solved, trade, people = None, None, n or 0
+    if n is None and error is not None:
+        people, solved = task.people_for(error, budget), "n"
+        if epsilon is None:
+            trade = task.tradeoff(error, budget, people)
+    elif error is not None and epsilon is None:
+        budget, solved = task.epsilon_for(error, people), "epsilon"
+    tell(0.3)
+    made = task.compare(people, budget, tell)
+    if simulate:
+        made = _simulated(made, task, people, simulate, seed, tell)
+        if solved == "n" and error is not None:
+            people, made = _corrected(task, made, error, budget, people, simulate, seed, tell)
+    best = made[0]
+    tell(0.9)
+    forecast = task.outlook(best.study).at(task.reports(people))
+    found = Plan(
+        n=people,
+        reports=task.reports(people),
+        epsilon=float(budget),
+        method=method,
+        designs=tuple(made),
+        refused=task.kinds(budget)[1],
+        reason=reason_for(made, targets, task.reports(people)),
+        asked=tuple(target.label for target in targets),
+        likely=_likely(population, like),
+        response=response,
+        careless=careless,
+        wanted=error,
+        solved=solved,
+        power=power_of(forecast, targets),
+        exposures=best.study.statement().exposures,
+        coarser=task.coarser(best, people, budget),
+        tradeoff=trade,
+        present=study,
+        curve=lambda: task.curve(best, people, budget),
+    )
+    tell(1.0)
+    return found
+
+
+def _check(
+    n: object, error: object, response: object, careless: object, simulate: object, method: object
+) -> None:
+    if n is None and error is None:
+        raise OptionError("there is nothing to plan for", "give n, or the error that is wanted")
+    if n is not None and not (is_whole(n, 1) and int(n) <= MOST):  # type: ignore[call-overload]
+        raise OptionError(f"n is {n!r}", f"give how many people are asked, 1 to {MOST:,}")
+    if error is not None and not (is_number(error, 0.0) and 0.0 < float(error) < 0.5):  # type: ignore[arg-type]
+        raise OptionError(
+            f"the error is {error!r}", "give a half-width between 0 and 0.5: 0.03 is three points"
+        )
+    if not (is_number(response, 0.0) and 0.0 < float(response) <= 1.0):  # type: ignore[arg-type]
+        raise OptionError(f"response is {response!r}", "give the share who answer: 0.6 is 60 %")
+    if not (is_number(careless, 0.0) and float(careless) < 1.0):  # type: ignore[arg-type]
+        raise OptionError(
+            f"careless is {careless!r}", "give the share who answer at random, from 0 to below 1"
+        )
+    if not is_whole(simulate, 0):
+        raise OptionError(f"simulate is {simulate!r}", "give how many collections, from 0 up")
+    if method not in METHODS:
+        raise OptionError(f"method is {method!r}", f"plan for {' or '.join(METHODS)}")
+
+
+def _budget(study: Study, epsilon: float | Decimal | None) -> Decimal:
+    """The total as a person writes it: channels spend a hair less than was asked."""
+    if epsilon is not None:
+        asked = as_decimal(epsilon)
+        if asked > MAX_EPSILON:
+            raise OptionError(f"epsilon is {asked}", f"give one up to {MAX_EPSILON}")
+        return asked
+    exact = study.design.exact_epsilon
+    written = exact.quantize(Decimal("0.000001")).normalize()
+    return written if abs(written - exact) < Decimal("1e-7") * len(study.names) else exact
+
+
+def _likely(population: Population, like: Any) -> str:
+    if like is None:
+        return "uniform answers, unassociated"
+    return f"a population like {population.people:,.0f} {_kind_of(like)}"
+
+
+def _kind_of(like: Any) -> str:
+    modelled = type(like).__name__ in ("Reports", "Model", "JointEstimate")
+    modelled = modelled or hasattr(like, "moments")
+    return "synthetic people from what was estimated" if modelled else "answers that were given"
+
+
+def _simulated(
+    made: Sequence[PlannedDesign], task: Task, n: int, repeats: int, seed: int, tell: Progress
+) -> list[PlannedDesign]:
+    """The same designs, with what simulated collections gave beside what was predicted."""
+    found = []
+    for i, row in enumerate(made):
+        told = simulate_design(
+            row.study,
+            task.population,
+            task.reports(n),
+            task.targets,
+            repeats,
+            task.method,
+            seed,
+            task.careless,
+        )
+        found.append(replace(row, simulated=told))
+        tell(0.7 + 0.2 * (i + 1) / len(made))
+    return found
+
+
+def _corrected(
+    task: Task,
+    made: list[PlannedDesign],
+    error: float,
+    budget: Decimal,
+    n: int,
+    repeats: int,
+    seed: int,
+    tell: Progress,
+) -> tuple[int, list[PlannedDesign]]:
+    """The n that simulated collections need, where they differ from what was predicted."""
+    best = made[0]
+    keys = [t.label for t in task.targets] or [f"{min(2, len(task.study.schema))}-way"]
+    reached = max(best.simulated.get(key, inf) for key in keys)
+    if not isfinite(reached) or not isfinite(best.error) or not best.error:
+        return n, made
+    n = task.people_for(error, budget, cautious=reached / best.error)
+    again = task.compare(n, budget, tell)
+    return n, _simulated(again, task, n, repeats, seed, tell)

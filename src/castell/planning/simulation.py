@@ -1,0 +1,61 @@
+"""Collections that did not take place: real noise on answers drawn from a likely population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite
+
+import numpy as np
+
+from castell.counting import MemoryCounts
+from castell.device.random_words import seeded_words
+from castell.device.respond import draw_blocks, report_columns
+from castell.errors import CastellError
+from castell.planning.population import Population
+from castell.planning.targets import Target, usual_tables
+from castell.reports.reports import Reports
+from castell.results.model import Model, fit
+from castell.study.study import Study
+
+
+def collect(study: Study, population: Population, n: int, seed: int) -> Reports:
+    """The reports of n people drawn from a population. Nobody's answers: the seed is no risk."""
+    codes = population.sample(n, np.random.default_rng([seed, 1]))
+    words = seeded_words(seed)
+    drawn = draw_blocks(study.design, n, words)
+    made = report_columns(study.design, codes, drawn, lambda _: words)
+    return Reports(study, made, secure=False)
+
+
+def simulate(
+    study: Study,
+    population: Population,
+    n: int,
+    targets: Sequence[Target],
+    repeats: int,
+    method: str,
+    seed: int,
+    careless: float = 0.0,
+    widths: Sequence[int] = (1, 2, 3),
+) -> dict[str, float]:
+    """Half-widths on average over some collections: by width of table, and of each question."""
+    asked: dict[str, list[Target]] = {t.label: [t] for t in targets}
+    for width in widths:
+        tables = usual_tables(study.schema, width)
+        if tables:
+            asked[f"{width}-way"] = list(tables)
+    found: dict[str, list[float]] = {label: [] for label in asked}
+    for k in range(repeats):
+        model = fit(MemoryCounts(collect(study, population, n, seed + k)), method)
+        for label, several in asked.items():
+            each = [_ask(target, model) for target in several]
+            found[label].append(sum(each) / len(each))
+    means = {label: sum(each) / len(each) for label, each in found.items()}
+    return {label: min(0.5, m / (1.0 - careless)) for label, m in means.items() if isfinite(m)}
+
+
+def _ask(target: Target, model: Model) -> float:
+    try:
+        return target.ask(model)
+    except CastellError:
+        return inf

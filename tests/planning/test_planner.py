@@ -1,0 +1,365 @@
+"""A plan: what it predicts comes true, what it returns is enough, and all of it is said."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from decimal import Decimal
+from math import inf, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+
+import castell
+from castell import Attribute, Plan, Schema, Study, plan
+from castell.errors import AnswerError, CastellError, OptionError, QueryError
+from castell.planning.designs import cramers_v, proposed_clusters
+from castell.planning.forecast import Outlook, odds_ratio
+from castell.planning.population import People, Uniform, population_of
+from castell.planning.simulation import collect, simulate
+from castell.planning.targets import TableTarget, targets_of, usual_tables
+from castell.population import SCHEMA, health_survey
+
+STUDY = Study(SCHEMA, 4.0, name="health")
+ANSWERS = health_survey(3000)
+PAIR = ["smokes", "health"]
+YES = Schema([Attribute("cheats", ["no", "yes"]), Attribute("sex", ["Female", "Male"])])
+
+
+@pytest.fixture(scope="module")
+def usual() -> Plan:
+    return plan(STUDY, 3000)
+
+
+@pytest.fixture(scope="module")
+def asked() -> Plan:
+    return plan(STUDY, 3000, attributes=PAIR, like=ANSWERS)
+
+
+# -- what is predicted ----------------------------------------------------------------------------
+
+
+def test_one_share_without_association_is_warners_formula() -> None:
+    """Var = (1/4 + q (1 - q) / (p - q)^2) / n for a share of a half, in Wilson's interval."""
+    study = Study(YES, 2.0)
+    forecast = Outlook(study, Uniform(YES), "castell").at(10_000)
+    p = study.design.blocks[0].channel.best_guess
+    variance = (0.25 + p * (1 - p) / (2 * p - 1) ** 2) / 10_000
+    assert forecast.half_width(["cheats"]) == pytest.approx(1.959964 * sqrt(variance), rel=0.005)
+
+
+@pytest.mark.parametrize("design", ["independent", "pairs", "cover", "joint"])
+def test_unbiased_predictions_come_true(design: str) -> None:
+    """Forty collections: their mean half-width is known to one or two per cent."""
+    like = population_of(SCHEMA, ANSWERS)
+    study = Study(SCHEMA, 6.0, design)
+    forecast = Outlook(study, like, "castell").at(4000)
+    told = simulate(study, like, 4000, (), 40, "castell", seed=5)
+    for width in (1, 2):
+        tables = usual_tables(SCHEMA, width)
+        found = sum(t.half_width(forecast) for t in tables) / len(tables)
+        assert found == pytest.approx(told[f"{width}-way"], rel=0.05)
+
+
+def test_predictions_for_auto_come_true() -> None:
+    like = population_of(SCHEMA, ANSWERS)
+    study = Study(SCHEMA, 4.0, "pairs")
+    forecast = Outlook(study, like).at(5000)
+    told = simulate(study, like, 5000, (), 2, "auto", seed=5)
+    for width in (1, 2, 3):
+        tables = usual_tables(SCHEMA, width)
+        found = sum(t.half_width(forecast) for t in tables) / len(tables)
+        assert found == pytest.approx(told[f"{width}-way"], rel=0.3)
+
+
+def test_shares_differences_and_conditionals_come_true() -> None:
+    like = population_of(SCHEMA, ANSWERS)
+    for where in (
+        {"where": {"health": ["poor", "fair"], "smokes": "now"}},
+        {"where": {"health": "poor"}, "versus": {"smokes": "now"}},
+        {"where": {"health": ["poor", "fair"]}, "given": {"smokes": ["now", "before"]}},
+    ):
+        found = plan(STUDY, 20_000, like=like, method="castell", **where)
+        (label,) = found.asked
+        (asked,) = targets_of(SCHEMA, None, where["where"], where.get("versus"), where.get("given"))
+        told = simulate(found.study, like, 20_000, (asked,), 20, "castell", seed=2, widths=())
+        assert found.error == pytest.approx(told[label], rel=0.06)
+
+
+def test_more_people_and_more_epsilon_never_hurt() -> None:
+    like = population_of(SCHEMA, ANSWERS)
+    widths = [
+        [
+            Outlook(Study(SCHEMA, e, "pairs"), like).at(n).half_width(PAIR)
+            for n in (500, 5000, 50_000)
+        ]
+        for e in (1.0, 2.0, 4.0)
+    ]
+    table = np.array(widths)
+    assert (np.diff(table, axis=0) < 0).all()
+    assert (np.diff(table, axis=1) < 0).all()
+
+
+def test_one_respondent_and_one_attribute() -> None:
+    alone = Study(Schema([Attribute("x", ["a", "b", "c"])]), 1.0)
+    found = plan(alone, 1)
+    assert found.error <= 0.5
+    assert found.power is None
+    assert [row.name for row in found.designs] == ["independent"]
+
+
+def test_a_pilot_of_a_few_shows_no_association_by_itself() -> None:
+    """Associations of thirty people are mostly chance, and are not taken for the population's."""
+    generator = np.random.default_rng(0)
+    codes = {a.name: generator.integers(0, a.size, 30) for a in SCHEMA}
+    few = Outlook(STUDY, People(SCHEMA, codes)).associations
+    assert all(each.square < 0.03 for each in few.noise("smokes", "health"))
+
+
+# -- what is recommended --------------------------------------------------------------------------
+
+
+def test_the_recommended_design_is_first_and_better_than_independent(usual: Plan) -> None:
+    rows = {row.name: row for row in usual.designs}
+    assert usual.best.error < rows["independent"].error / 2
+    assert usual.best.error <= 1.02 * min(r.error for r in usual.designs if r.tells_associations)
+    assert usual.reason.startswith(usual.design)
+    assert "times shorter than independent" in usual.reason
+    assert usual.method == "auto"
+
+
+def test_singles_are_never_recommended_for_tables_of_several(usual: Plan) -> None:
+    singles = next(row for row in usual.designs if row.name == "singles")
+    assert not singles.tells_associations
+    assert "bounds that no number" in str(usual)
+    alone = plan(STUDY, 3000, attributes=["health"])
+    assert alone.best.tells_associations
+
+
+def test_what_is_asked_for_gets_the_budget(asked: Plan) -> None:
+    assert asked.design_name == "clusters, own shares"
+    assert asked.best.kind is not None
+    assert asked.best.kind.clusters == (("smokes", "health"),)
+    assert sum(map(Decimal, map(str, asked.shares.values()))) == Decimal(4)
+    assert asked.shares["smokes"] > 10 * asked.shares["age"]
+    assert asked.study.epsilon <= 4.0
+    assert asked.study.epsilon == pytest.approx(4.0, abs=1e-6)
+
+
+def test_the_present_design_is_among_those_compared() -> None:
+    own = Study(SCHEMA, None, shares={a.name: 0.3 + 0.1 * i for i, a in enumerate(SCHEMA)})
+    names = [row.name for row in plan(own, 2000).designs]
+    assert "as written" in names
+
+
+def test_clusters_are_proposed_where_answers_go_together() -> None:
+    schema = Schema([Attribute(name, ["x", "y"]) for name in "abcd"])
+    generator = np.random.default_rng(1)
+    a, c = generator.integers(0, 2, 4000), generator.integers(0, 2, 4000)
+    b = np.where(generator.random(4000) < 0.9, a, 1 - a)
+    people = People(schema, {"a": a, "b": b, "c": c, "d": generator.integers(0, 2, 4000)})
+    assert cramers_v(people.table(["a", "b"])) == pytest.approx(0.8, abs=0.05)
+    assert proposed_clusters(schema, people, 4.0) == (("a", "b"),)
+    assert proposed_clusters(schema, Uniform(schema), 4.0) == ()
+
+
+# -- what is solved -------------------------------------------------------------------------------
+
+
+def test_the_n_returned_reaches_and_nine_tenths_do_not() -> None:
+    like = population_of(SCHEMA, ANSWERS)
+    found = plan(STUDY, error=0.03, epsilon=4.0, attributes=PAIR, like=like, method="castell")
+    assert found.solved == "n"
+    target = TableTarget(("smokes", "health"))
+
+    def reached(n: int) -> float:
+        return simulate(found.study, like, n, (target,), 60, "castell", 3, widths=())[target.label]
+
+    assert reached(found.n) == pytest.approx(0.03, rel=0.02)
+    assert reached(round(0.9 * found.n)) > 0.0303
+    assert found.tradeoff is None
+
+
+def test_the_epsilon_returned_reaches_and_nine_tenths_do_not() -> None:
+    found = plan(STUDY, 4000, error=0.05, attributes=PAIR, method="castell")
+    assert found.solved == "epsilon"
+    assert found.error <= 0.05
+    assert found.best.kind is not None
+    less = found.best.kind.study(SCHEMA, Decimal(str(round(0.9 * found.epsilon, 4))), "x")
+    assert Outlook(less, Uniform(SCHEMA), "castell").at(4000).half_width(PAIR) > 0.05
+
+
+def test_with_an_error_alone_there_is_a_trade_off() -> None:
+    found = plan(Study(YES, 2.0), error=0.05)
+    assert found.tradeoff is not None
+    people = [n for _, n in found.tradeoff.points]
+    assert None not in people
+    assert people == sorted(people, reverse=True)  # type: ignore[type-var]
+    assert (2.0, found.n) in found.tradeoff.points
+
+
+def test_who_does_not_answer_is_invited_too() -> None:
+    plain = plan(Study(YES, 2.0), error=0.05, epsilon=2.0)
+    some = plan(Study(YES, 2.0), error=0.05, epsilon=2.0, response=0.5)
+    assert some.reports >= plain.reports
+    assert some.n == pytest.approx(2 * plain.n, rel=0.01)
+    careless = plan(Study(YES, 2.0), error=0.05, epsilon=2.0, careless=0.2)
+    assert careless.n == pytest.approx(plain.n / 0.8**2, rel=0.05)
+
+
+def test_what_is_impossible_is_said_with_what_is_possible() -> None:
+    with pytest.raises(OptionError, match=r"no epsilon reaches.*sampling alone.*people at epsilon"):
+        plan(Study(YES, 2.0), 100, error=0.01)
+    with pytest.raises(OptionError, match=r"no number of respondents reaches.*the nearest is"):
+        plan(Study(YES, 0.001), error=0.0001, epsilon=0.001)
+
+
+def test_simulations_correct_what_was_solved() -> None:
+    found = plan(Study(YES, 2.0), error=0.05, epsilon=2.0, attributes=["cheats"], simulate=3)
+    assert found.best.simulated["cheats"] == pytest.approx(0.05, rel=0.03)
+    assert "(simulated)" in found.summary()
+
+
+# -- what can be told apart -----------------------------------------------------------------------
+
+
+def test_a_difference_of_the_size_told_is_found_with_its_power() -> None:
+    """Two halves that differ by what is told: the unbiased difference is 2.8 errors from zero."""
+    study = Study(YES, 4.0, "joint")
+    n = 2000
+    apart = Outlook(study, Uniform(YES)).at(n).detectable_difference("cheats", "sex")
+    truth = 0.25 + apart / 4 * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    cells = np.repeat(np.arange(4), np.rint(truth.ravel() * 1e6).astype(int))
+    codes = np.unravel_index(cells, (2, 2))
+    people = People(YES, {"cheats": np.asarray(codes[0]), "sex": np.asarray(codes[1])})
+    found = 0
+    for seed in range(200):
+        joint = castell.estimate(collect(study, people, n, seed), ["cheats", "sex"], "castell")
+        table = joint.probabilities
+        phi = table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]
+        # The standard error of phi under no association.
+        error = apart / 4 / (1.959964 + 0.841621)
+        found += abs(phi) > 1.959964 * error
+    assert 0.65 < found / 200 < 0.93
+    assert odds_ratio(0.5) == pytest.approx(9.0)
+    assert odds_ratio(1.0) == inf
+
+
+# -- how it is said -------------------------------------------------------------------------------
+
+
+def test_it_is_plain_frozen_and_shown(usual: Plan, asked: Plan) -> None:
+    document = json.loads(json.dumps(asked.to_dict(), allow_nan=False))
+    assert document["design"] == asked.design == "clusters"
+    assert document["designs"][0]["asked"].keys() == {"smokes x health"}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        usual.n = 5  # type: ignore[misc]
+    frame = usual.to_frame("pyarrow")
+    assert frame.num_rows == len(usual.designs)
+    assert frame["recommended"].to_pylist() == [True] + [False] * (len(usual.designs) - 1)
+    assert "sample = 3" in usual._repr_html_()
+    assert repr(usual).startswith("<Plan ")
+    assert usual.design == "sample = 3"
+
+
+def test_the_picture_marks_the_plan(asked: Plan) -> None:
+    chart = asked.plot().to_dict()
+    assert f"{asked.n:,} people: +-{100 * asked.error:.2g} points" in json.dumps(chart)
+    epsilons = {row["epsilon"] for row in asked.points}
+    assert {0.5, 1.0, 2.0, 4.0, 8.0} == epsilons
+
+
+def test_the_page_has_the_questions_the_risk_and_no_markup_of_others() -> None:
+    schema = Schema([Attribute("a<b>", ["<i>no</i>", "yes"], "Is 1 < 2?"), *list(YES)[1:]])
+    text = plan(Study(schema, 2.0, name="<script>"), 500).to_html()
+    assert "<script>" not in text
+    assert "<i>" not in text
+    assert "Is 1 &lt; 2?" in text
+    assert "Risk for one respondent" in text
+    assert text.startswith("<!doctype html>")
+
+
+def test_coarser_values_are_offered_with_their_gain() -> None:
+    schema = Schema([Attribute("job", [f"j{i}" for i in range(24)]), *YES])
+    generator = np.random.default_rng(2)
+    job = np.minimum(generator.geometric(0.4, 5000) - 1, 23)
+    codes: dict[str, Any] = {"job": job}
+    codes |= {a.name: generator.integers(0, 2, 5000) for a in YES}
+    found = plan(Study(schema, 3.0), 2000, like=People(schema, codes), attributes=["job", "sex"])
+    assert found.coarser
+    best = found.coarser[0]
+    assert best.name == "job"
+    assert best.after < 0.95 * best.before
+    assert sorted(v for group in best.groups for v in group) == sorted(schema["job"].values)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, "nothing to plan for"),
+        ({"n": 0}, "n is 0"),
+        ({"n": True}, "n is True"),
+        ({"n": 10, "error": 0.7}, "the error is 0.7"),
+        ({"error": "3"}, "the error is '3'"),
+        ({"n": 10, "response": 0.0}, "response is 0.0"),
+        ({"n": 10, "careless": 1.0}, "careless is 1.0"),
+        ({"n": 10, "simulate": -1}, "simulate is -1"),
+        ({"n": 10, "method": "em"}, "method is 'em'"),
+        ({"n": 10, "epsilon": 99.0}, "epsilon is 99"),
+        ({"n": 10, "versus": {"sex": "Male"}}, "no share to compare"),
+        (
+            {"n": 10, "where": {"sex": "Male"}, "given": {"sex": "Male"}},
+            "'sex' is asked for and given",
+        ),
+        ({"n": 10, "where": {"sex": []}}, "no value of 'sex' counts"),
+        (
+            {
+                "n": 1,
+                "where": {"sex": "Male"},
+                "given": {"cheats": "no"},
+                "versus": {"sex": "Male"},
+            },
+            "both versus and given",
+        ),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(options: dict[str, Any], told: str) -> None:
+    with pytest.raises(OptionError, match=told):
+        plan(Study(YES, 2.0), **options)
+
+
+def test_other_populations() -> None:
+    reports = STUDY.randomize(ANSWERS, seed=1)
+    model = castell.fit(reports, "independent")
+    told = [
+        population_of(SCHEMA, like) for like in (model, model.estimate(PAIR), castell.fit(reports))
+    ]
+    for people in told:
+        seen = people.table(["smokes"])
+        assert seen == pytest.approx(castell.tabulate(SCHEMA, ANSWERS, ["smokes"]), abs=0.2)
+        assert people.known
+    with pytest.raises(AnswerError, match="like: "):
+        population_of(SCHEMA, {**ANSWERS, "smokes": ["pipe"] * 3000})
+    with pytest.raises(OptionError, match="no answers"):
+        population_of(SCHEMA, {name: [] for name in SCHEMA.names})
+    with pytest.raises(OptionError, match="other attributes"):
+        population_of(YES, model)
+
+
+def test_impossible_combinations_stay_so() -> None:
+    schema = Schema(list(YES), [{"cheats": "yes", "sex": "Male"}])
+    people = population_of(schema)
+    assert people.table(["cheats", "sex"])[1, 1] == 0.0
+    widths = Outlook(Study(schema, 2.0), people).at(1000).table(["cheats", "sex"])
+    assert widths[1, 1] == 0.0
+    assert (widths.ravel()[:3] > 0.0).all()
+
+
+def test_a_table_too_large_or_unknown_is_refused() -> None:
+    wide = Schema([Attribute(f"a{i}", [str(k) for k in range(40)]) for i in range(3)])
+    with pytest.raises(OptionError, match="64,000 cells"):
+        plan(Study(wide, 4.0), 100, attributes=wide.names)
+    with pytest.raises(CastellError):
+        plan(STUDY, 100, attributes=["smoke"])
+    assert issubclass(QueryError, CastellError)
