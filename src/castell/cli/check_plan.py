@@ -5,6 +5,7 @@ from __future__ import annotations
 from castell.planning.plan_facts import PlannedDesign
 from castell.planning.plan_text import number
 from castell.planning.planner import plan
+from castell.planning.shuffled import shuffled_sentence
 from castell.planning.survey_plan import Plan
 from castell.study.study import Study
 
@@ -24,7 +25,8 @@ def plan_words(planned: Plan) -> list[str]:
         lines.append(f"  recommended, {planned.best.name}: {_widths(planned.best)}")
     elif own is not None:
         lines.append("  which no other design beats by more than 2 %")
-    return [*lines, "castell plan shows all designs and what would reach a given error."]
+    among = shuffled_sentence(planned.present, max(planned.reports, 1))
+    return [*lines, among, "castell plan shows all designs and what would reach a given error."]
 
 
 def _own(planned: Plan) -> PlannedDesign | None:

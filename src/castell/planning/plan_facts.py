@@ -12,6 +12,7 @@ from castell.channels.budget import as_decimal
 from castell.planning.designs import DesignKind
 from castell.planning.power import Power
 from castell.planning.savings import Coarser
+from castell.planning.shuffled import Shuffled, shuffled
 from castell.reports.frames import frame_of
 from castell.study.exposure import Exposure
 from castell.study.study import Study
@@ -165,6 +166,11 @@ class PlanFacts:
         """A frame with a row for each design: 'pandas' (if it is there), 'polars', 'pyarrow'."""
         return frame_of(self.columns(), backend)
 
+    @cached_property
+    def shuffled(self) -> Shuffled:
+        """What a report costs against somebody who sees only the set of those expected."""
+        return shuffled(self.study, max(self.reports, 1))
+
     def to_dict(self) -> dict[str, Any]:
         """The plan for programs, as plain JSON values."""
         return {
@@ -197,6 +203,7 @@ class PlanFacts:
                 }
                 for e in self.exposures
             ],
+            "shuffled": self.shuffled.to_dict(),
             "coarser": [each.to_dict() for each in self.coarser],
             "tradeoff": None
             if self.tradeoff is None

@@ -120,7 +120,7 @@ def notes(plan: PlanFacts) -> list[str]:
             f"{points(each.after)} instead of {points(each.before)}."
         )
     found += [f"{name} cannot be had: {why}." for name, why in plan.refused.items()]
-    return found
+    return [*found, f"Privacy: {plan.shuffled.sentence()}"]
 
 
 def _solved(plan: PlanFacts, wanted: float) -> str:

@@ -1,11 +1,12 @@
 """What analyses ask a model for, and the reasons that every answer of one comes with.
 
 `Model` offers the analyses, which live in files of their own. They ask for this much of it, so that
-those files need not import it back.
+those files need not import it back; its questions of one kind are a part of it, in a file each.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -31,6 +32,28 @@ class Answering(Protocol):
     def source(self) -> Source: ...
 
     def support(self, names: Iterable[str] | str) -> Support: ...
+
+
+class Questions(ABC):
+    """A part of a model, by what it is asked."""
+
+    fitted: Fitted
+
+    @property
+    def counts(self) -> Counts:
+        return self.fitted.counts
+
+    @property
+    def study(self) -> Study:
+        return self.counts.study
+
+    @property
+    @abstractmethod
+    def source(self) -> Source: ...
+
+    def support(self, names: Iterable[str] | str) -> Support:
+        """How many reports stand behind a question about some attributes."""
+        return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
 
 
 def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:

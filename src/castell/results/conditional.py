@@ -20,12 +20,12 @@ from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.chart_data import ChartData, lines_of
 from castell.results.html import shares_html
-from castell.results.provenance import Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
 from castell.results.summary import number, percent, warned
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Conditional:
+class Conditional(FromReports):
     """P(value | given) for some values, with Fieller's intervals.
 
     Both shares of the ratio are estimated, from the same reports, so the ratio's error follows
@@ -42,15 +42,6 @@ class Conditional:
     checked: Checked
     reasons: tuple[Reason, ...] = ()
     backend: str | None = None
-
-    @property
-    def method(self) -> str:
-        return self.source.method
-
-    @property
-    def secure(self) -> bool:
-        """Whether the reports were made with secure randomness."""
-        return self.source.secure
 
     @property
     def title(self) -> str:
@@ -75,11 +66,6 @@ class Conditional:
                 for s, t in zip(self.shares, self.probabilities, strict=True)
             ]
         )
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The reasons in words."""
-        return tuple(str(each) for each in self.reasons)
 
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of an interval for every value, inside [0, 1]."""

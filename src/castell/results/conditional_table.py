@@ -19,13 +19,13 @@ from castell.reports.frames import frame_of
 from castell.results.chart_data import ChartData, lines_of
 from castell.results.conditional import Conditional
 from castell.results.html import shares_html
-from castell.results.provenance import Source
+from castell.results.provenance import FromReports, Source
 from castell.results.summary import aligned, number, percent, span, warned
 from castell.study.schema import Attribute
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ConditionalTable:
+class ConditionalTable(FromReports):
     """P(asked | given) for every value of both, with Fieller's intervals.
 
     A row for each value of the attribute given, a column for each of the attribute asked for. Rows
@@ -39,20 +39,6 @@ class ConditionalTable:
     checked: Checked
     reasons: tuple[Reason, ...] = ()
     backend: str | None = None
-
-    @property
-    def method(self) -> str:
-        return self.source.method
-
-    @property
-    def secure(self) -> bool:
-        """Whether the reports were made with secure randomness."""
-        return self.source.secure
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The reasons in words."""
-        return tuple(str(each) for each in self.reasons)
 
     @property
     def title(self) -> str:

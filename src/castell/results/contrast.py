@@ -21,7 +21,7 @@ from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
-from castell.results.provenance import Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
 from castell.results.summary import aligned, number, percent, span, warned
 
 
@@ -120,7 +120,7 @@ class Contrast(OneNumber):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison:
+class Comparison(FromReports):
     """An answer in two groups: its share in each, and three numbers that compare them."""
 
     asked: Labels
@@ -131,16 +131,6 @@ class Comparison:
     source: Source
     checked: Checked
     reasons: tuple[Reason, ...] = ()
-
-    @property
-    def secure(self) -> bool:
-        """Whether the reports were made with secure randomness."""
-        return self.source.secure
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The reasons in words."""
-        return tuple(str(each) for each in self.reasons)
 
     @property
     def title(self) -> str:

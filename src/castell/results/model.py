@@ -23,19 +23,13 @@ from castell.inference.inversion import names_of
 from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
 from castell.inference.postprocess import step
-from castell.inference.scores import Scores
-from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
 from castell.results.answering import reasons_of
-from castell.results.association import Association, TrendTest
-from castell.results.associations import association_of, trend_of
-from castell.results.compare import compare_groups
+from castell.results.comparison_questions import ComparisonQuestions
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
-from castell.results.contrast import Comparison, Contrast
-from castell.results.every_association import Associations, associate
 from castell.results.every_table import JointEstimates
 from castell.results.joint import JointEstimate
 from castell.results.number_questions import NumberQuestions
@@ -50,7 +44,7 @@ from castell.version import VERSION
 
 
 @dataclass(frozen=True, eq=False)
-class Model(NumberQuestions):
+class Model(NumberQuestions, ComparisonQuestions):
     """What a method fitted to the reports of a study; `method` is the name of the estimator."""
 
     fitted: Fitted
@@ -58,14 +52,6 @@ class Model(NumberQuestions):
     # How to make it again: the method as it was given, and its options.
     estimator: Method | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def counts(self) -> Counts:
-        return self.fitted.counts
-
-    @property
-    def study(self) -> Study:
-        return self.counts.study
 
     @property
     def earlier(self) -> tuple[Study, ...]:
@@ -106,10 +92,6 @@ class Model(NumberQuestions):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickled, (self._saved(), self.method)
-
-    def support(self, names: Iterable[str] | str) -> Support:
-        """How many reports stand behind a question about some attributes."""
-        return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
 
     def estimate(
         self, names: Iterable[str] | str, *, post: str = "raw", max_cells: int | None = None
@@ -248,43 +230,6 @@ class Model(NumberQuestions):
             reasons=rows[0].reasons,
             backend=self.counts.backend,
         )
-
-    def compare(self, asked: Values, *, given: Values, versus: Values) -> Comparison:
-        """An answer in two groups: its share in each, difference, relative risk and odds ratio.
-
-        `compare({"health": "poor"}, given={"smokes": "now"}, versus={"smokes": "never"})`. Two
-        waves or studies are compared by `castell.compare`.
-        """
-        return compare_groups(self, asked, given, versus)
-
-    def odds_ratio(self, asked: Values, *, given: Values, versus: Values) -> Contrast:
-        """The odds of an answer in one group over those in another."""
-        return self.compare(asked, given=given, versus=versus).odds_ratio
-
-    def relative_risk(self, asked: Values, *, given: Values, versus: Values) -> Contrast:
-        """The share of an answer in one group over that in another."""
-        return self.compare(asked, given=given, versus=versus).relative_risk
-
-    def association(self, one: str, two: str) -> Association:
-        """Cramer's V of two attributes with its interval, and the test of their independence."""
-        return association_of(self, one, two)
-
-    def associations(self, names: Iterable[str] | None = None) -> Associations:
-        """Cramer's V of every two attributes, as `association` has it, and tests with control of
-        false discoveries.
-
-        It is worked out from the unbiased tables of pairs, whatever the method.
-        """
-        chosen = self.study.schema.select(self.study.names if names is None else names)
-        return associate(self.counts, tuple(a.name for a in chosen), self.source)
-
-    def trend(self, one: str, two: str, *, scores: Scores | None = None) -> TrendTest:
-        """Whether one ordered attribute rises or falls with another: the correlation of scores.
-
-        Scores are 0, 1, 2, ... in the order of the values, or as given: `scores={"age": [24, 37,
-        52, 70]}`.
-        """
-        return trend_of(self, one, two, scores)
 
     def sample(
         self,

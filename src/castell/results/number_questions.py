@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from castell.errors import QueryError
 from castell.inference.inversion import Query
-from castell.inference.method import Fitted
 from castell.inference.score_ratio import ScoreRatio
-from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.results.answered import Answered
-from castell.results.answering import reasons_of
+from castell.results.answering import Questions, reasons_of
 from castell.results.mean import Mean
-from castell.results.provenance import Labels, Source
+from castell.results.provenance import Labels
 from castell.results.quantile import Quantile
 from castell.results.questions import Values, labels_of, query_of
 from castell.results.score_scale import ScoreScale, numbers_of
 from castell.study.declining import answered_codes
 from castell.study.scales import Points
 from castell.study.schema import Attribute
-from castell.study.study import Study
 
 
-class NumberQuestions(ABC):
+class NumberQuestions(Questions):
     """The part of a model that answers them."""
-
-    fitted: Fitted
-
-    @property
-    @abstractmethod
-    def study(self) -> Study: ...
-
-    @property
-    @abstractmethod
-    def source(self) -> Source: ...
-
-    @abstractmethod
-    def support(self, names: Any) -> Support: ...
 
     def mean(
         self, name: str, *, given: Values | None = None, range: Sequence[object] | None = None

@@ -19,12 +19,12 @@ from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.html import shares_html
-from castell.results.provenance import Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
 from castell.results.summary import number, percent, warned
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class OneNumber(ABC):
+class OneNumber(FromReports, ABC):
     """What a share and a difference have in common: a number, its error, and how to show it."""
 
     value: float
@@ -32,16 +32,6 @@ class OneNumber(ABC):
     source: Source
     checked: Checked
     reasons: tuple[Reason, ...] = ()
-
-    @property
-    def secure(self) -> bool:
-        """Whether the reports were made with secure randomness."""
-        return self.source.secure
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The reasons in words."""
-        return tuple(str(each) for each in self.reasons)
 
     @property
     @abstractmethod

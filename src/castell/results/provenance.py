@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castell.display.one_line import shortened
+from castell.inference.reasons import Reason
 from castell.study.study import Study
 
 # The values of attributes that count, by the attribute's name.
@@ -65,6 +66,27 @@ class Source:
         ]
         found += [f"{len(self.studies)} studies"] if self.earlier else []
         return found if self.secure else [*found, "INSECURE (seeded)"]
+
+
+class FromReports:
+    """What every result knows of the reports it is made from."""
+
+    source: Source
+    reasons: tuple[Reason, ...]
+
+    @property
+    def method(self) -> str:
+        return self.source.method
+
+    @property
+    def secure(self) -> bool:
+        """Whether the reports were made with secure randomness."""
+        return self.source.secure
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The reasons in words."""
+        return tuple(str(each) for each in self.reasons)
 
 
 def describe_values(asked: Mapping[str, Sequence[str]], between: str = " and ") -> str:

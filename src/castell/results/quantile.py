@@ -14,7 +14,7 @@ from castell.inference.intervals import quantile as normal_quantile
 from castell.inference.reasons import Reason
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
-from castell.results.provenance import Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
 from castell.results.score_scale import numbers_of
 from castell.results.summary import percent, warned
 from castell.study.scales import Bins
@@ -24,7 +24,7 @@ Ends = tuple[float, float] | tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Quantile:
+class Quantile(FromReports):
     """The value below which a share `q` of those who answered lies, with Woodruff's interval.
 
     A number where the values stand for numbers, else one of the values. With bins `value` spreads
@@ -42,11 +42,6 @@ class Quantile:
     source: Source
     checked: Checked
     reasons: tuple[Reason, ...] = ()
-
-    @property
-    def secure(self) -> bool:
-        """Whether the reports were made with secure randomness."""
-        return self.source.secure
 
     @property
     def title(self) -> str:
@@ -127,7 +122,7 @@ class Quantile:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the bins leave open, and the reasons in words."""
-        told = tuple(str(each) for each in self.reasons)
+        told = super().notes
         if not isinstance(self.attribute.scale, Bins):
             return told
         spread = "which has no end" if self.value != self.value else "spread evenly over it"

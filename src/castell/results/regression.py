@@ -25,14 +25,14 @@ from castell.reports.frames import frame_of
 from castell.results.answering import reasons_of
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.model import Collected, counts_of
-from castell.results.provenance import Source
+from castell.results.provenance import FromReports, Source
 from castell.results.summary import aligned, percent, warned
 
 NUMBERS = ("coef", "standard_error", "z", "p_value", "lower", "upper")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Regression:
+class Regression(FromReports):
     """Coefficients of a regression on answers that nobody has seen.
 
     `params` and the other arrays are in the order of `names`; of a multinomial regression equation
@@ -67,11 +67,6 @@ class Regression:
         return self.source.n
 
     @property
-    def secure(self) -> bool:
-        """Whether the reports were made with secure randomness."""
-        return self.source.secure
-
-    @property
     def converged(self) -> bool:
         return self.fit.converged
 
@@ -79,11 +74,6 @@ class Regression:
     def log_likelihood(self) -> float:
         """Of the reports, through the channels; not a number where nothing was maximised."""
         return self.fit.log_likelihood
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The reasons in words."""
-        return tuple(str(each) for each in self.reasons)
 
     @property
     def names(self) -> tuple[str, ...]:
