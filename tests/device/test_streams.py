@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import castell
+import castell.device.columns
 import castell.device.encode
 from castell import Reports, Study
 from castell.errors import AnswerError
@@ -36,7 +37,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 @pytest.fixture(autouse=True)
 def _few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(castell.device.encode, "BATCH_ROWS", 64)
+    monkeypatch.setattr(castell.device.columns, "BATCH_ROWS", 64)
 
 
 @each_kind
@@ -87,8 +88,8 @@ def test_rows_are_not_held_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     encode = castell.device.encode.encode
 
-    def listen(schema: Any, answers: Any, first_row: int = 1) -> Any:
-        found = encode(schema, answers, first_row)
+    def listen(*given: Any) -> Any:
+        found = encode(*given)
         seen.append(len(next(iter(found.values()))))
         return found
 

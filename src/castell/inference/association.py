@@ -206,7 +206,8 @@ def trend(counts: Counts, names: Pair, scores: Sequence[Floats]) -> Trend | None
     for score, margin in zip(scores, margins, strict=True):
         centred = score - margin @ score
         variance = float(margin @ centred**2)
-        if variance <= 0.0:
+        # Shares sum to one up to rounding, so that equal scores vary by a hair.
+        if variance <= (1e-9 * float(np.abs(score).max())) ** 2:
             return None
         standard.append(centred / sqrt(variance))
     both, apart = np.multiply.outer(*standard), np.multiply.outer(*margins)

@@ -57,8 +57,8 @@ def rule_tests(counts: Counts) -> tuple[RuleTest, ...]:
 def _test(counts: Counts, rule: Rule) -> RuleTest:
     shares = product_shares(counts, [rule.query], [rule.names], "population")
     share, error = float(shares.values[0]), float(shares.spread.errors[0])
-    if error == 0.0:
-        # Nothing varies: all reports are alike, which tells of nobody else.
+    if error <= 1e-7 * max(1.0, abs(share)):
+        # Nothing varies, but for rounding: all reports are alike, which tells of nobody else.
         return RuleTest(rule, share, error)
     return RuleTest(rule, share, error, 0.5 * erfc(share / error / sqrt(2.0)))
 
