@@ -64,6 +64,8 @@ def test_every_state(
         assert page.locator("#chart svg").count() == (name not in SHOWS_NOTHING), name
         if os.environ.get("CASTELL_SCREENS") and (width, scheme) in SHEETS:
             taken.append((name, page.screenshot()))
+        # A look that is under way when the page goes is nobody's error.
+        page.unroute_all(behavior="ignoreErrors")
         page.close()
     if taken:
         sheet = _sheet(analyst.browser, taken, width)
