@@ -24,9 +24,10 @@ from castell.estimators import check_reads, require_reports
 from castell.inference.latent.cross_validation import fit_margins, uniform
 from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import random_start
-from castell.inference.latent.model import Latent, learn, one_thread
+from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import sufficient_statistics
+from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
 from castell.planning.allocation import allocate

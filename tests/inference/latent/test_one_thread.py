@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from castell import Study
 from castell.counting import MemoryCounts
 from castell.inference.latent import model as latent
-from castell.inference.latent.model import one_thread
+from castell.linear.one_thread import one_thread
 from castell.population import SCHEMA, health_survey
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from castell.counting import Counts
 from castell.inference.inversion import Query
@@ -44,26 +42,8 @@ from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.reasons import Code, Reason, reason
+from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    # Found once: looking through all that is loaded takes longer than many a fit.
-    return ThreadpoolController()
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Matrix products on one thread, for a while.
-
-    Libraries that multiply matrices start a thread for every core. For products as small as those
-    of a fit these threads mostly wait for each other: twice the work for the same time, and a crawl
-    where several processes share the cores. Where a library knows no limit for one caller, it is
-    that of the process.
-    """
-    with _libraries().limit(limits=1, user_api="blas"):
-        yield
 
 
 @dataclass(frozen=True, eq=False)
