@@ -12,7 +12,6 @@ row is drawn again, with other people and more collections, and judged by these 
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -25,15 +24,12 @@ import numpy as np
 import castell
 from benchmarks._questions import Asked, questions
 from benchmarks._text import grid
-from benchmarks._trials import people_of
+from benchmarks._truths import at_hand, truth_of
 from castell import Model, Study
 from castell.errors import CastellError
 from castell.linear.operators import Floats
-from experiments.datasets import truth as populations
-from experiments.datasets.population import DataError
 from experiments.pool import processes, work
 
-GENERATED = "generated"
 DECIDED = ("adult", "nursery", "german", "census", "fair")
 DESIGNS = ("independent", "pairs", "cover")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
@@ -74,15 +70,7 @@ class Collection:
 
 def run(quick: bool) -> dict[str, Any]:
     """All rows; with `quick` one small one, of people who do not exist."""
-    names = [name for name in os.environ.get("CASTELL_POPULATIONS", "").split(",") if name]
-    wanted = [GENERATED] if quick else names or list(populations.names())
-    have, missing = [], []
-    for name in wanted:
-        try:
-            _truth(name)
-            have.append(name)
-        except DataError as error:
-            missing.append(f"{name}: {error}")
+    have, missing = at_hand(quick)
     sizes = ((1_000, 1),) if quick else SIZES
     jobs = [
         Collection(name, design, epsilon, n, seed)
@@ -134,12 +122,6 @@ def _cost(job: Collection) -> float:
     return 1.0 + job.n / 20_000
 
 
-def _truth(name: str) -> populations.Truth:
-    if name == GENERATED:
-        return populations.Rows(people_of(GENERATED))
-    return populations.truth_of(name)
-
-
 def _rows(collections: list[Seen]) -> Iterator[dict[str, Any]]:
     for method, kind in dict.fromkeys(key for found in collections for key in found):
         asked = [found[method, kind] for found in collections if found.get((method, kind))]
@@ -173,7 +155,7 @@ def _error(collections: list[Floats]) -> float | None:
 
 def _collect(job: Collection) -> Seen:
     """All questions to all methods, from one collection: covered, width, castell's width."""
-    truth = _truth(job.data)
+    truth = truth_of(job.data)
     # Other people in every row: were they the same, one odd sample would show in all of them.
     row = f"{job.data} {job.design} {job.epsilon}".encode()
     generator = np.random.default_rng([job.seed, job.n, *row])

@@ -25,16 +25,14 @@ import numpy as np
 
 import castell
 from benchmarks._text import grid
-from benchmarks._trials import people_of
+from benchmarks._truths import at_hand, truth_of
 from castell import Plan, Study
 from castell.planning.population import population_of
 from castell.planning.simulation import simulate
 from castell.planning.targets import TableTarget
 from experiments.datasets import truth as populations
-from experiments.datasets.population import DataError
 from experiments.pool import processes, work
 
-GENERATED = "generated"
 DECIDED = ("fair", "nursery")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 SIZES = (1_000, 10_000, 100_000)
@@ -59,15 +57,7 @@ class Case:
 
 
 def run(quick: bool) -> dict[str, Any]:
-    chosen = [name for name in os.environ.get("CASTELL_POPULATIONS", "").split(",") if name]
-    wanted = [GENERATED] if quick else chosen or list(populations.names())
-    have, missing = [], []
-    for name in wanted:
-        try:
-            _truth(name)
-            have.append(name)
-        except DataError as error:
-            missing.append(f"{name}: {error}")
+    have, missing = at_hand(quick)
     methods = os.environ.get("CASTELL_METHODS", "castell,auto").split(",")
     sizes = (1_000,) if quick else SIZES
     cases = [
@@ -87,19 +77,13 @@ def run(quick: bool) -> dict[str, Any]:
     }
 
 
-def _truth(name: str) -> populations.Truth:
-    if name == GENERATED:
-        return populations.Rows(people_of(GENERATED))
-    return populations.truth_of(name)
-
-
 def _like(truth: populations.Truth) -> Any:
     people = truth.respondents(PEOPLE, np.random.default_rng(0))
     return population_of(truth.schema, people.frame())
 
 
 def _measure(case: Case) -> list[dict[str, Any]]:
-    truth = _truth(case.data)
+    truth = truth_of(case.data)
     study = Study(truth.schema, case.epsilon)
     like = _like(truth)
     start = perf_counter()
@@ -135,7 +119,7 @@ def _finite(value: float) -> float | None:
 def _solve(job: tuple[str, float]) -> list[dict[str, Any]]:
     """Ask for an error of a table of two attributes, and simulate what is returned."""
     data, epsilon = job
-    truth = _truth(data)
+    truth = truth_of(data)
     study, like = Study(truth.schema, epsilon), _like(truth)
     names = tuple(truth.schema.names[:2])
     plan = castell.plan(

@@ -22,6 +22,7 @@ from benchmarks import (
 )
 from benchmarks.__main__ import benchmark, main, names
 from benchmarks._questions import questions
+from benchmarks._truths import GENERATED, truth_of
 
 # How many columns UCI's files have; those not read are filled with numbers.
 _COLUMNS = {"adult": 15, "german": 21, "nursery": 9}
@@ -192,7 +193,7 @@ def test_rows_that_cover_too_little_are_drawn_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_questions_know_their_answers() -> None:
-    truth = intervals._truth(intervals.GENERATED)
+    truth = truth_of(GENERATED)
     asked = list(questions(truth, 3, 2, np.random.default_rng(0)))
     assert {len(one.names) for one in asked} == {1, 2, 3, 4}
     for one in asked:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from castell.display.arrays import array_of
-from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
@@ -21,6 +20,7 @@ from castell.reports.frames import frame_of
 from castell.results.chart_data import ChartData, lines_of
 from castell.results.html import shares_html
 from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
+from castell.results.shares_document import shares_document
 from castell.results.summary import number, percent, warned
 
 
@@ -89,7 +89,6 @@ class Conditional(FromReports):
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The shares for programs, as plain JSON values; docs/results.md has the layout."""
-        low, high = self.conf_int(level)
         return {
             "kind": "conditional",
             **self.source.to_dict(),
@@ -97,14 +96,7 @@ class Conditional(FromReports):
             "values": list(self.values),
             "where": None if self.where is None else listed(self.where),
             "given": listed(self.given),
-            "probabilities": plain(self.probabilities),
-            "standard_errors": plain(self.standard_errors),
-            "lower": plain(low),
-            "upper": plain(high),
-            "level": level,
-            "checked": self.checked.value,
-            "reasons": [each.to_dict() for each in self.reasons],
-            "notes": list(self.notes),
+            **shares_document(self, level),
         }
 
     def summary(self, level: float = 0.95) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from castell.display.arrays import array_of
-from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.inference.reasons import Reason
 from castell.inference.support import Checked
@@ -20,6 +19,7 @@ from castell.results.chart_data import ChartData, lines_of
 from castell.results.conditional import Conditional
 from castell.results.html import shares_html
 from castell.results.provenance import FromReports, Source
+from castell.results.shares_document import shares_document
 from castell.results.summary import aligned, number, percent, span, warned
 from castell.study.schema import Attribute
 
@@ -83,20 +83,12 @@ class ConditionalTable(FromReports):
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The shares for programs, as plain JSON values; docs/results.md has the layout."""
-        low, high = self.conf_int(level)
         return {
             "kind": "conditional_table",
             **self.source.to_dict(),
             "attributes": [self.given.name, self.asked.name],
             "values": [list(self.given.values), list(self.asked.values)],
-            "probabilities": plain(self.probabilities),
-            "standard_errors": plain(self.standard_errors),
-            "lower": plain(low),
-            "upper": plain(high),
-            "level": level,
-            "checked": self.checked.value,
-            "reasons": [each.to_dict() for each in self.reasons],
-            "notes": list(self.notes),
+            **shares_document(self, level),
         }
 
     def summary(self, level: float = 0.95) -> str:
