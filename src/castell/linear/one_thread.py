@@ -8,7 +8,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 _LOCK = Lock()
 _INSIDE: list[Any] = []
@@ -29,6 +29,8 @@ def one_thread() -> Iterator[None]:
     is one of the process: the first who comes sets it, the last who goes takes it back.
     """
     with _LOCK:
+        if not _INSIDE:
+            _free_control()
         _INSIDE.append(_libraries().limit(limits=1, user_api="blas") if not _INSIDE else None)
     try:
         yield
@@ -37,4 +39,13 @@ def one_thread() -> Iterator[None]:
             limit = _INSIDE[0]
             _INSIDE.pop()
             if not _INSIDE:
+                _free_control()
                 limit.restore_original_limits()
+                _free_control()
+
+
+def _free_control() -> None:
+    # threadpoolctl lets the thread that set a limit of OpenBLAS first change it, and ignores all
+    # others in silence. Here the last who goes need not be the first who came; the lock keeps them
+    # apart.
+    OpenBLASController.clear_controlling_thread(force=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
+
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -26,6 +28,56 @@ def test_one_inside_and_as_before_outside() -> None:
         with pytest.raises(ValueError, match="no"), one_thread():
             raise ValueError("no")
         assert threads() == {2}
+
+
+def test_a_thread_may_go_while_another_stays_and_any_may_come_later() -> None:
+    """OpenBLAS obeys only the thread that set a limit first: the last to go is often another."""
+    first_is_in, second_is_in, first_is_out = Event(), Event(), Event()
+    seen: list[set[int]] = []
+
+    def first() -> None:
+        with one_thread():
+            first_is_in.set()
+            second_is_in.wait(10)
+        first_is_out.set()
+
+    def second() -> None:
+        first_is_in.wait(10)
+        with one_thread():
+            second_is_in.set()
+            first_is_out.wait(10)
+            seen.append(threads())
+
+    with threadpool_limits(2, user_api="blas"):
+        both = [Thread(target=first), Thread(target=second)]
+        for thread in both:
+            thread.start()
+        for thread in both:
+            thread.join()
+        seen.append(threads())
+        with one_thread():
+            seen.append(threads())
+        seen.append(threads())
+    assert seen == [{1}, {2}, {1}, {2}]
+
+
+def test_a_thread_that_is_still_alive_does_not_keep_the_limit() -> None:
+    done, go = Event(), Event()
+
+    def stay() -> None:
+        with one_thread():
+            pass
+        done.set()
+        go.wait(10)
+
+    other = Thread(target=stay)
+    other.start()
+    done.wait(10)
+    with one_thread():
+        inside = threads()
+    go.set()
+    other.join()
+    assert inside == {1}
 
 
 def test_mixtures_are_fitted_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
