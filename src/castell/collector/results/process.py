@@ -25,7 +25,7 @@ from castell.collector.wire import RefusedError
 from castell.errors import CastellError
 
 # Models give way to reports where both want the processor.
-NICE = 10
+NICE = 19
 # The share of the machine's memory that a fit may take.
 MEMORY_SHARE = 0.5
 
