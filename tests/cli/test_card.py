@@ -45,13 +45,16 @@ def test_for_programs(file: str) -> None:
     assert json.loads(_run(file, "--json"))["shuffled"] is None
 
 
-def test_as_a_page(file: str) -> None:
-    assert _run(file, "--html").startswith("<!doctype html>")
+def test_as_a_page(file: str, tmp_path: Path) -> None:
+    page = tmp_path / "card.html"
+    assert f"wrote {page}" in _run(file, "--html", str(page))
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert json.loads(_run(file, "--json", "--html", str(page)))["digest"]
 
 
-def test_not_both(file: str) -> None:
-    with pytest.raises(OptionError, match="one of --json and --html"):
-        _run(file, "--json", "--html")
+def test_a_page_ends_in_html(file: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"end its name in \.html"):
+        _run(file, "--html", str(tmp_path / "card.txt"))
 
 
 def test_nobody_takes_part(file: str) -> None:

@@ -9,11 +9,10 @@ from typing import Annotated
 import typer
 
 from castell import __version__
-from castell.errors import OptionError
 
 EXAMPLES = (
     "castell card study.toml -n 3000",
-    "castell card study.toml -n 3000 --html > card.html",
+    "castell card study.toml -n 3000 --html card.html",
 )
 
 
@@ -29,21 +28,25 @@ def card(
     ] = None,
     delta: Annotated[float, typer.Option(help="The delta that epsilon is stated for.")] = 1e-6,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
-    as_html: Annotated[bool, typer.Option("--html", help="Print a page for people.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a page for people.")] = None,
 ) -> None:
     """Record a deployment: what is collected, how it is hidden, and what that costs."""
+    from castell.cli.result_files import check_output
     from castell.planning.card import card as make
     from castell.planning.card_page import card_page
     from castell.study.collection_table import load_collection_table
     from castell.study.study import Study
 
-    if as_json and as_html:
-        raise OptionError("a card is JSON or a page", "give one of --json and --html")
+    check_output(html, (".html",))
     software = f"castell {__version__}"
     loaded = Study.load(study)
     hours = load_collection_table(study).hours
     made = make(loaded, n, delta=delta, hours=hours, software=software)
+    if html is not None:
+        html.write_text(card_page(made), encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(made.to_dict(), indent=2, ensure_ascii=False))
-    else:
-        typer.echo(card_page(made) if as_html else made)
+        return
+    typer.echo(made)
+    if html is not None:
+        typer.echo(f"wrote {html}")

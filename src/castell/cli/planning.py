@@ -93,14 +93,13 @@ def plan(
     from castell.cli.estimating import query_from
     from castell.cli.likely import read_likely
     from castell.cli.progress import progress_bar
-    from castell.cli.result_files import check_picture, save_picture
+    from castell.cli.result_files import check_output, check_picture, save_picture
     from castell.planning.planner import plan as make_plan
     from castell.study.study import Study
 
     made = Study.load(study)
     check_picture(plot)
-    if html is not None and html.suffix != ".html":
-        raise OptionError(f"cannot write {html}", "end its name in .html")
+    check_output(html, (".html",))
     if write and study.suffix == ".json":
         raise OptionError(f"{study} is published", "--write changes the TOML file it was made from")
     schema = made.schema
