@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from statistics import NormalDist
 from typing import Protocol
 
@@ -12,9 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import OptionError
+from castell.inference.feldman_cousins import between_bounds, one_bound
 from castell.linear.operators import Floats
 
 _NORMAL = NormalDist()
+
+# The largest standard error of a share that still tells something of it.
+TOLD = 1.0
 
 
 def quantile(level: float) -> float:
@@ -99,7 +102,10 @@ class Normal:
 
         Cutting would leave an interval empty where an unbiased estimate is far below 0, and cover
         too often elsewhere. The unified approach of Feldman and Cousins (Phys. Rev. D 57, 1998)
-        orders estimates by their likelihood ratio to the best *possible* truth.
+        orders estimates by their likelihood ratio to the best *possible* truth. Where the error is
+        small next to 1, a share feels one bound at most. Where it is above 1 reports say nothing of
+        the share, and neither does its interval: Feldman and Cousins' would be [0, 1] nineteen
+        times and a single point the twentieth.
         """
         low, limit = self._from_zero(values, level)
         # At 1 everything is the same, with what is left of 1 in place of the share.
@@ -107,6 +113,12 @@ class Normal:
         top, floor = mirrored._from_zero(1.0 - values, level)
         high = np.where(values < 0.0, limit, 1.0 - top)
         low = np.clip(np.where(values > 1.0, 1.0 - floor, low), 0.0, 1.0)
+        untold = self.errors > TOLD
+        wide = (2 * quantile(level) * self.errors > 1.0) & ~untold  # where both bounds are felt
+        if np.any(wide):
+            low, high = (np.array(end, dtype=float) for end in np.broadcast_arrays(low, high))
+            low[wide], high[wide] = self._between_bounds(values, wide, level)
+        low, high = np.where(untold, 0.0, low), np.where(untold, 1.0, high)
         # Where nothing is uncertain the two ends are one, up to rounding.
         return low, np.maximum(low, np.clip(high, 0.0, 1.0))
 
@@ -116,7 +128,7 @@ class Normal:
         low, high = self.plain(values, level)
         error = np.sqrt(np.maximum(self._variance_at_zero(values), 0.0))
         near = low < z * error  # where the bound is felt
-        reach, limits = _feldman_cousins(level)
+        reach, limits = one_bound(level, z)
         limit = high
         if near.any():
             floor, plain = np.maximum(error, 1e-300), low
@@ -133,6 +145,18 @@ class Normal:
         slope, bend = np.asarray(self.slope), np.asarray(self.bend)
         change = -slope * values + bend * values**2
         return np.asarray(self.variance + (np.maximum(change, 0.0) if self.outward else change))
+
+    def _between_bounds(
+        self, values: Floats, wide: NDArray[np.bool_], level: float
+    ) -> tuple[Floats, Floats]:
+        known = np.broadcast_arrays(values, self.variance, self.slope, self.bend)
+        value, variance, slope, bend = (np.asarray(array)[wide] for array in known)
+
+        def variance_at(truth: Floats) -> Floats:
+            change = slope * (truth - value) + bend * (truth - value) ** 2
+            return variance + (np.maximum(change, 0.0) if self.outward else change)
+
+        return between_bounds(value, variance_at, level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,31 +284,3 @@ class Bounds:
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         low, high = self.plain(values, level)
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
-
-
-Curve = tuple[Floats, Floats]
-
-
-@lru_cache(maxsize=32)
-def _feldman_cousins(level: float) -> tuple[Curve, Curve]:
-    """Feldman and Cousins' curves for a normal estimate with standard error 1 of a truth t >= 0.
-
-    Estimates from x1 to x2 are accepted for t, with x2 = t + d and, as t < z, x1 below 0, where
-    the best possible truth is 0: log ratios -d^2 / 2 = x1 t - t^2 / 2 are equal, and the chance
-    between them is the level. Returned are d by t, and by an estimate x1 the largest t with it.
-    """
-    z = quantile(level)
-    truths = np.concatenate([np.geomspace(1e-4, 0.05, 40)[:-1], np.linspace(0.05, 1.0, 80)]) * z
-    reach = np.empty_like(truths)
-    for i, truth in enumerate(truths):
-        least, most = 0.0, z
-        for _ in range(50):
-            middle = (least + most) / 2
-            chance = _NORMAL.cdf(middle) - _NORMAL.cdf(-(truth / 2 + middle**2 / (2 * truth)))
-            least, most = (middle, most) if chance < level else (least, middle)
-        reach[i] = (least + most) / 2
-    reach[-1] = z
-    first = truths / 2 - reach**2 / (2 * truths)
-    # Without a bound in sight, from an estimate of 0 on, the upper end is z above it.
-    far = 1e6
-    return (truths, reach), (np.append(first, far), np.append(truths, far + z))
