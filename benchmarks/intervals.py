@@ -7,7 +7,9 @@ same questions. `cells` are those of whole tables, `large` those of one per cent
 shares of groups of values of k attributes, `conditional` shares of one group among another. Rules
 and constants of the intervals were decided on the populations marked `decided`; the others are
 fresh. Twelve collections scatter: where a method covers less than 92 % of a kind of question, the
-row is drawn again, with other people and more collections, and judged by these alone.
+row is drawn again, with other people and more collections, and judged by these alone. Of a share
+with a standard error above 1 reports say nothing: its interval is [0, 1] and cannot be wrong, so it
+counts for widths but not for coverage; `untold` says how many there are.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from benchmarks._text import grid
 from benchmarks._truths import at_hand, truth_of
 from castell import Model, Study
 from castell.errors import CastellError
+from castell.inference.intervals import TOLD
 from castell.linear.operators import Floats
 from experiments.pool import processes, work
 
@@ -48,7 +51,9 @@ SAMPLED = 50
 FRESH = 1_000
 IDENTITY = ("data", "design", "epsilon", "method", "kind")
 
-Seen = dict[tuple[str, str], list[tuple[float, float, float]]]
+# Whether an interval holds the truth, its width, castell's width, and whether reports say anything.
+Answer = tuple[float, float, float, float]
+Seen = dict[tuple[str, str], list[Answer]]
 Row = tuple[str, str, float]
 
 
@@ -128,14 +133,18 @@ def _rows(collections: list[Seen]) -> Iterator[dict[str, Any]]:
         if not asked:
             continue
         each = [np.array(answers, dtype=np.float64) for answers in asked]
-        covered, widths, others = np.concatenate(each).T
+        covered, widths, others, says = np.concatenate(each).T
+        said = [answers[answers[:, 3] > 0.0, 0] for answers in each]
+        if not says.any():
+            continue
         told = ~np.isnan(others)
         yield {
             "method": method,
             "kind": kind,
             "questions": len(covered),
-            "covered": float(covered.mean()),
-            "error": _error([answers[:, 0] for answers in each]),
+            "untold": float(1.0 - says.mean()),
+            "covered": float(np.concatenate(said).mean()),
+            "error": _error([answers for answers in said if len(answers)]),
             "width": float(np.median(widths)),
             "ratio": float(np.median(widths[told]) / max(np.median(others[told]), 1e-12))
             if told.any()
@@ -184,18 +193,17 @@ def _tables(
     base = np.full(truth.shape, np.nan)
     for method, model in _answers(models, asked):
         try:
-            low, high = (end.ravel() for end in model.estimate(asked.names).conf_int())
+            joint = model.estimate(asked.names)
         except CastellError:
             continue  # castell, of attributes that nobody reported together
+        low, high = (end.ravel() for end in joint.conf_int())
+        says = joint.standard_errors.ravel() <= TOLD
         if method == "castell":
             base = high - low
         inside = (low <= truth + 1e-12) & (truth - 1e-12 <= high)
         for kind, cells in (("cells", some), ("large", some[truth[some] >= LARGE])):
-            found[method, kind] += _triples(inside[cells], (high - low)[cells], base[cells])
-
-
-def _triples(inside: Any, width: Floats, base: Floats) -> list[tuple[float, float, float]]:
-    return list(zip(inside.astype(float).tolist(), width.tolist(), base.tolist(), strict=True))
+            columns = inside[cells], (high - low)[cells], base[cells], says[cells]
+            found[method, kind] += np.stack(columns, axis=1).astype(np.float64).tolist()
 
 
 def _groups(models: dict[str, Model], asked: Asked, found: Seen) -> None:
@@ -208,18 +216,19 @@ def _groups(models: dict[str, Model], asked: Asked, found: Seen) -> None:
             }
             kind = f"group {len(group)}"
             try:
-                ends = model.probability(labels).conf_int()
+                share = model.probability(labels)
             except CastellError:
                 continue
-            _note(found, method, kind, ends, asked.share(group), base)
+            says = share.standard_error <= TOLD
+            _note(found, method, kind, share.conf_int(), asked.share(group), base, says)
             if len(group) in (2, 3) and asked.among(group) > 0.0:
                 first, *rest = asked.names
                 among = model.conditional(
                     {first: labels[first]}, given={name: labels[name] for name in rest}
                 )
                 low, high = among.conf_int()
-                share = asked.share(group) / asked.among(group)
-                _note(found, method, "conditional", (low[0], high[0]), share, base)
+                within = asked.share(group) / asked.among(group)
+                _note(found, method, "conditional", (low[0], high[0]), within, base)
 
 
 def _note(
@@ -229,12 +238,13 @@ def _note(
     ends: tuple[float, float],
     truth: float,
     base: dict[str, float],
+    says: bool = True,
 ) -> None:
     low, high = (float(end) for end in ends)
     if method == "castell":
         base[kind] = high - low
     inside = float(low <= truth + 1e-12 and truth - 1e-12 <= high)
-    found[method, kind].append((inside, high - low, base.get(kind, np.nan)))
+    found[method, kind].append((inside, high - low, base.get(kind, np.nan), float(says)))
 
 
 KINDS = ("cells", "large", "group 1", "group 2", "group 3", "group 4", "conditional")
@@ -274,13 +284,26 @@ def _in_short(by_method: dict[str, list[dict[str, Any]]]) -> str:
             own = [row for row in rows if (row["data"] in DECIDED) is wanted]
             if own:
                 lines.append([method, mark, *_means(own), *_lowest(own)])
-    titles = ["method", "", *KINDS, "width", "wider", "rows", "below", "again", "surely", "lowest"]
+    titles = [
+        "method",
+        "",
+        *KINDS,
+        "width",
+        "wider",
+        "untold",
+        "rows",
+        "below",
+        "again",
+        "surely",
+        "lowest",
+    ]
     return "\n".join(
         [
             grid(titles, lines, words=2),
             f"rows: by kind of question; below: those that cover less than {LEAST}, which are "
             "drawn again; again: those that do so then too; surely: by two standard errors; "
-            "lowest: after drawing again; wider: rows with a median width above castell's",
+            "lowest: after drawing again; wider: rows with a median width above castell's; untold: "
+            "mean share of questions of which reports say nothing",
         ]
     )
 
@@ -290,7 +313,8 @@ def _means(own: list[dict[str, Any]]) -> list[str]:
     ratios = np.array([row["ratio"] for row in own if row["ratio"] is not None])
     width = f"{np.median(ratios):.2f}" if len(ratios) else "-"
     wider = f"{np.mean(ratios > 1.0 + 1e-9):.1%}" if len(ratios) else "-"
-    return [*(f"{np.mean(kind):.3f}" if kind else "-" for kind in kinds), width, wider]
+    untold = f"{np.mean([row['untold'] for row in own]):.1%}"
+    return [*(f"{np.mean(kind):.3f}" if kind else "-" for kind in kinds), width, wider, untold]
 
 
 def _lowest(own: list[dict[str, Any]]) -> list[str]:
