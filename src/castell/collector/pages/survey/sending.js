@@ -5,7 +5,6 @@
 // for the other order (review = "before").
 
 import { riskOf } from "../client/exposure.js";
-import { attributeNamed } from "../client/study.js";
 import { people } from "./chances.js";
 import { reportParts } from "./leaving.js";
 import { make, paragraphs, spokenQuestion, spokenValue, table } from "./parts.js";
@@ -29,6 +28,18 @@ export function confirmScreen(state, speech, url, entries, act) {
   const { say } = speech;
   const { study } = state.person;
   const { each } = riskOf(study, state.asked);
+  const rows = study.attributes.flatMap((attribute) => {
+    const risk = each.find(({ name }) => name === attribute.name);
+    if (!risk && !attribute.public) return []; // not asked
+    const own = attribute.values.indexOf(state.answers[attribute.name]);
+    return [
+      [
+        spokenQuestion(speech, attribute),
+        spokenValue(speech, attribute, own),
+        risk ? say("someOf", people(speech, 1 - risk.guess.right)) : say("publicSent"),
+      ],
+    ];
+  });
   return make(
     "section",
     { class: "card confirm" },
@@ -37,15 +48,7 @@ export function confirmScreen(state, speech, url, entries, act) {
     table(
       say("confirmTitle"),
       [say("columnQuestion"), say("columnAnswer"), say("columnOthers")],
-      each.map(({ name, guess }) => {
-        const attribute = attributeNamed(study, name);
-        const own = attribute.values.indexOf(state.answers[name]);
-        return [
-          spokenQuestion(speech, attribute),
-          spokenValue(speech, attribute, own),
-          say("someOf", people(speech, 1 - guess.right)),
-        ];
-      }),
+      rows,
     ),
     make("p", {}, say("confirmBody", { url })),
     make("p", {}, say("confirmWhy")),
