@@ -77,9 +77,7 @@ class Card:
                 "answers": block.channel.inputs,
                 "reports": block.channel.outputs,
                 # Public attributes have none, and JSON has no infinity.
-                "epsilon": None
-                if block.is_public
-                else rounded_up(block.channel.exact_epsilon),
+                "epsilon": None if block.is_public else rounded_up(block.channel.exact_epsilon),
                 "chance_drawn": chance,
             }
             for block, chance in zip(design.blocks, drawn, strict=True)
