@@ -37,13 +37,7 @@ import { Refusal } from "./refusal.js";
  */
 
 /** @type {{[kind: string]: (document: any, channelOf: (document: any) => Channel) => Channel}} */
-const KINDS = {
-  clear: clear.read,
-  cyclic: cyclic.read,
-  kary: kary.read,
-  matrix: matrix.read,
-  partition: partition.read,
-};
+const KINDS = { clear: clear.read, cyclic: cyclic.read, kary: kary.read, matrix: matrix.read, partition: partition.read };
 
 /**
  * The channel a published study describes.

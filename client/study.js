@@ -213,7 +213,7 @@ function attributeOf(entry) {
     throw broken("an attribute has no name");
   }
   if (typeof question !== "string") throw broken(`${name} has no question`);
-  if ("public" in entry && entry.public !== true) throw broken(`${name} is public, or it is not`);
+  if ("public" in entry && entry.public !== true) throw broken(`${name} is public, or not`);
   checkValues(name, values, 2);
   checkScale(entry);
   translations(entry, ["question", "values"]);
@@ -229,7 +229,7 @@ function attributeOf(entry) {
     question,
     values,
     translations: entry.translations ?? {},
-    public: "public" in entry,
+    public: entry.public === true,
     scale: entry.scale,
   };
 }
@@ -258,7 +258,7 @@ function blocksOf(entries, byName, drawn) {
     }
     const shown = names.some((name) => byName.get(name)?.public);
     if (shown !== isPublic(channel) || (shown && (drawn || names.length > 1))) {
-      throw broken("an attribute is sent as it is that is not declared public, or the other way round");
+      throw broken("not what is public, and only that, is sent as it is");
     }
     const block = { attributes: names, sizes, channel, offset };
     offset += channel.outputs;

@@ -5,6 +5,7 @@
 // for the other order (review = "before").
 
 import { riskOf } from "../client/exposure.js";
+import { attributeNamed } from "../client/study.js";
 import { people } from "./chances.js";
 import { reportParts } from "./leaving.js";
 import { make, paragraphs, spokenQuestion, spokenValue, table } from "./parts.js";
@@ -28,18 +29,6 @@ export function confirmScreen(state, speech, url, entries, act) {
   const { say } = speech;
   const { study } = state.person;
   const { each } = riskOf(study, state.asked);
-  const rows = study.attributes.flatMap((attribute) => {
-    const risk = each.find(({ name }) => name === attribute.name);
-    if (!risk && !attribute.public) return []; // not asked
-    const own = attribute.values.indexOf(state.answers[attribute.name]);
-    return [
-      [
-        spokenQuestion(speech, attribute),
-        spokenValue(speech, attribute, own),
-        risk ? say("someOf", people(speech, 1 - risk.guess.right)) : say("publicSent"),
-      ],
-    ];
-  });
   return make(
     "section",
     { class: "card confirm" },
@@ -48,7 +37,15 @@ export function confirmScreen(state, speech, url, entries, act) {
     table(
       say("confirmTitle"),
       [say("columnQuestion"), say("columnAnswer"), say("columnOthers")],
-      rows,
+      [...study.attributes.filter((attribute) => attribute.public), ...each].map((one) => {
+        const attribute = attributeNamed(study, one.name);
+        const own = attribute.values.indexOf(state.answers[one.name]);
+        return [
+          spokenQuestion(speech, attribute),
+          spokenValue(speech, attribute, own),
+          "guess" in one ? say("someOf", people(speech, 1 - one.guess.right)) : say("publicSent"),
+        ];
+      }),
     ),
     make("p", {}, say("confirmBody", { url })),
     make("p", {}, say("confirmWhy")),
