@@ -2,6 +2,7 @@
 // weight(x, y) / total. The same integers are used by the server that estimates, so no rounding
 // stands between what is claimed and what happens here. Each kind is a file in channels/.
 
+import * as clear from "./channels/clear.js";
 import * as cyclic from "./channels/cyclic.js";
 import * as kary from "./channels/kary.js";
 import * as matrix from "./channels/matrix.js";
@@ -36,7 +37,7 @@ import { Refusal } from "./refusal.js";
  */
 
 /** @type {{[kind: string]: (document: any, channelOf: (document: any) => Channel) => Channel}} */
-const KINDS = { cyclic: cyclic.read, kary: kary.read, matrix: matrix.read, partition: partition.read };
+const KINDS = { clear: clear.read, cyclic: cyclic.read, kary: kary.read, matrix: matrix.read, partition: partition.read };
 
 /**
  * The channel a published study describes.

@@ -3,6 +3,7 @@
 // whole numbers, each is divided once, and what is added up after that is added in the same order.
 
 import { product, sum } from "./arithmetic.js";
+import { hidden } from "./study.js";
 
 /** @typedef {import("./study.js").Study} Study */
 /** @typedef {import("./study.js").Block} Block */
@@ -48,10 +49,11 @@ import { product, sum } from "./arithmetic.js";
  * @returns {Statement}
  */
 export function statementOf(study) {
-  const { blocks, drawn } = study;
+  const { drawn } = study;
+  const blocks = hidden(study.blocks);
   const weights = drawn ? study.weights : [1];
   const draws = sum(weights);
-  const attributes = study.attributes.map(({ name, values }) => {
+  const attributes = secret(study).map(({ name, values }) => {
     const chance = 1 / values.length;
     const held = blocks.flatMap((block, i) => (block.attributes.includes(name) ? [i] : []));
     const guesses = held.map((i) => guessAt(blocks[i], blocks[i].attributes.indexOf(name)));
@@ -97,6 +99,11 @@ export function statementOf(study) {
   };
 }
 
+/** @param {Study} study */
+function secret({ attributes }) {
+  return attributes.filter((attribute) => !attribute.public);
+}
+
 /**
  * What one person risks who is asked some blocks: each attribute, and all of them at once.
  *
@@ -105,7 +112,7 @@ export function statementOf(study) {
  * @returns {{each: {name: string, chance: number, guess: Guess}[], chance: number, right: number}}
  */
 export function riskOf(study, asked) {
-  const blocks = asked.map((index) => study.blocks[index]);
+  const blocks = hidden(asked.map((index) => study.blocks[index]));
   return {
     each: blocks.flatMap((block) =>
       block.attributes.map((name, i) => ({
@@ -116,7 +123,7 @@ export function riskOf(study, asked) {
     ),
     chance: study.drawn
       ? 1 / blocks[0].channel.inputs
-      : product(study.attributes.map(({ values }) => 1 / values.length)),
+      : product(secret(study).map(({ values }) => 1 / values.length)),
     right: product(blocks.map((block) => guessAt(block, -1).right)),
   };
 }

@@ -19,6 +19,7 @@ import { broken, drawWeights } from "./weights.js";
  * @property {string} question
  * @property {string[]} values
  * @property {{[language: string]: {question?: string, values?: string[]}}} translations
+ * @property {boolean} public whether it is sent as it is, outside epsilon
  * @property {Scale} [scale] which value a number belongs to, where values stand for numbers
  */
 
@@ -112,7 +113,8 @@ export async function parseStudy(text) {
   const drawn = "draw" in document;
   const blocks = blocksOf(document.blocks, byName, drawn);
   const promise = "stages" in document ? promiseOf(document.stages) : null;
-  if (promise) checkPromise(promise, blocks, drawn);
+  const secret = hidden(blocks);
+  if (promise) checkPromise(promise, secret, drawn);
 
   if (/\p{Surrogate}/u.test(everyText(document))) throw broken("a text holds half a character");
   if (canonical(document) !== text) throw broken("this is not the published text of a study");
@@ -124,7 +126,7 @@ export async function parseStudy(text) {
   const wordings = [...known, promise ? await sha256(canonical(inCommon(content))) : digest];
   const digests = [...corrections.map(({ of }) => of), digest];
   const outputs = blocks.map((block) => block.channel.outputs);
-  const losses = blocks.map((block) => block.channel.epsilon);
+  const losses = secret.map((block) => block.channel.epsilon);
   return Object.freeze({
     digest,
     digests,
@@ -204,13 +206,14 @@ export function blockCode(study, block, answers) {
  * @returns {Attribute}
  */
 function attributeOf(entry) {
-  const more = ["translations", "ordered", "scale", "also", "missing"];
+  const more = ["translations", "ordered", "scale", "also", "missing", "public"];
   keys(entry, ["name", "question", "values"], more, "an attribute");
   const { name, question, values } = entry;
   if (typeof name !== "string" || name === "" || SPACE_AT_END.test(name)) {
     throw broken("an attribute has no name");
   }
   if (typeof question !== "string") throw broken(`${name} has no question`);
+  if ("public" in entry && entry.public !== true) throw broken(`${name} is public, or not`);
   checkValues(name, values, 2);
   checkScale(entry);
   translations(entry, ["question", "values"]);
@@ -221,7 +224,14 @@ function attributeOf(entry) {
       throw broken(`a translation of ${name} has another number of values`);
     }
   }
-  return { name, question, values, translations: entry.translations ?? {}, scale: entry.scale };
+  return {
+    name,
+    question,
+    values,
+    translations: entry.translations ?? {},
+    public: entry.public === true,
+    scale: entry.scale,
+  };
 }
 
 /**
@@ -246,6 +256,10 @@ function blocksOf(entries, byName, drawn) {
     if (channel.inputs !== product(sizes) || !fits) {
       throw broken("a channel does not fit its attributes");
     }
+    const shown = names.some((name) => byName.get(name)?.public);
+    if (shown !== isPublic(channel) || (shown && (drawn || names.length > 1))) {
+      throw broken("not what is public, and only that, is sent as it is");
+    }
     const block = { attributes: names, sizes, channel, offset };
     offset += channel.outputs;
     return block;
@@ -257,7 +271,22 @@ function blocksOf(entries, byName, drawn) {
   if (!drawn && blocks.length > 1 && blocks.some(({ channel }) => channel.coarse)) {
     throw broken("a block that asks coarsely is reported beside others");
   }
+  if (hidden(blocks).length === 0) throw broken("all attributes are public");
   return blocks;
+}
+
+/** @param {Channel} channel */
+function isPublic({ kind }) {
+  return kind === "clear";
+}
+
+/**
+ * The blocks that are randomised: all but public attributes.
+ *
+ * @param {Block[]} blocks
+ */
+export function hidden(blocks) {
+  return blocks.filter(({ channel }) => !isPublic(channel));
 }
 
 /**

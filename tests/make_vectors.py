@@ -48,6 +48,11 @@ def cyclic(size: int, outputs: int, chosen: list[int], same: int, other: int) ->
     }
 
 
+def clear(size: int) -> Json:
+    """Of a public attribute, which is sent as it is."""
+    return {"kind": "clear", "size": size}
+
+
 def partition(sizes: list[int], leaves: list[list[list[int]]], channel: Any) -> Json:
     return {"kind": "partition", "sizes": sizes, "leaves": leaves, "channel": channel}
 
@@ -76,6 +81,8 @@ def weight(channel: Json, answer: int, report: int) -> int:
         return weight(channel["channel"], leaf_of(channel, answer), report)
     if channel["kind"] == "matrix":
         return int(channel["weights"][answer][report])
+    if channel["kind"] == "clear":
+        return int(answer == report)
     if channel["kind"] == "kary":
         return int(channel["same"] if answer == report else channel["other"])
     near = (report - answer) % channel["outputs"] in channel["set"]
@@ -91,6 +98,8 @@ def total_of(channel: Json) -> int:
 def respond(channel: Json, answer: int, number: int) -> int:
     """The report that owns a number: which of its `weight` numbers each report owns is the rule."""
     outputs = shape(channel)[1]
+    if channel["kind"] == "clear":
+        return answer
     if channel["kind"] == "partition":
         return respond(channel["channel"], leaf_of(channel, answer), number)
     if channel["kind"] == "matrix":
@@ -848,13 +857,103 @@ def broken_scales() -> dict[str, str]:
     }
 
 
+# -- public attributes -----------------------------------------------------------------------------
+
+STUDIES["public attributes around two that are randomised"] = study(
+    "public",
+    [
+        attribute("region", "north", "south", "west", public=True),
+        attribute("smokes", "no", "yes"),
+        attribute("arm", "a", "b", public=True),
+        attribute("health", "poor", "fair", "good"),
+    ],
+    [
+        block(clear(3), "region"),
+        block(kary(2, 3, 1), "smokes"),
+        block(clear(2), "arm"),
+        block(kary(3, 9, 2), "health"),
+    ],
+    stages={"epsilon": "2.61"},
+)
+_PUBLIC = STUDIES["public attributes around two that are randomised"]
+
+
+def hidden(content: Json) -> Json:
+    """A study without its public attributes."""
+    return {
+        **content,
+        "attributes": [a for a in content["attributes"] if not a.get("public")],
+        "blocks": [one for one in content["blocks"] if one["channel"]["kind"] != "clear"],
+    }
+
+
+def broken_public() -> dict[str, str]:
+    """What is sent as it is must be declared public, and what is declared must be so."""
+    asked, blocks = _PUBLIC["attributes"], _PUBLIC["blocks"]
+    region, smokes, arm, health = asked
+
+    def said(attributes: list[Json], **more: Any) -> str:
+        return published({**_PUBLIC, "attributes": attributes, **more})
+
+    undeclared = {key: value for key, value in region.items() if key != "public"}
+    both = [
+        block(clear(6), "region", "arm"),
+        block(kary(2, 3, 1), "smokes"),
+        block(kary(3, 9, 2), "health"),
+    ]
+    drawn = [block(clear(2), "smokes"), block(kary(2, 3, 1), "smokes")]
+    return {
+        "an attribute in clear that is not declared public": said(
+            [undeclared, smokes, arm, health]
+        ),
+        "a public attribute that is randomised": said(
+            [region, {**smokes, "public": True}, arm, health]
+        ),
+        "public that is false": said([region, {**smokes, "public": False}, arm, health]),
+        "public that is 1": said([{**region, "public": 1}, smokes, arm, health]),
+        "public that is null": said([{**region, "public": None}, smokes, arm, health]),
+        "two public attributes in one block": said(asked, blocks=both),
+        "a public attribute of another size": said(
+            asked, blocks=[block(clear(2), "region"), *blocks[1:]]
+        ),
+        "an entry too many in clear": said(
+            asked, blocks=[block({**clear(3), "same": 1}, "region"), *blocks[1:]]
+        ),
+        "nothing but public attributes": published(
+            study("public", [region, arm], [block(clear(3), "region"), block(clear(2), "arm")])
+        ),
+        "an attribute in clear that is drawn": published(
+            study("public", [{**smokes, "public": True}], drawn, draw=1)
+        ),
+        "a drawn attribute in clear beside another": published(
+            study(
+                "public",
+                [region, smokes],
+                [block(clear(3), "region"), block(kary(2, 3, 1), "smokes")],
+                draw=1,
+            )
+        ),
+        "a promise broken by what is randomised beside public attributes": said(
+            asked, stages={"epsilon": "2.6"}
+        ),
+        "groups that hold answers in clear": said(
+            asked,
+            blocks=[
+                blocks[0],
+                block(partition([2], [[[0]], [[1]]], clear(2)), "smokes"),
+                *blocks[2:],
+            ],
+        ),
+    }
+
+
 def widths_of(content: Json) -> list[int]:
     outputs = [shape(one["channel"])[1] for one in content["blocks"]]
     return [sum(outputs)] if "draw" in content else outputs
 
 
 def epsilon_of(content: Json) -> float:
-    losses = [loss(one["channel"]) for one in content["blocks"]]
+    losses = [loss(one["channel"]) for one in hidden(content)["blocks"]]
     return max(losses) if "draw" in content else sum(losses)
 
 
@@ -929,6 +1028,8 @@ def risk_of(content: Json, entry: Json) -> Json:
 
 
 def statement_of(content: Json) -> Json:
+    """Public attributes are no part of it: nobody has to guess them."""
+    content = hidden(content)
     blocks, drawn = content["blocks"], "draw" in content
     whole = [best_guess(content, one, None) for one in blocks]
     cells = math.prod(len(a["values"]) for a in content["attributes"])
@@ -1097,6 +1198,7 @@ def broken_studies() -> list[Json]:
         ),
     }
     broken |= broken_rules() | broken_corrections() | broken_stages() | broken_scales()
+    broken |= broken_public()
     return [{"name": name, "text": text} for name, text in broken.items()]
 
 

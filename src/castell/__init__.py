@@ -12,6 +12,7 @@ from castell.errors import CastellError
 from castell.estimators import methods, methods_for
 from castell.inference.misfit import Verdict
 from castell.inference.reasons import Code, Reason
+from castell.inference.sampling_columns import rake
 from castell.inference.support import Checked
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
@@ -77,6 +78,7 @@ __all__ = [
     "methods_for",
     "plan",
     "plan_next",
+    "rake",
     "randomize_file",
     "randomize_stream",
     "regress",

@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from castell import MatrixResponse, Study
+from castell import Attribute, MatrixResponse, Study
 from castell.channels import CyclicResponse
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, Design
@@ -55,6 +55,16 @@ def _own_matrices() -> dict[str, Study]:
 
 OWN_B = [[0.7, 0.2, 0.1], [0.15, 0.8, 0.05], [0.3, 0.1, 0.6]]
 
+
+def _public() -> Study:
+    """Two attributes in clear beside a cluster of two."""
+    shown = [
+        Attribute(a.name, a.values, public=name in "bd")
+        for name, a in zip("abcd", schema((2, 3, 4, 2)), strict=True)
+    ]
+    return Study(shown, 3.0, [["c", "a"]])
+
+
 STUDIES: dict[str, Study] = {
     **studies(),
     "rectangular": rectangular(),
@@ -63,5 +73,6 @@ STUDIES: dict[str, Study] = {
     "sample": Study(ASKED, 2.0, sample=2),
     **_own_matrices(),
     "drawn unequal": coarse_studies(ASKED)["fine, unequal"],
+    "public": _public(),
     "bloom": Study(ASKED, 6.0, "bloom"),
 }

@@ -22,7 +22,7 @@ each_case = pytest.mark.parametrize(("method", "design"), CASES)
 each_design = pytest.mark.parametrize("design", STUDIES)
 
 # The entries that every result has.
-SOURCE = {"kind", "study", "digest", "method", "n", "epsilon", "secure"}
+SOURCE = {"kind", "study", "digest", "method", "n", "epsilon", "public", "secure"}
 ANSWER = SOURCE | {"level", "checked", "reasons", "notes"}
 
 

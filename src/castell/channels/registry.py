@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from castell.channels.bloom import BloomResponse
+from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
 from castell.channels.kary import KaryResponse
@@ -17,7 +18,14 @@ from castell.plugins import CHANNELS, Plugin, plugins
 
 BUILT_IN = {
     c.kind: c
-    for c in (KaryResponse, MatrixResponse, CyclicResponse, PartitionResponse, BloomResponse)
+    for c in (
+        KaryResponse,
+        MatrixResponse,
+        CyclicResponse,
+        PartitionResponse,
+        BloomResponse,
+        ClearResponse,
+    )
 }
 
 # What makes a channel of a document: a function, or a class with `from_document`.

@@ -26,7 +26,8 @@ def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
         attribute = study.schema[name]
         number = " | or a number" if isinstance(attribute.scale, (Bins, Points)) else ""
         choices = f"[{_listed(attribute.values)}{number}]"
-        typer.echo(f"{attribute.question or name}  {choices}", err=True)
+        sent = "  (public: sent as it is)" * attribute.public
+        typer.echo(f"{attribute.question or name}  {choices}{sent}", err=True)
         while name not in given:
             text = str(typer.prompt(name, err=True)).strip()
             try:

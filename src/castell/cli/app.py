@@ -135,6 +135,7 @@ def check(
     from castell.study.collection_table import load_collection_table
     from castell.study.declining import decline_warning, impossible_decline_warning
     from castell.study.page_warnings import page_warnings
+    from castell.study.public_attributes import small_cells
     from castell.study.study import Study
 
     made = Study.load(study)
@@ -146,6 +147,8 @@ def check(
     for warning in filter(None, found):
         _note(f"warning: {warning}")
     planned = None if n is None else check_plan(made, n)
+    if n is not None and (few := small_cells(made.schema, n)):
+        _note(f"warning: {few}")
     if as_json:
         told = {} if planned is None else {"plan": planned.to_dict()}
         _print_json({**statement.to_dict(), **collection_document(made, hours), **told})

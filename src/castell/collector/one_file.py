@@ -22,8 +22,10 @@ from starlette.responses import Response
 
 _IMPORT = re.compile(r'^import (?:\* as (\w+)|\{([^}]*)\}) from "(\.[^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
-# Whole lines only: what stands behind code, or in a text, is left as it is.
+# Whole lines; what stands in a text is left as it is.
 _COMMENT = re.compile(r"^\s*(//.*|/\*(?:[^*]|\*(?!/))*\*/)\n|^\n", re.MULTILINE)
+# Behind code: no quotation mark follows, so it is in no text.
+_REMARK = re.compile(r"(?<=[;,{(]) // [^\"'`\n]*$", re.MULTILINE)
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 # A type told in the middle of a line, for who checks the scripts.
 _TYPE = re.compile(r"/\*\* @type (?:[^*]|\*(?!/))*\*/ ?")
@@ -56,7 +58,7 @@ def one_script(entry: str, folders: Mapping[str, Path]) -> str:
             raise ValueError(f"{name} has a text of several lines, whose spaces would be lost")
         gives = ", ".join(exported)
         head = f"const {_variable(name)} = (() => {{\n"
-        body = _INDENT.sub("", _TYPE.sub("", _COMMENT.sub("", body)))
+        body = _INDENT.sub("", _TYPE.sub("", _REMARK.sub("", _COMMENT.sub("", body))))
         done[name] = f"{head}{body}return {{ {gives} }};\n}})();\n"
 
     add(entry)

@@ -23,6 +23,9 @@ from castell.study.texts import check_language
 FOLDER = Path(__file__).parent / "pages" / "survey" / "words"
 _FILLED = re.compile(r"\{(\w+)\}")
 
+# What is said of public attributes, where there are some.
+OF_PUBLIC = {"publicNote", "publicSent"}
+
 _TEMPLATE = "castell words LANGUAGE FILE writes one to begin with"
 
 Words = Mapping[str, Any]  # a text for each key, and one list
@@ -103,7 +106,13 @@ def words_for(study: Study, own: tuple[OwnWords, ...] = ()) -> dict[str, Words]:
         near = [tag for tag in known if tag.split("-")[0].lower() == primary]
         tag = language if language in near else next(iter(near), "en")
         found[tag] = known[tag]
-    return found
+    if study.schema.public:
+        return found
+    # On a slow line every word costs.
+    return {
+        tag: {key: text for key, text in words.items() if key not in OF_PUBLIC}
+        for tag, words in found.items()
+    }
 
 
 def languages_of(study: Study) -> list[str]:

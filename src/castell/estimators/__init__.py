@@ -24,6 +24,7 @@ from typing import Any
 from castell.counting import Counts, studies_of
 from castell.errors import CastellError, MethodError, OptionError, PluginError, ReportError
 from castell.inference.method import Fitted, Reads, describe_kinds, kinds_of, one_of
+from castell.inference.sampling_columns import SAMPLING, sample_design
 from castell.plugins import ESTIMATORS, Plugin, plugins
 from castell.study.schema import suggest
 from castell.study.study import Study
@@ -221,6 +222,37 @@ def fit_counts(counts: Counts, method: Method, options: dict[str, Any]) -> Fitte
             f"method {name_of(method)!r} returned a {type(fitted).__name__}",
             "return a castell.extend.Fitted; castell.extend.table_method makes one of tables",
         )
+    return fitted
+
+
+def methods_weighted() -> tuple[str, ...]:
+    """The names of the estimators that weigh reports: their file has `weighted`."""
+    return tuple(method for method in methods() if hasattr(estimator(method), "weighted"))
+
+
+def fit_sampled(counts: Counts, method: Method, options: dict[str, Any]) -> Fitted:
+    """Fit one method; where options say how respondents were sampled, weighted by that.
+
+    An option of the same name that a method has is the method's own.
+    """
+    own = options_of(method)
+    given = {key: options[key] for key in SAMPLING if key in options and key not in own}
+    rest = {key: value for key, value in options.items() if key not in given}
+    if all(column is None for column in given.values()):
+        return fit_counts(counts, method, rest)
+    weighted = getattr(estimator(method), "weighted", None)
+    if weighted is None:
+        raise MethodError(
+            f"method {name_of(method)!r} does not weigh reports",
+            f"use {one_of(methods_weighted())}",
+        )
+    check_reads(method, *studies_of(counts))
+    for name, value in rest.items():
+        raise OptionError(
+            f"{name} is {value!r}, which means nothing for weighted reports", "leave it out"
+        )
+    require_reports(counts)
+    fitted: Fitted = weighted(counts, sample_design(counts, **given))
     return fitted
 
 

@@ -11,6 +11,8 @@ from dataclasses import replace
 from castell.counting import Counts
 from castell.inference.method import EVERYBODY, SETS, WHOLE, Fitted, Reads
 from castell.inference.products import product_model
+from castell.inference.sampling_design import SampleDesign
+from castell.inference.weighted_products import weighted_model
 
 READS = Reads(drawn=True, sets=True, whole=True, options={"target": (EVERYBODY, SETS, WHOLE)})
 
@@ -20,3 +22,8 @@ def fit(counts: Counts, *, target: str = "population") -> Fitted:
     or the 'respondents' themselves, in which case only the randomisation is uncertain. Who drew a
     block is a sample of them, so where blocks are drawn there is no such choice."""
     return replace(product_model(counts, [counts.study.names], target), unbiased=True)
+
+
+def weighted(counts: Counts, design: SampleDesign) -> Fitted:
+    """The same with weights, and errors by the design of the sample."""
+    return replace(weighted_model(counts, [counts.study.names], design), unbiased=True)

@@ -19,6 +19,8 @@ from castell.inference.method import EVERYBODY, SETS, WHOLE, Fitted, Reads
 from castell.inference.postprocess import simplex
 from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.sampling_design import SampleDesign
+from castell.inference.weighted_products import weighted_model
 
 READS = Reads(
     drawn=True, across=True, sets=True, whole=True, options={"target": (EVERYBODY, SETS, WHOLE)}
@@ -33,6 +35,12 @@ def assumed(names: Sequence[str]) -> tuple[Reason, ...]:
 
 def fit(counts: Counts, *, target: str = "population") -> Fitted:
     fitted = product_model(counts, [(name,) for name in counts.study.names], target, assumed)
+    return replace(fitted, sample=partial(_sample, fitted))
+
+
+def weighted(counts: Counts, design: SampleDesign) -> Fitted:
+    """The same with weights, and errors by the design of the sample."""
+    fitted = weighted_model(counts, [(name,) for name in counts.study.names], design, assumed)
     return replace(fitted, sample=partial(_sample, fitted))
 
 

@@ -19,6 +19,7 @@ from castell.counting import Counts
 from castell.inference.intervals import SpreadOf
 from castell.inference.inversion import Query
 from castell.inference.reasons import Reason
+from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
 from castell.inference.support import Support, support
 from castell.linear.operators import Floats
@@ -148,6 +149,8 @@ class Fitted:
     # What took long to fit, in numbers, arrays and dataclasses of them, to keep with a model. The
     # method's file has `resume(counts, learned, **options)`, which makes the same of it again.
     learned: Callable[[], Any] | None = None
+    # How respondents were sampled, if answers are weighted by it.
+    sampling: SampleDesign | None = None
 
     def support(self, names: Sequence[str]) -> Support:
         """How many reports stand behind a question about some attributes."""

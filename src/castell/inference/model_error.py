@@ -235,7 +235,8 @@ class ModelError:
     ) -> Normal:
         model, overall = shares * (1.0 - shares), self.association.overall
         norm = np.maximum(np.maximum(plain, model) - main, 0.0)
-        error = missed + overall * np.maximum(norm - pairs, 0.0)
+        # Rounding may leave what no pair misses, in a cell that nobody is in, a hair below zero.
+        error = np.maximum(missed, 0.0) + overall * np.maximum(norm - pairs, 0.0)
         rate = error / np.maximum(norm, _LEAST)
         return Normal(variance + error, rate * (1.0 - 2.0 * shares), -rate, outward=True)
 

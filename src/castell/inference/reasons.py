@@ -49,6 +49,7 @@ class Code(StrEnum):
     NOT_CONVERGED = "not_converged"
     INFORMATION_SINGULAR = "information_singular"
     # What stood behind it.
+    DESIGN_BASED = "design_based"  # strata, clusters, freedom, effective_n
     REPORTS = "reports"  # together, n
 
 
@@ -113,6 +114,16 @@ def _listed(told: Reason) -> str:
     if len(told.names) < 3:
         return " and ".join(told.names)
     return f"{', '.join(told.names[:-1])} and {told.names[-1]}"
+
+
+def _design_based(told: Reason) -> str:
+    by = told.numbers
+    return (
+        f"weighted{' and raked' * bool(told.text == 'raked')}, with errors by design: "
+        f"{by['clusters']:,.0f} clusters in {by['strata']:,.0f} strata, {by['freedom']:,.0f} "
+        f"degrees of freedom; the weights leave as much as {by['effective_n']:,.0f} reports of "
+        "equal weight"
+    )
 
 
 def _together(told: Reason) -> str:
@@ -258,5 +269,6 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     Code.INFORMATION_SINGULAR: lambda _: (
         "the reports do not tell all coefficients apart, so their errors are not known"
     ),
+    Code.DESIGN_BASED: _design_based,
     Code.REPORTS: _reports,
 }

@@ -17,7 +17,7 @@ from math import inf, prod, sqrt
 import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
-from castell.inference.intervals import Normal, Spread, known_zeros, quantile
+from castell.inference.intervals import Normal, Spread, known_zeros
 from castell.inference.inversion import (
     Cells,
     Groups,
@@ -30,6 +30,7 @@ from castell.inference.inversion import (
     smooth_covariance,
 )
 from castell.inference.reasons import Reason, Reasons
+from castell.inference.student import student_quantile
 from castell.inference.support import sources
 from castell.linear.operators import Floats
 
@@ -65,6 +66,8 @@ class Shares:
     one_over_n: float = 0.0
     # Which of them are 0 for sure; none if nothing is said.
     impossible: tuple[bool, ...] = ()
+    # Degrees of freedom of the covariances; few where respondents were sampled in few clusters.
+    freedom: float = inf
 
     def with_zeros(self, impossible: Sequence[bool]) -> Shares:
         """The same, where some shares are 0 for sure and so do not err."""
@@ -118,7 +121,7 @@ class Shares:
 
     def _sum_intervals(self, weights: Floats, level: float) -> list[Interval]:
         """The estimate's own interval, and that of the unbiased estimate, lengthened to hold it."""
-        z, value = quantile(level), float(weights @ self.values)
+        z, value = student_quantile(level, self.freedom), float(weights @ self.values)
         reach = z * sqrt(max(_quadratic(c, weights) for c in self.covariances))
         found = [(value - reach, value + reach)]
         if self.unbiased is not None:
@@ -143,7 +146,7 @@ class Shares:
         return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
 
     def _ratio_intervals(self, level: float) -> list[Interval]:
-        z = quantile(level)
+        z = student_quantile(level, self.freedom)
         ratio = float(self.values[0] / self.values[1]) if self.values[1] > 0.0 else 0.5
         mine = [fieller(self.values, c, z, self.one_over_n) for c in self.covariances]
         found = [(min(low for low, _ in mine), max(high for _, high in mine))]

@@ -18,6 +18,8 @@ from castell.planning.epsilon_guide import Deployment, near
 from castell.planning.shuffled import DELTA, Shuffled, shuffled, up_to_digits
 from castell.study.collection_table import ALWAYS, OpeningHours
 from castell.study.odds_text import share
+from castell.study.public_attributes import public_words
+from castell.study.schema import Attribute
 from castell.study.statement import Statement
 from castell.study.study import Study
 
@@ -30,6 +32,7 @@ MECHANISMS = {
     "matrix": "randomised response by a matrix of its own",
     "partition": "randomised response of groups of answers",
     "bloom": "randomised Bloom filter (RAPPOR)",
+    "clear": "none: a public attribute, sent as it is",
 }
 
 UNIT = "a person: all that one respondent's device sends in this study, which is one report"
@@ -73,7 +76,8 @@ class Card:
                 "name": MECHANISMS.get(block.channel.kind, block.channel.kind),
                 "answers": block.channel.inputs,
                 "reports": block.channel.outputs,
-                "epsilon": rounded_up(block.channel.exact_epsilon),
+                # Public attributes have none, and JSON has no infinity.
+                "epsilon": None if block.is_public else rounded_up(block.channel.exact_epsilon),
                 "chance_drawn": chance,
             }
             for block, chance in zip(design.blocks, drawn, strict=True)
@@ -91,7 +95,12 @@ class Card:
             "digest": study.digest,
             "digests": list(study.digests),
             "collected": [
-                {"name": a.name, "question": a.question, "values": list(a.values)}
+                {
+                    "name": a.name,
+                    "question": a.question,
+                    "values": list(a.values),
+                    "public": a.public,
+                }
                 for a in study.schema
             ],
             "unit_of_privacy": UNIT,
@@ -126,6 +135,7 @@ class Card:
             f"One respondent spends epsilon = {self.study.epsilon:.6g} in all, against everyone "
             "who sees the report, the collector included.",
             *self.statement.words()[:1],
+            *public_words(self.study.schema.public),
         ]
         if self.shuffled is not None:
             lines.append(self.shuffled.sentence())
@@ -152,7 +162,7 @@ class Card:
         return [
             ("study", study.name),
             ("digest", study.digest),
-            ("collected", ", ".join(f"{a.name} ({a.size})" for a in study.schema)),
+            ("collected", ", ".join(_collected(a) for a in study.schema)),
             ("unit of privacy", UNIT),
             ("trusted", TRUST),
             ("epsilon, local", f"{study.epsilon:.6g}, against everyone"),
@@ -197,6 +207,10 @@ def card(
     """
     loss = None if n is None else shuffled(study, n, delta)
     return Card(study, study.statement(), hours, loss, software)
+
+
+def _collected(attribute: Attribute) -> str:
+    return f"{attribute.name} ({attribute.size}{', public' * attribute.public})"
 
 
 def _moment(moment: datetime | None) -> str | None:

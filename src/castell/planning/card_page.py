@@ -65,7 +65,8 @@ def card_page(card: Card) -> str:
 
 
 def _asked(attribute: Attribute) -> tuple[str, str]:
-    return attribute.question or attribute.name, ", ".join(attribute.values)
+    sent = " (public: sent as it is)" * attribute.public
+    return attribute.question or attribute.name, ", ".join(attribute.values) + sent
 
 
 def _listed(deployment: Deployment) -> str:

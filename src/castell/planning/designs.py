@@ -67,7 +67,7 @@ class DesignKind:
         most = max(parts, key=lambda name: parts[name])
         others = sum((part for name, part in parts.items() if name != most), Decimal(0))
         parts[most] = EXACT.subtract(epsilon, others)
-        return {name: parts[name].normalize() for name in schema.names}
+        return {name: parts[name].normalize() for name in schema.names if name in parts}
 
     def toml(self, schema: Schema, epsilon: Decimal) -> tuple[dict[str, Any], dict[str, Decimal]]:
         """What a study file says at its top, and the share of each attribute."""
@@ -86,6 +86,7 @@ def design_kinds(
     schema: Schema, population: Population, epsilon: float, targets: Sequence[Target]
 ) -> list[DesignKind]:
     """All designs to compare, the simplest first; without those that are the same as another."""
+    schema = schema.hidden  # public attributes are no part of a design
     kinds = [DesignKind("independent"), DesignKind("joint")]
     if len(schema) == 1:
         return kinds[:1]
@@ -93,7 +94,7 @@ def design_kinds(
     found = proposed_clusters(schema, population, epsilon)
     if found:
         kinds.append(DesignKind("clusters", clusters=found))
-    asked = _asked_clusters(targets)
+    asked = _asked_clusters(schema, targets)
     if asked:
         together = DesignKind("clusters", clusters=asked)
         kinds += [together] * (asked != found) + _tilted(schema, together, targets)
@@ -104,7 +105,8 @@ def design_kinds(
 
 def _tilted(schema: Schema, kind: DesignKind, targets: Sequence[Target]) -> list[DesignKind]:
     """The same design with the budget split otherwise than in equal parts."""
-    asked = {name for target in targets for name in target.names} or set(schema.names)
+    every = set(schema.names)
+    asked = {name for target in targets for name in target.names} & every or every
     rest = [name for name in schema.names if name not in asked]
     logs = {name: log(schema[name].size) for name in asked}
     mean = sum(logs.values()) / len(logs)
@@ -121,11 +123,11 @@ def _tilted(schema: Schema, kind: DesignKind, targets: Sequence[Target]) -> list
     return found
 
 
-def _asked_clusters(targets: Sequence[Target]) -> tuple[tuple[str, ...], ...]:
+def _asked_clusters(schema: Schema, targets: Sequence[Target]) -> tuple[tuple[str, ...], ...]:
     """The attributes of each question together; of questions that share some, all of them."""
     parts: list[set[str]] = []
     for target in targets:
-        held = set(target.names)
+        held = set(target.names) & set(schema.names)
         touching = [part for part in parts if part & held]
         parts = [part for part in parts if not part & held]
         parts.append(held.union(*touching))

@@ -127,8 +127,8 @@ def _of_weights(weights: Floats, *, agree: bool) -> list[Likelihoods]:
 
 def of_design(design: Design) -> list[Likelihoods]:
     """The pairs of whole sets of answers, of which some one is worst."""
-    several = len(design.blocks) > 1
-    each = [of_channel(block.channel, agree=several) for block in design.blocks]
+    several = len(design.hidden) > 1
+    each = [of_channel(block.channel, agree=several) for block in design.hidden]
     if prod(map(len, each)) > MOST_PAIRS:
         each = [pairs if len(pairs) == 1 else [_above(pairs)] for pairs in each]
     if not design.draw:
@@ -147,7 +147,7 @@ def if_all_answer_alike(design: Design) -> list[Likelihoods]:
     The others' answer is neither of the two where k-ary response has three or more values, else
     one of them.
     """
-    each = [_against_one_answer(block.channel) for block in design.blocks]
+    each = [_against_one_answer(block.channel) for block in design.hidden]
     found = mixture(each, design.weights) if design.draw else product(each)
     return [found, replace(found, u=found.v, v=found.u)]
 

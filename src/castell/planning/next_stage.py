@@ -73,6 +73,11 @@ def plan_next(
     tell = progress or (lambda _share: None)
     counts = counts_of(reports)
     check_reads("latent", *studies_of(counts))
+    if counts.study.schema.public:
+        raise OptionError(
+            "the study has public attributes, and a next stage would draw blocks without them",
+            "go on with the study as it is",
+        )
     require_reports(counts)
     wanted = Wanted.of(counts.study.schema, tables, shares)
     tell(0.0)

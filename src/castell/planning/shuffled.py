@@ -61,8 +61,19 @@ class Shuffled:
         """The delta that is proved at another epsilon."""
         return delta_at(self.design, self.n, epsilon)
 
+    @property
+    def public(self) -> bool:
+        """Whether reports hold public values: who is alone with theirs hides among nobody."""
+        return self.design.hidden != self.design.blocks
+
     def sentence(self) -> str:
         """The guarantee with its assumptions, in one sentence."""
+        if self.public:
+            return (
+                "Reports hide only among those with the same public values, and somebody may be "
+                "alone with theirs: seeing all reports together, without order or time, is still "
+                f"epsilon = {self.local:.6g} against everyone."
+            )
         people = "1 person takes" if self.n == 1 else f"{self.n:,} people take"
         return (
             f"Against someone who sees only all reports together, without order or time, and if "
@@ -105,6 +116,9 @@ def shuffled(study: Study | Design, n: int, delta: float = DELTA) -> Shuffled:
     if not is_number(delta, 0.0) or not 0.0 < delta < 1.0:
         raise OptionError(f"delta is {delta!r}", "give a small chance above 0, such as 1e-6")
     local = design.epsilon
+    if design.hidden != design.blocks:
+        # Public values part the reports into groups, of which one may be of one person.
+        return Shuffled(int(n), float(delta), local, local, local, design)
     pairs = of_design(design)
     found = 0.0
     for pair in sorted(pairs, key=lambda pair: -pair.spread):
@@ -130,6 +144,7 @@ def delta_at(study: Study | Design, n: int, epsilon: float) -> float:
         raise OptionError(f"epsilon is {epsilon!r}", "give a number from 0 up")
     if epsilon >= design.epsilon:
         return 0.0
+    n = n if design.hidden == design.blocks else 1
     found = max(blanket.delta_of(pair, n, epsilon) for pair in of_design(design))
     matrix = small_shuffles.whole_matrix(design)
     if matrix is not None:

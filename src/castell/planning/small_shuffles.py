@@ -31,17 +31,17 @@ Curve = Callable[[float], float]
 
 def whole_matrix(design: Design, most: int = 8) -> Floats | None:
     """The chances of every report for every set of answers, if there are few of both."""
-    channels = [block.channel for block in design.blocks]
+    channels = [block.channel for block in design.hidden]
     if not all(channel.has_matrix for channel in channels):
         return None
     wide = [channel.outputs for channel in channels]
-    sizes = {n: s for block in design.blocks for n, s in zip(block.names, block.sizes, strict=True)}
+    sizes = {n: s for block in design.hidden for n, s in zip(block.names, block.sizes, strict=True)}
     if prod(sizes.values()) > most or (sum(wide) if design.draw else prod(wide)) > most:
         return None
     names = list(sizes)
     answers = np.indices([sizes[name] for name in names]).reshape(len(names), -1)
     rows = []
-    for block, channel in zip(design.blocks, channels, strict=True):
+    for block, channel in zip(design.hidden, channels, strict=True):
         digits = [answers[names.index(name)] for name in block.names]
         codes = np.ravel_multi_index(digits, block.sizes)
         weights = np.array(channel.weights(), dtype=np.float64) / channel.total

@@ -216,7 +216,7 @@ class Task:
         usual = widths[min(2, len(study.schema))]
         exposures = study.statement().exposures
         named = {name for target in self.targets for name in target.names} or set(study.names)
-        forged = max(e.influence for e in exposures if e.name in named)
+        forged = max((e.influence for e in exposures if e.name in named), default=1.0)
         return PlannedDesign(
             kind,
             study,
@@ -234,7 +234,8 @@ class Task:
         if kind is None or len(best.study.design.blocks) > MOST_SETS:
             return ()
         tables = [t for t in self._few if isinstance(t, TableTarget)]
-        names = list(dict.fromkeys(name for t in tables for name in t.names))
+        hidden = best.study.schema.hidden.names
+        names = [name for name in hidden if any(name in t.names for t in tables)]
         forecast = self.outlook(best.study).at(self.reports(n))
         widths = {t: t.half_width(forecast) for t in tables}
 

@@ -81,7 +81,8 @@ class Reports:
         rows = []
         for block, n in zip(design.blocks, each, strict=True):
             channel = block.channel
-            numbers = [f"{channel.outputs:,}", f"{channel.exact_epsilon:.4g}", f"{n:,}"]
+            loss = "public" if block.is_public else f"{channel.exact_epsilon:.4g}"
+            numbers = [f"{channel.outputs:,}", loss, f"{n:,}"]
             rows.append([" x ".join(block.names), *numbers])
         caption = heading(f"Reports of {self.study.name!r}", *self._facts())
         return html_table(caption, ["reported", "codes", "epsilon", "reports"], rows)

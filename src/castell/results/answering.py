@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from castell.counting import Counts
+from castell.errors import MethodError
 from castell.inference.declared_zeros import contradictions
 from castell.inference.method import Fitted
 from castell.inference.reasons import Code, Reason, reason
@@ -54,6 +55,15 @@ class Questions(ABC):
     def support(self, names: Iterable[str] | str) -> Support:
         """How many reports stand behind a question about some attributes."""
         return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
+
+
+def refuse_weighted(fitted: Fitted, what: str) -> None:
+    """What is worked out as if all reports weighed the same is refused where they do not."""
+    if fitted.sampling is not None:
+        raise MethodError(
+            f"{what} is not worked out from weighted reports",
+            "compare shares of groups, or take model.scores(...) to survey software",
+        )
 
 
 def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from castell.inference.scores import Scores
-from castell.results.answering import Questions
+from castell.results.answering import Questions, refuse_weighted
 from castell.results.association import Association, TrendTest
 from castell.results.associations import association_of, trend_of
 from castell.results.compare import compare_groups
@@ -35,6 +35,7 @@ class ComparisonQuestions(Questions):
 
     def association(self, one: str, two: str) -> Association:
         """Cramer's V of two attributes with its interval, and the test of their independence."""
+        refuse_weighted(self.fitted, "an association")
         return association_of(self, one, two)
 
     def associations(self, names: Iterable[str] | None = None) -> Associations:
@@ -43,6 +44,7 @@ class ComparisonQuestions(Questions):
 
         It is worked out from the unbiased tables of pairs, whatever the method.
         """
+        refuse_weighted(self.fitted, "an association")
         chosen = self.study.schema.select(self.study.names if names is None else names)
         return associate(self.counts, tuple(a.name for a in chosen), self.source)
 
@@ -52,4 +54,5 @@ class ComparisonQuestions(Questions):
         Scores are 0, 1, 2, ... in the order of the values, or as given: `scores={"age": [24, 37,
         52, 70]}`.
         """
+        refuse_weighted(self.fitted, "a trend")
         return trend_of(self, one, two, scores)

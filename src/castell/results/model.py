@@ -17,8 +17,8 @@ from castell.channels import Kinds
 from castell.counting import Counts, MemoryCounts, join_stages, studies_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
-from castell.errors import QueryError, ReportError
-from castell.estimators import Method, fit_counts, name_of, reads
+from castell.errors import MethodError, QueryError, ReportError
+from castell.estimators import Method, fit_sampled, name_of, reads
 from castell.inference.inversion import names_of
 from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
@@ -38,13 +38,14 @@ from castell.results.provenance import Source, describe_values
 from castell.results.questions import Values, is_everybody, labels_of, query_of, refuse_both
 from castell.results.sampling import sample_codes
 from castell.results.saved_model import SavedModel, read_model, write_model
+from castell.results.score_questions import ScoreQuestions
 from castell.study.html import attribute_table
 from castell.study.study import Study
 from castell.version import VERSION
 
 
 @dataclass(frozen=True, eq=False)
-class Model(NumberQuestions, ComparisonQuestions):
+class Model(NumberQuestions, ComparisonQuestions, ScoreQuestions):
     """What a method fitted to the reports of a study; `method` is the name of the estimator."""
 
     fitted: Fitted
@@ -87,6 +88,11 @@ class Model(NumberQuestions, ComparisonQuestions):
         write_model(path, self._saved(), VERSION)
 
     def _saved(self) -> SavedModel:
+        if self.fitted.sampling is not None:
+            raise MethodError(
+                "a weighted model is not saved: its weights belong to reports in their order",
+                "save the reports and the columns, and fit again",
+            )
         made = self.method if self.estimator is None else self.estimator
         return SavedModel.of(self.fitted, made, self.options)
 
@@ -138,6 +144,8 @@ class Model(NumberQuestions, ComparisonQuestions):
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
         if self.fitted.unbiased:
             return None
+        if self.fitted.sampling is not None:
+            return Misfit()  # the test is for reports that all weigh the same
         return misfit(self.counts, names, table, kept)
 
     def probability(self, query: Values | None = None, /, **values: Any) -> Probability:
@@ -294,13 +302,18 @@ def fit(
     A method of one's own is given as it is: a function `fit(counts, **options) -> Fitted`, or what
     `castell.extend.table_method` makes of a function that gives tables.
 
+    `weights`, `strata` and `clusters` say how respondents were sampled, each by the name of a
+    public attribute or as a column with an entry for each report; `rake` has known margins of
+    public attributes. Estimates are then weighted and errors by design, by the methods 'castell'
+    and 'independent'.
+
     >>> from castell import Attribute, Schema, Study
     >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=4.0)
     >>> reports = study.randomize({"sex": ["Male", "Female"] * 500})
     >>> fit(reports).estimate("sex").probabilities.shape
     (2,)
     """
-    fitted = fit_counts(counts_of(reports), method, options)
+    fitted = fit_sampled(counts_of(reports), method, options)
     return Model(fitted, name_of(method), method, dict(options))
 
 

@@ -54,6 +54,7 @@ class Source:
             "method": self.method,
             "n": self.n,
             "epsilon": self.epsilon,
+            "public": list(self.study.schema.public),  # what epsilon does not cover
             "secure": self.secure,
         }
 
@@ -64,6 +65,7 @@ class Source:
             f"n = {self.n:,}",
             f"epsilon {self.epsilon:.4g}",
         ]
+        found += [f"public {shown}"] if (shown := ", ".join(self.study.schema.public)) else []
         found += [f"{len(self.studies)} studies"] if self.earlier else []
         return found if self.secure else [*found, "INSECURE (seeded)"]
 

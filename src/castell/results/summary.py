@@ -31,7 +31,8 @@ def summarize(joint: LabelledTable, level: float, most: int) -> str:
         f"Joint distribution of {' x '.join(joint.names)}",
         f"method    {joint.method}, post-processing {joint.post}",
         f"reports   n = {joint.n:,}",
-        f"privacy   epsilon {joint.epsilon:.4g} in all, {joint.spent:.4g} on these attributes",
+        f"privacy   epsilon {joint.epsilon:.4g} in all, {joint.spent:.4g} on these attributes"
+        + "".join(f", {a.name} public" for a in joint.attributes if a.public),
         f"cells     {cells:,}" + (f", the {most} largest shown" if cells > most else ""),
     ]
     return "\n".join([*head, "", *_table(joint, level, most), "", *remarks(joint, level)])

@@ -33,7 +33,8 @@ class Attribute:
     that means are exact. Days are taken by `period`. `type` is "boolean", "integer" or "number"
     where it is not clear. `ordered` values have an order. `also` are last values that stand beside
     it, such as "prefer not to say". With `missing="category"` a missing answer is the first of
-    them; else it is refused.
+    them; else it is refused. A `public` attribute is known anyway: it is reported as it is, outside
+    epsilon.
 
     >>> Attribute("age", [20, 30, 40]).values
     ('20', '30', '40')
@@ -49,6 +50,7 @@ class Attribute:
     scale: Scale | None = None
     beside: int = 0  # how many of the last values stand beside the order
     missing: str = "refuse"
+    public: bool = False
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class Attribute:
         ordered: bool = False,
         also: Iterable[object] = (),
         missing: str = "refuse",
+        public: bool = False,
     ) -> None:
         _check_name(name)
         listed = _listed(name, values)
@@ -87,6 +90,7 @@ class Attribute:
             scale=scale,
             beside=len(beside),
             missing=missing,
+            public=public,
         )
 
     def _fill(
@@ -111,6 +115,11 @@ class Attribute:
             raise SchemaError(
                 f"attribute {name!r}: missing is {more['missing']!r}",
                 f"write {' or '.join(MISSING)}",
+            )
+        if not isinstance(more["public"], bool):
+            raise SchemaError(
+                f"attribute {name!r}: public is {more['public']!r}",
+                "write public = true, or leave it out",
             )
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "values", texts)
@@ -146,6 +155,7 @@ class Attribute:
             scale=scale,
             beside=beside,
             missing=document.get("missing", "refuse"),
+            public=document.get("public", False),
         )
         return made
 
@@ -165,6 +175,7 @@ class Attribute:
             "ordered": self.ordered and self.scale is None,
             "scale": self.scale.document() if self.scale else None,
             "also": self.beside,
+            "public": self.public,
             "missing": self.missing if self.missing != "refuse" else "",
             "translations": {t.language: t.document() for t in self.translations},
         }

@@ -86,7 +86,7 @@ def decline_warning(study: Study) -> str | None:
     """What `castell check` says of a study that leaves no way out, where it can tell."""
     if study.text.language.split("-")[0].lower() not in _LANGUAGES:
         return None
-    compulsory = [a.name for a in study.schema if not offers_decline(a)]
+    compulsory = [a.name for a in study.schema.hidden if not offers_decline(a)]
     if not compulsory:
         return None
     listed = ", ".join(map(repr, compulsory))

@@ -18,6 +18,7 @@ from castell.channels import (
     MAX_TOTAL,
     BloomResponse,
     Channel,
+    ClearResponse,
     KaryResponse,
     Lens,
     PartitionResponse,
@@ -29,6 +30,7 @@ from castell.errors import StudyError
 from castell.numbers import is_whole
 from castell.study.block_channels import Channels, own_channels
 from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
+from castell.study.public_attributes import hidden_part
 from castell.study.schema import Schema, suggest
 
 
@@ -64,6 +66,11 @@ class Block:
     def is_coarse(self) -> bool:
         """Whether it reports a leaf of answers, and not all answers can be told apart."""
         return isinstance(self.channel, PartitionResponse)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is a public attribute, reported as it is and outside epsilon."""
+        return isinstance(self.channel, ClearResponse)
 
     def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
         """What some attributes contribute to a report, if this is block `index` of its design."""
@@ -108,8 +115,13 @@ class Design:
     @property
     def exact_epsilon(self) -> Decimal:
         """The sum over the blocks of a report; of a draw, which is the same for all, the worst."""
-        each = [block.channel.exact_epsilon for block in self.blocks]
+        each = [block.channel.exact_epsilon for block in self.hidden]
         return max(each) if self.draw else total_of(each)
+
+    @property
+    def hidden(self) -> tuple[Block, ...]:
+        """The blocks that are randomised: all but public attributes, which cost nothing."""
+        return tuple(block for block in self.blocks if not block.is_public)
 
     @property
     def epsilon(self) -> float:
@@ -148,8 +160,9 @@ class Design:
 
     def spent_on(self, names: Iterable[str]) -> float:
         """What a respondent spends on the blocks that hold some attributes."""
-        blocks = {i for name in names for i in self.holders(name)}
-        exact = [self.blocks[i].channel.exact_epsilon for i in sorted(blocks)]
+        held = {i for name in names for i in self.holders(name)}
+        blocks = [self.blocks[i] for i in sorted(held) if not self.blocks[i].is_public]
+        exact = [block.channel.exact_epsilon for block in blocks]
         return rounded_up(max(exact) if self.draw else total_of(exact))
 
     def holders(self, names: str | Iterable[str]) -> tuple[int, ...]:
@@ -182,7 +195,10 @@ def build(
     """A design from what a person writes: a total, perhaps shares, perhaps channels."""
     if not isinstance(draw, bool):
         raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
-    if draw or sample is not None or (isinstance(design, str) and design in DRAWN):
+    drawn = draw or sample is not None or (isinstance(design, str) and design in DRAWN)
+    every = schema
+    schema = hidden_part(schema, design, shares or {}, channels or {}, drawn)
+    if drawn:
         return _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
     groups = _groups(schema, design)
     if design == "bloom" and channels:
@@ -207,7 +223,15 @@ def build(
             else:
                 channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
         blocks.append(Block(names, sizes, channel))
-    return Design(tuple(blocks))
+    return Design(_with_public(every, blocks))
+
+
+def _with_public(schema: Schema, blocks: list[Block]) -> tuple[Block, ...]:
+    """Beside the blocks that are randomised one for each public attribute, in order."""
+    shown = [schema[name] for name in schema.public]
+    blocks = blocks + [Block((a.name,), (a.size,), ClearResponse(a.size)) for a in shown]
+    order = {name: i for i, name in enumerate(schema.names)}
+    return tuple(sorted(blocks, key=lambda block: min(order[name] for name in block.names)))
 
 
 def _drawn_design(

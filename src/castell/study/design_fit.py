@@ -19,6 +19,17 @@ def check_fit(schema: Schema, design: Design) -> None:
         raise StudyError(
             "the blocks do not hold each attribute once", "take a design made for this schema"
         )
+    for block in design.blocks:
+        public = [schema[name].public for name in block.names]
+        if any(public) != block.is_public or (block.is_public and len(public) > 1):
+            raise StudyError(
+                f"the block of {' x '.join(block.names)} is sent as it is, or is declared to be",
+                "an attribute is sent as it is if, and only if, it is declared public",
+            )
+    if not design.hidden:
+        schema.hidden  # noqa: B018  (says that there is nothing to hide)
+    if design.draw and design.hidden != design.blocks:
+        raise StudyError("a public attribute is drawn", "leave the draw out")
     if design.draw and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
     if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):

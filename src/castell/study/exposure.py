@@ -142,7 +142,8 @@ class Together:
 
 def together(design: Design, attributes: Schema) -> Together:
     """What a study's reports give away of all answers at once."""
-    channels = [block.channel for block in design.blocks]
+    attributes = attributes.hidden
+    channels = [block.channel for block in design.hidden]
     blind = prod(1.0 / attribute.size for attribute in attributes)
     if len(design.samples) == 1:
         guess = prod(channel.best_guess for channel in channels)

@@ -71,6 +71,23 @@ class Schema:
         return tuple(attribute.name for attribute in self.attributes)
 
     @property
+    def public(self) -> tuple[str, ...]:
+        """The attributes that are reported as they are, outside epsilon."""
+        return tuple(attribute.name for attribute in self.attributes if attribute.public)
+
+    @property
+    def hidden(self) -> Schema:
+        """The attributes that are randomised; rules of impossible combinations stay behind."""
+        if not self.public:
+            return self
+        if len(self.public) == len(self):
+            raise SchemaError(
+                "all attributes are public, so there is nothing to hide",
+                "castell is for answers that are randomised; ask for one, or use any other tool",
+            )
+        return Schema(attribute for attribute in self.attributes if not attribute.public)
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(attribute.size for attribute in self.attributes)
 

@@ -152,7 +152,7 @@ def forgery(exposures: Sequence[Exposure], design: Design) -> str:
     heavy = max(exposures, key=lambda e: e.influence)
     joint = "; in a joint table it can count for more" if len(exposures) > 1 else ""
     # Of a draw a joint table may rest on the reports of one block alone: more than the product.
-    apart = len(design.blocks) > 1 and all(_alone(block) for block in design.blocks)
+    apart = len(design.hidden) > 1 and all(_alone(block) for block in design.hidden)
     if apart and len(design.samples) == 1:
         joint = "; in a joint table these numbers multiply"
     # Of a block that asks coarsely only the groups are told apart.

@@ -17,6 +17,7 @@ from castell.study import sentences
 from castell.study.design import Design
 from castell.study.exposure import Exposure, Together, exposure, together
 from castell.study.promise import Promise
+from castell.study.public_attributes import public_words
 from castell.study.schema import Schema
 from castell.study.structural_zeros_text import rules_told
 
@@ -79,6 +80,7 @@ class Statement:
             *sentences.limits(self.exposures, self.study.epsilon),
             *sentences.stages(self.study.promise),
             sentences.forgery(self.exposures, design),
+            *public_words(self.study.schema.public),
             *rules_told(self.study.schema),
         ]
 
@@ -98,6 +100,7 @@ class Statement:
             "all_guessed": self.all_guessed,
             "all_by_chance": self.all_by_chance,
             "attributes": [_entry(e) for e in self.exposures],
+            "public": list(self.study.schema.public),
             "statement": self.words(),
         }
 
@@ -113,10 +116,12 @@ class Statement:
     def __str__(self) -> str:
         study = self.study
         table = sentences.rows(self.exposures, self._drawn)
+        shown = ", ".join(study.schema.public)
         lines = [
             f"study     {study.name}",
             f"digest    {study.digest}",
             f"epsilon   {study.epsilon:.6g} in all, for one respondent",
+            *([f"public    {shown}: outside epsilon"] if shown else []),
             "",
             *sentences.align_columns(table),
         ]
@@ -134,7 +139,7 @@ def state(study: Stated) -> Statement:
     Whoever sees the report guesses 'sex' right 73.1% of the time, instead of 50.0% without the \
 report.
     """
-    exposures = tuple(exposure(study.design, attribute) for attribute in study.schema)
+    exposures = tuple(exposure(study.design, attribute) for attribute in study.schema.hidden)
     return Statement(study, exposures, together(study.design, study.schema))
 
 

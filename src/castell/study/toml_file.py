@@ -21,6 +21,7 @@ TEXTS = {*SAID, *LINKS, "language", "translations", "review"}
 
 # What a study file may say of an attribute's values besides listing them.
 SCALED = {"bins", "range", "unit", "type", "period", "rounding", "ordered", "also", "missing"}
+SCALED |= {"public"}
 
 
 def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:

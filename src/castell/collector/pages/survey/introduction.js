@@ -27,6 +27,8 @@ export function introduction({ person: { study, store }, asked, setting }, speec
   const worst = each.reduce((a, b) => (b.guess.worst > a.guess.worst ? b : a));
   const weak = worst.guess.worst > WEAK;
   const drawn = study.drawn && study.blocks.length > 1;
+  const known = study.attributes.filter((attribute) => attribute.public);
+  const shown = known.map((attribute) => `“${speech.question(attribute)}”`);
   const groups = study.blocks[asked[0]].channel.coarse?.leaves.length; // it is reported by itself
   return make(
     "section",
@@ -37,6 +39,7 @@ export function introduction({ person: { study, store }, asked, setting }, speec
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
     drawn &&
       make("p", {}, say("drawnNote", { asked: each.length, count: study.attributes.length })),
+    shown.length > 0 && make("p", { class: "alert" }, say("publicNote", { questions: shown.join(", ") })),
     study.promise && make("p", {}, staged(study.promise, speech)),
     memory(setting.preview || store.persistent, setting.kiosk, speech),
     details(

@@ -104,10 +104,11 @@ function sentValues(fits, code, attribute, own, speech) {
   if (code !== "") return [say("sentCode", { code, values })];
   if (codes.length === attribute.values.length) return [say("sentAny")];
   const one = codes.length === 1;
-  const word = !fits.has(own) ? "sentOther" : one ? "sentSame" : "sentAmong";
+  const changed = !fits.has(own) ? "sentOther" : one ? "sentSame" : "sentAmong";
   return [
     one ? spokenValue(speech, attribute, codes[0]) : say("sentGroup", { values }),
-    own >= 0 && make("span", { class: "small note" }, say(word)),
+    (own >= 0 || attribute.public) &&
+      make("span", { class: "small note" }, say(attribute.public ? "publicSent" : changed)),
   ];
 }
 

@@ -187,6 +187,7 @@ function question(state, attribute, place, count, speech) {
         speech.question(attribute),
       ),
     ),
+    attribute.public && make("p", { class: "small" }, say("publicSent")),
     make("p", { class: "error", id: error }),
     attribute.scale?.period === undefined && attribute.scale && numberField(state, attribute, id, say),
     values.length > MOST_BUTTONS ? list() : make("div", { class: "choices", ...voice(spokenIn) }, buttons),

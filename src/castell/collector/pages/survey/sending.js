@@ -37,13 +37,13 @@ export function confirmScreen(state, speech, url, entries, act) {
     table(
       say("confirmTitle"),
       [say("columnQuestion"), say("columnAnswer"), say("columnOthers")],
-      each.map(({ name, guess }) => {
-        const attribute = attributeNamed(study, name);
-        const own = attribute.values.indexOf(state.answers[name]);
+      [...study.attributes.filter((attribute) => attribute.public), ...each].map((one) => {
+        const attribute = attributeNamed(study, one.name);
+        const own = attribute.values.indexOf(state.answers[one.name]);
         return [
           spokenQuestion(speech, attribute),
           spokenValue(speech, attribute, own),
-          say("someOf", people(speech, 1 - guess.right)),
+          "guess" in one ? say("someOf", people(speech, 1 - one.guess.right)) : say("publicSent"),
         ];
       }),
     ),

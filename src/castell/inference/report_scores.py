@@ -1,0 +1,55 @@
+"""What each report adds to shares: the mean of it, weighted or not, is the unbiased estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.counting import Counts
+from castell.counting.kernels import pack
+from castell.inference.inversion import Query, factors, parts_of
+from castell.linear.operators import Floats
+from castell.reports.codes import joined
+
+
+@dataclass(frozen=True, eq=False)
+class ReportScores:
+    """Of every report of a study that everybody reports whole, in the order of the reports."""
+
+    counts: Counts
+
+    @cached_property
+    def columns(self) -> dict[int, NDArray[np.generic]]:
+        """The codes of all reports, by block."""
+        study = self.counts.study
+        every = range(len(study.design.widths))
+        return dict(enumerate(joined(study, self.counts.batches(every))))
+
+    def codes(self, name: str) -> NDArray[np.intp]:
+        """What was reported of one attribute that is a block by itself."""
+        (part,) = parts_of(self.counts.study, [name])
+        return pack(self.columns, part.axes, slice(None))
+
+    def of_cells(self, names: Sequence[str], cells: NDArray[np.intp]) -> Floats:
+        """What each report adds to some cells of a table, by their places in it."""
+        study = self.counts.study
+        shape = [study.schema[name].size for name in names]
+        digits = dict(zip(names, np.unravel_index(cells, shape), strict=True))
+        scores = np.ones((self.counts.n, len(cells)))
+        for part in parts_of(study, names):
+            rows = np.ravel_multi_index([digits[name] for name in part.names], part.sizes)
+            codes = pack(self.columns, part.axes, slice(None))
+            scores *= part.lens.inverse.dense()[rows].T[codes]
+        return scores
+
+    def of_queries(self, queries: Sequence[Query]) -> Floats:
+        """What each report adds to some shares."""
+        scores = np.ones((self.counts.n, len(queries)))
+        for k, query in enumerate(queries):
+            for factor in factors(self.counts.study, query):
+                scores[:, k] *= factor.values[pack(self.columns, factor.axes, slice(None))]
+        return scores

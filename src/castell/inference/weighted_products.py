@@ -1,0 +1,135 @@
+"""Products over groups of attributes, weighted: the tables of `products` with errors by design.
+
+The point estimate inverts the weighted table of reports. Its error is read from the reports one by
+one: what each adds to a cell, to first order where several groups are multiplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.counting import Counts
+from castell.counting.kernels import pack
+from castell.errors import MethodError
+from castell.inference.intervals import Normal
+from castell.inference.inversion import Groups, Observed, Query, growth, names_of, parts_of
+from castell.inference.method import Fitted, Solution
+from castell.inference.reasons import Reason, Reasons, no_reasons
+from castell.inference.report_scores import ReportScores
+from castell.inference.sampling_design import DesignSpread, SampleDesign
+from castell.inference.shares import Pieces, Shares, restrict
+from castell.linear.operators import Floats
+from castell.linear.table import Table, check_cells, product
+
+# So many numbers at a time: a score for each report and cell.
+_MOST = 1 << 22
+
+
+def weighted_model(
+    counts: Counts, groups: Groups, design: SampleDesign, reasons: Reasons = no_reasons
+) -> Fitted:
+    """A model that answers every question with the product over the groups, weighted."""
+    if len(counts.study.design.samples) > 1:
+        raise MethodError(
+            "weights are given for a study in which each respondent draws one block",
+            "weights are for designs in which everybody reports everything",
+        )
+    scores = ReportScores(counts)
+
+    def told(names: tuple[str, ...]) -> tuple[Reason, ...]:
+        return (*reasons(names), design.told())
+
+    def joint(names: tuple[str, ...], max_cells: int | None) -> Solution:
+        sizes = [counts.study.schema[name].size for name in names]
+        check_cells(" x ".join(names), sizes, max_cells)
+        own = restrict(groups, names)
+        tables = [_table(scores, design, tuple(group)) for group in own]
+        return Solution(
+            product(tables, names), partial(_spread, scores, groups, design), told(names)
+        )
+
+    def shares(queries: Sequence[Query]) -> Shares:
+        return replace(_shares(scores, groups, design, queries), reasons=told(names_of(queries)))
+
+    return Fitted(counts, joint, shares, sampling=design)
+
+
+def _observed(scores: ReportScores, design: SampleDesign, names: tuple[str, ...]) -> Observed:
+    """The weighted table of reports, scaled to as many reports as there are."""
+    study, n = scores.counts.study, scores.counts.n
+    parts = parts_of(study, names)
+    axes = [axis for part in parts for axis in part.axes]
+    shape = [axis.size for axis in axes]
+    check_cells(f"reports of {' x '.join(names)}", shape, None)
+    codes = pack(scores.columns, axes, slice(None))
+    size = int(np.prod(shape))
+    table = np.bincount(codes, design.weights * (n / design.weights.sum()), size)
+    return Observed(study, study.schema.select(names), parts, table.reshape(shape), n)
+
+
+def _table(scores: ReportScores, design: SampleDesign, group: tuple[str, ...]) -> Table:
+    return Table(group, _observed(scores, design, group).invert())
+
+
+def _chunks(n: int, cells: int) -> Iterator[NDArray[np.intp]]:
+    step = max(1, _MOST // max(n, 1))
+    for start in range(0, cells, step):
+        yield np.arange(start, min(start + step, cells))
+
+
+def _spread(
+    scores: ReportScores, groups: Groups, design: SampleDesign, names: tuple[str, ...]
+) -> DesignSpread:
+    own = [tuple(group) for group in restrict(groups, names)]
+    tables = [_table(scores, design, group) for group in own]
+    shape = tuple(scores.counts.study.schema[name].size for name in names)
+    variance = np.empty(int(np.prod(shape)))
+    for cells in _chunks(scores.counts.n, len(variance)):
+        digits = dict(zip(names, np.unravel_index(cells, shape), strict=True))
+        total: Floats = np.zeros(1)
+        for c, group in enumerate(own):
+            sizes = [scores.counts.study.schema[name].size for name in group]
+            place = np.ravel_multi_index([digits[name] for name in group], sizes)
+            others = product([*tables[:c], *tables[c + 1 :]], names)
+            weight = np.broadcast_to(others, shape).ravel()[cells]
+            total = total + scores.of_cells(group, place) * weight
+        variance[cells] = design.variance(total)
+    found = variance.reshape(shape)
+    if len(own) > 1:
+        return DesignSpread(Normal(found), design.freedom)
+    return DesignSpread(_wilson(_observed(scores, design, names), found), design.freedom)
+
+
+def _wilson(observed: Observed, variance: Floats) -> Normal:
+    """The slope of the variance in the share, times the design effect (Korn and Graubard 1998)."""
+    share = observed.invert()
+    plain = np.maximum(observed.second_moment() - share**2, 0.0) / observed.n
+    effect = _effect(variance, plain)
+    slope = (observed.growth() - 2.0 * share) / observed.n
+    return Normal(variance, effect * slope, -effect / observed.n)
+
+
+def _effect(variance: Floats, plain: Floats) -> Floats:
+    """How much larger a variance is than without the design; 1 where neither is anything."""
+    return np.where(plain > 0.0, variance / np.where(plain > 0.0, plain, 1.0), 1.0)
+
+
+def _shares(
+    scores: ReportScores, groups: Groups, design: SampleDesign, queries: Sequence[Query]
+) -> Shares:
+    pieces = Pieces.cut(queries, groups)
+    each = scores.of_queries(pieces.queries)
+    values, covariance = design.means(each), design.covariance(each)
+    n = scores.counts.n
+    powers = [design.means(each**power) for power in (1, 2, 3)]
+    effect = _effect(np.diag(covariance), np.maximum(powers[1] - values**2, 0.0) / n)
+    slope = effect * (growth(powers, n) - 2.0 * values) / n
+    found = pieces.shares(values, covariance, Normal(np.diag(covariance), slope, -effect / n))
+    spread = DesignSpread(cast(Normal, found.spread), design.freedom)
+    return replace(found, spread=spread, freedom=design.freedom)

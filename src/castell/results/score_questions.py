@@ -1,0 +1,41 @@
+"""What each report adds to a table, for survey software that works out errors by its own design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from castell.inference.report_scores import ReportScores
+from castell.linear.table import check_cells
+from castell.reports.frames import frame_of
+from castell.results.answering import Questions
+
+
+class ScoreQuestions(Questions):
+    """The part of a model that gives them."""
+
+    def scores(
+        self, names: Iterable[str] | str, *, backend: str | None = None, max_cells: int = 1000
+    ) -> Any:
+        """What each report adds to each cell of a table: a frame with a row for each report.
+
+        The mean of a column, weighted or not, is the unbiased estimate of the cell, so that survey
+        software estimates it with its own errors. Columns are named by the values, as in "smokes =
+        now, health = poor"; public attributes are beside them as they were reported.
+        """
+        attributes = self.study.schema.select(names)
+        shape = [a.size for a in attributes]
+        check_cells(" x ".join(a.name for a in attributes), shape, max_cells)
+        scores = ReportScores(self.counts)
+        cells = np.arange(int(np.prod(shape)))
+        each = scores.of_cells([a.name for a in attributes], cells)
+        columns: dict[str, Any] = {
+            name: np.array(self.study.schema[name].values, dtype=object)[scores.codes(name)]
+            for name in self.study.schema.public
+        }
+        for cell, digits in zip(cells, np.ndindex(*shape), strict=True):
+            values = [f"{a.name} = {a.values[d]}" for a, d in zip(attributes, digits, strict=True)]
+            columns[", ".join(values)] = each[:, cell]
+        return frame_of(columns, backend or self.counts.backend)
