@@ -4,9 +4,10 @@ The public names, and nothing else. Imports the rooms up to results, which canno
 collector and the command line may.
 """
 
-from castell.channels import KaryResponse, MatrixResponse
+from castell.channels import KaryResponse, MatrixResponse, mechanism
 from castell.counting import Tally, scan_reports, tally
 from castell.device.encode import tabulate
+from castell.device.paper import import_file, import_reports
 from castell.device.randomize import randomize_file, randomize_stream
 from castell.errors import CastellError
 from castell.estimators import methods, methods_for
@@ -72,7 +73,10 @@ __all__ = [
     "consistent",
     "estimate",
     "fit",
+    "import_file",
+    "import_reports",
     "load_model",
+    "mechanism",
     "methods",
     "methods_for",
     "plan",

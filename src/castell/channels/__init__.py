@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from castell.channels.bloom import BloomResponse, bloom_filters
 from castell.channels.choice import best_channel
+from castell.channels.classic import ClassicResponse, mechanism
 from castell.channels.cyclic import CyclicMargin, CyclicResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
@@ -27,6 +28,7 @@ __all__ = [
     "MAX_TOTAL",
     "BloomResponse",
     "Channel",
+    "ClassicResponse",
     "CoarseResponse",
     "CyclicMargin",
     "CyclicResponse",
@@ -41,4 +43,5 @@ __all__ = [
     "bloom_filters",
     "channel_of",
     "checked",
+    "mechanism",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from castell.channels.bloom import BloomResponse
+from castell.channels.classic import ClassicResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
 from castell.channels.kary import KaryResponse
@@ -26,7 +27,7 @@ Kinds = Mapping[str, Any]
 
 def is_built_in(channel: object) -> bool:
     """Whether a channel is one of castell's own, whose weights need no checking."""
-    return type(channel) in BUILT_IN.values()
+    return type(channel) in (*BUILT_IN.values(), ClassicResponse)
 
 
 def checked(channel: Any) -> Channel:

@@ -202,7 +202,7 @@ class JointEstimate:
             "kind": "joint_estimate",
             **self.source.to_dict(),
             "post": self.post,
-            "epsilon_of_these": self.spent,
+            "epsilon_of_these": plain(self.spent),
             "attributes": list(self.names),
             "values": [list(attribute.values) for attribute in self.attributes],
             "probabilities": plain(self.probabilities),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-from castell.channels import Channel, MatrixResponse, checked
+from castell.channels import Channel, ClassicResponse, MatrixResponse, checked
 from castell.errors import StudyError
 from castell.study.schema import Schema, suggest
 
@@ -71,4 +71,16 @@ def _channel(schema: Schema, names: tuple[str, ...], given: Any) -> Channel:
             "give one row for each, in the order of the values"
             + ("" if len(names) == 1 else ", those of the last attribute moving fastest"),
         )
+    if isinstance(channel, ClassicResponse) and channel.said:
+        _check_order(names[0], schema[names[0]].values)
     return channel
+
+
+def _check_order(name: str, values: Sequence[str]) -> None:
+    """A design that hides the second value, and is told of a yes, must not find it first."""
+    first, second = (value.strip().casefold() for value in values[:2])
+    if first in ("yes", "true", "1") or second in ("no", "false", "0"):
+        raise StudyError(
+            f"attribute {name!r} lists {values[0]!r} before {values[1]!r}",
+            "its design hides the second value: list the harmless one first",
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from castell.channels import MAX_TOTAL, PartitionResponse, checked
+from castell.channels.classic import ClassicResponse, one_sided
 from castell.errors import StudyError
 from castell.study.design import Design
 from castell.study.schema import Schema
@@ -36,3 +37,10 @@ def check_fit(schema: Schema, design: Design) -> None:
                 f"the channel of {' x '.join(block.names)} does not fit its values",
                 "give one row for each combination of values, or Bloom filters for one attribute",
             )
+
+
+def check_hides_answers(design: Design) -> None:
+    """Refuse to publish what gives answers away: it reads paper, and nobody is asked by it."""
+    for block in design.blocks:
+        if isinstance(block.channel, ClassicResponse) and block.channel.is_one_sided:
+            raise one_sided(f"{block.names[0]!r}, {block.channel.name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isinf
 
 from castell.channels import PartitionResponse
 from castell.study.design import Block, Design
@@ -129,9 +130,19 @@ def _every(count: int) -> str:
 
 def limits(exposures: Sequence[Exposure], epsilon: float) -> list[str]:
     """What holds for everybody, whatever they know, and where it holds little back."""
-    lines = [
+    counted = (
         "Guesses are counted as if all answers were equally likely beforehand. Whoever knows more "
-        "beforehand can guess better.",
+        "beforehand can guess better."
+    )
+    if isinf(epsilon):
+        open_ones = ", ".join(repr(e.name) for e in exposures if isinf(e.epsilon))
+        return [
+            counted,
+            f"Some reports give the answer to {open_ones} away: epsilon is infinite. This study "
+            "reads what was collected on paper; nobody can be asked by it.",
+        ]
+    lines = [
+        counted,
         f"One respondent spends epsilon = {epsilon:.6g} in all: whatever is sent, it changes the "
         f"odds between any two possible sets of answers by a factor of at most {factor(epsilon)}. "
         f"Of two that are equally likely beforehand, the right one is guessed at worst "

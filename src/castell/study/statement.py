@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
+from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.study import sentences
@@ -88,7 +89,7 @@ class Statement:
             "kind": "statement",
             "study": self.study.name,
             "digest": self.study.digest,
-            "epsilon": self.study.epsilon,
+            "epsilon": plain(self.study.epsilon),
             "drawn": self._drawn,
             "weak": self.weak,
             "cells": prod(e.size for e in self.exposures),
@@ -142,7 +143,7 @@ def _entry(e: Exposure) -> dict[str, Any]:
     return {
         "name": e.name,
         "size": e.size,
-        "epsilon": e.epsilon,
+        "epsilon": plain(e.epsilon),
         "block": list(e.block),
         "best_guess": e.best_guess,
         "best_guess_if_drawn": e.best_guess,
