@@ -21,6 +21,7 @@ from castell.planning.shuffled import Shuffled, shuffled
 from castell.planning.survey_plan import Plan
 from castell.reports.reports import Reports
 from castell.results.association import Association, TrendTest
+from castell.results.careless import CarelessShare, careless
 from castell.results.compare import compare
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
@@ -42,6 +43,7 @@ __version__ = VERSION
 __all__ = [
     "Association",
     "Attribute",
+    "CarelessShare",
     "CastellError",
     "Checked",
     "Code",
@@ -69,6 +71,7 @@ __all__ = [
     "Tally",
     "TrendTest",
     "Verdict",
+    "careless",
     "compare",
     "consistent",
     "estimate",

@@ -13,6 +13,7 @@ from castell import __version__
 from castell.cli import (
     analyzing,
     card,
+    careless,
     estimating,
     every_table,
     importing,
@@ -246,6 +247,7 @@ def demo(
 importing.register(app)
 estimating.register(app)
 analyzing.register(app)
+careless.register(app)
 every_table.register(app)
 planning.register(app)
 card.register(app)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import ClassicResponse
-from castell.channels.classic import NO_OR_YES, Said
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
 from castell.device.columns import backend_of
@@ -25,6 +24,7 @@ from castell.reports.codes import code_type
 from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports
 from castell.study.design import Block
+from castell.study.report_words import report_words
 from castell.study.schema import Attribute, Schema
 
 if TYPE_CHECKING:
@@ -115,26 +115,13 @@ class _Reader:
 
 def _words(study: Study, block: Block) -> list[list[tuple[int, str]]]:
     """For each attribute of a block the texts that are reports, with their codes."""
-    channel = block.channel
-    if isinstance(channel, ClassicResponse):
-        said = channel.said or _called(study.schema[block.names[0]])
-        spelled = [
+    spellings = _VARIANTS if isinstance(block.channel, ClassicResponse) else (str,)
+    return [
+        [
             (code, spell(word))
-            for spell in _VARIANTS
+            for spell in spellings
             for code, words in enumerate(said)
             for word in words
         ]
-        return [spelled]
-    if not block.reports_answers:
-        raise OptionError(
-            f"the reports of {' x '.join(block.names)} are no answers that could stand on paper",
-            "give it a mechanism, or a matrix with as many columns as rows",
-        )
-    return [list(enumerate(study.schema[name].values)) for name in block.names]
-
-
-def _called(attribute: Attribute) -> Said:
-    """Reports that are called as the values are; yes and no also as files write them."""
-    if tuple(value.casefold() for value in attribute.values) == ("no", "yes"):
-        return NO_OR_YES
-    return tuple((value,) for value in attribute.values)
+        for said in report_words(study.schema, block)
+    ]

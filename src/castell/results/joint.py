@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -159,6 +159,16 @@ class JointEstimate:
             probabilities=self.probabilities.sum(axis=gone).transpose(order),
             unprocessed=self.unprocessed.sum(axis=gone).transpose(order),
         )
+
+    def careless(self, share: float, says: Mapping[str, str] | None = None) -> JointEstimate:
+        """This table if a share of the respondents had answered without regard to the truth.
+
+        They report at random, or always what they `say` for an attribute: {"doped": "no"}. A raw
+        table only; `castell.careless` estimates the share where something tells it.
+        """
+        from castell.results.careless_table import without_careless
+
+        return without_careless(self, share, says or {})
 
     # -- to look at and to take elsewhere --------------------------------------------------------
 
