@@ -21,6 +21,7 @@ from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
+from castell.channels.skip import SkipResponse
 from castell.channels.weighted import WeightedChannel
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Lens",
     "MatrixResponse",
     "PartitionResponse",
+    "SkipResponse",
     "WeightedChannel",
     "Words",
     "best_channel",

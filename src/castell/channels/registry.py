@@ -13,12 +13,20 @@ from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
+from castell.channels.skip import SkipResponse
 from castell.errors import CastellError, ChannelError
 from castell.plugins import CHANNELS, Plugin, plugins
 
 BUILT_IN = {
     c.kind: c
-    for c in (KaryResponse, MatrixResponse, CyclicResponse, PartitionResponse, BloomResponse)
+    for c in (
+        KaryResponse,
+        MatrixResponse,
+        CyclicResponse,
+        PartitionResponse,
+        BloomResponse,
+        SkipResponse,
+    )
 }
 
 # What makes a channel of a document: a function, or a class with `from_document`.

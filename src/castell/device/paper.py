@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import ClassicResponse
+from castell.channels import ClassicResponse, SkipResponse
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
 from castell.device.columns import backend_of
@@ -23,6 +23,7 @@ from castell.errors import AnswerError, OptionError
 from castell.reports.codes import code_type
 from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports
+from castell.study.attribute import NO_ANSWER
 from castell.study.design import Block
 from castell.study.report_words import report_words
 from castell.study.schema import Attribute, Schema
@@ -97,10 +98,14 @@ class _Reader:
         for block in self.blocks:
             words = _words(study, block)
             for name, listed in zip(block.names, words, strict=True):
-                texts = list(dict.fromkeys(text for _, text in listed))
                 by_text = {text: code for code, text in reversed(listed)}
-                asked.append(Attribute(name, texts))
-                self.codes[name] = np.array([by_text[text] for text in texts], dtype=np.intp)
+                skip = study.schema[name].may_skip
+                # The word for a skipped question comes last, as `missing` has it.
+                texts = [text for _, text in listed if not skip or text != NO_ANSWER]
+                texts = list(dict.fromkeys(texts))
+                asked.append(Attribute(name, texts, missing="skip" if skip else "refuse"))
+                found = [by_text[text] for text in asked[-1].values]
+                self.codes[name] = np.array(found, dtype=np.intp)
         self.schema = Schema(asked)
 
     def columns(self, said: Any, first_row: int, bad: BadAnswers) -> list[NDArray[Any]]:
@@ -115,7 +120,8 @@ class _Reader:
 
 def _words(study: Study, block: Block) -> list[list[tuple[int, str]]]:
     """For each attribute of a block the texts that are reports, with their codes."""
-    spellings = _VARIANTS if isinstance(block.channel, ClassicResponse) else (str,)
+    channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
+    spellings = _VARIANTS if isinstance(channel, ClassicResponse) else (str,)
     return [
         [
             (code, spell(word))

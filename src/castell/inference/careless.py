@@ -17,6 +17,7 @@ from math import sqrt
 
 import numpy as np
 
+from castell.channels import Channel, SkipResponse
 from castell.errors import QueryError
 from castell.inference.intervals import Spread, quantile
 from castell.linear.operators import Floats
@@ -41,7 +42,7 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
         lens = lens_on(block, mine)
         reports = says.get(block.names[0])
         if reports is None:
-            reports = np.full(lens.inverse.columns, 1.0 / lens.inverse.columns)
+            reports = at_random(block.channel, lens.inverse.columns)
         part = lens.inverse.apply_last(reports)
         if design.draw:
             # A table of a draw may rest on any of its blocks: all of them must say the same.
@@ -59,6 +60,13 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
         shape = [held[name] for name in names]
         return np.full(shape, 1.0 / float(np.prod(shape)))
     return np.asarray(table.transpose([order.index(name) for name in names]))
+
+
+def at_random(channel: Channel, reports: int) -> Floats:
+    """Each report equally often; who answers at random does not skip."""
+    if isinstance(channel, SkipResponse):
+        return np.append(np.full(reports - 1, 1.0 / (reports - 1)), 0.0)
+    return np.full(reports, 1.0 / reports)
 
 
 @dataclass(frozen=True, eq=False)

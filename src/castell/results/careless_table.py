@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from castell.errors import QueryError
-from castell.inference.careless import WithoutCareless, careless_table
+from castell.inference.careless import WithoutCareless, at_random, careless_table
 from castell.inference.reasons import Code, reason
 from castell.linear.operators import Floats
 from castell.numbers import is_number
@@ -89,11 +89,11 @@ def careless_reports(study: Study, block: Block, word: str | None) -> Floats:
     """The distribution of careless reports of a block with one attribute."""
     many = block.channel.outputs
     if word is None:
-        return np.full(many, 1.0 / many)
+        return at_random(block.channel, many)
     (words,) = report_words(study.schema, block)
     for code, called in enumerate(words):
         if word in called:
-            return np.eye(many)[code]
+            return np.asarray(np.eye(many)[code])
     raise QueryError(
         f"{word!r} is no report of {block.names[0]!r}", suggest(word, [each[0] for each in words])
     )

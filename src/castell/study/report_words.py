@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from castell.channels import ClassicResponse
+from castell.channels import ClassicResponse, SkipResponse
 from castell.channels.classic import NO_OR_YES, Said
 from castell.errors import StudyError
 from castell.study.design import Block
@@ -12,6 +12,12 @@ from castell.study.schema import Attribute, Schema
 def report_words(schema: Schema, block: Block) -> list[Said]:
     """For each attribute of a block the words of each of its reports, the usual one first."""
     channel = block.channel
+    if isinstance(channel, SkipResponse):
+        attribute = schema[block.names[0]]
+        answered = Attribute(attribute.name, attribute.values[:-1])
+        inside = Block(block.names, (answered.size,), channel.inner)
+        (words,) = report_words(Schema([answered]), inside)
+        return [(*words, (attribute.values[-1],))]
     if isinstance(channel, ClassicResponse):
         return [channel.said or _called(schema[block.names[0]])]
     if not block.reports_answers:

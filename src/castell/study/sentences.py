@@ -10,6 +10,7 @@ from castell.study.design import Block, Design
 from castell.study.exposure import Exposure, Together
 from castell.study.odds_text import factor, less_than_once_in, of_two, often, out_of, share, spread
 from castell.study.promise import Promise
+from castell.study.schema import Schema
 
 # A guess that is wrong less than once in ten is called what it is.
 WEAK = 0.9
@@ -107,6 +108,18 @@ def groups(design: Design) -> list[str]:
     return [
         f"{which} asked coarsely: the report says, through chance, which of {many} groups of "
         "answers a respondent's are in. It does not tell the answers of one group apart."
+    ]
+
+
+def skipping(schema: Schema) -> list[str]:
+    """That not answering shows, where it does."""
+    skipped = [attribute.name for attribute in schema if attribute.may_skip]
+    if not skipped:
+        return []
+    return [
+        f"Whoever does not answer {', '.join(map(repr, skipped))} is seen not to, in the report: "
+        "skipping costs no epsilon and is not hidden. All that is said of guesses is about those "
+        "who answer. If people with something to hide skip more often, skipping tells of it."
     ]
 
 

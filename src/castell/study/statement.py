@@ -77,6 +77,7 @@ class Statement:
             *sentences.guesses(self.exposures, design),
             *sentences.guesses_at_all(self.exposures, self.together, design),
             *sentences.groups(design),
+            *sentences.skipping(self.study.schema),
             *sentences.limits(self.exposures, self.study.epsilon),
             *sentences.stages(self.study.promise),
             sentences.forgery(self.exposures, design),
