@@ -72,12 +72,25 @@ def _serve(line: str, port: int, **how: Any) -> subprocess.Popen[str]:
     return server
 
 
+def _write_paper(folder: Path) -> None:
+    """The study of the page on classic designs, and what 500 people said."""
+    (text,) = (code for _, code in _blocks("toml") if code.startswith("# copied.toml\n"))
+    (folder / "copied.toml").write_text(text, encoding="utf-8")
+    said = [
+        f"{'same' if k % 10 < 6 else 'different'},{'yes' if k % 3 else 'no'},"
+        f"{'same' if k % 7 < 5 else 'different'}"
+        for k in range(500)
+    ]
+    (folder / "said.csv").write_text("\n".join(["copied,cheated,moon", *said]), encoding="utf-8")
+
+
 def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
     columns = {name: pa.array(values) for name, values in health_survey(2000).items()}
     csv.write_csv(pa.table(columns), tmp_path / "answers.csv")
+    _write_paper(tmp_path)
     lines = _command_lines()
     assert len(lines) >= 5
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

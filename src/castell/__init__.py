@@ -4,9 +4,10 @@ The public names, and nothing else. Imports the rooms up to results, which canno
 collector and the command line may.
 """
 
-from castell.channels import KaryResponse, MatrixResponse
+from castell.channels import KaryResponse, MatrixResponse, mechanism
 from castell.counting import Tally, scan_reports, tally
 from castell.device.encode import tabulate
+from castell.device.paper import import_file, import_reports
 from castell.device.randomize import randomize_file, randomize_stream
 from castell.errors import CastellError
 from castell.estimators import methods, methods_for
@@ -21,6 +22,7 @@ from castell.planning.shuffled import Shuffled, shuffled
 from castell.planning.survey_plan import Plan
 from castell.reports.reports import Reports
 from castell.results.association import Association, TrendTest
+from castell.results.careless import CarelessShare, careless
 from castell.results.compare import compare
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
@@ -42,6 +44,7 @@ __version__ = VERSION
 __all__ = [
     "Association",
     "Attribute",
+    "CarelessShare",
     "CastellError",
     "Checked",
     "Code",
@@ -69,11 +72,15 @@ __all__ = [
     "Tally",
     "TrendTest",
     "Verdict",
+    "careless",
     "compare",
     "consistent",
     "estimate",
     "fit",
+    "import_file",
+    "import_reports",
     "load_model",
+    "mechanism",
     "methods",
     "methods_for",
     "plan",

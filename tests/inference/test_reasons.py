@@ -20,6 +20,7 @@ EXAMPLES: dict[Code, dict[str, float]] = {
     Code.SHRUNK_TO_INDEPENDENCE: {"pseudo_respondents": 0.1},
     Code.ASSOCIATION_NOT_FOUND: {"detectable": 0.12},
     Code.MODEL_ERROR: {"association": 0.05},
+    Code.CARELESS: {"share": 0.05},
     Code.IMPOSSIBLE: {"rules": 2},
     Code.DECLARATION_CONTRADICTED: {"share": 0.05, "error": 0.01, "p": 1e-5},
     Code.DESIGN_BASED: {"strata": 4, "clusters": 30, "freedom": 26, "effective_n": 812.4},

@@ -15,12 +15,14 @@ from __future__ import annotations
 from castell.channels.bloom import BloomResponse, bloom_filters
 from castell.channels.choice import best_channel
 from castell.channels.clear import ClearResponse
+from castell.channels.classic import ClassicResponse, mechanism
 from castell.channels.cyclic import CyclicMargin, CyclicResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
+from castell.channels.skip import SkipResponse
 from castell.channels.weighted import WeightedChannel
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "BloomResponse",
     "Channel",
     "ClearResponse",
+    "ClassicResponse",
     "CoarseResponse",
     "CyclicMargin",
     "CyclicResponse",
@@ -37,10 +40,12 @@ __all__ = [
     "Lens",
     "MatrixResponse",
     "PartitionResponse",
+    "SkipResponse",
     "WeightedChannel",
     "Words",
     "best_channel",
     "bloom_filters",
     "channel_of",
     "checked",
+    "mechanism",
 ]

@@ -7,12 +7,14 @@ from typing import Any
 
 from castell.channels.bloom import BloomResponse
 from castell.channels.clear import ClearResponse
+from castell.channels.classic import ClassicResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
+from castell.channels.skip import SkipResponse
 from castell.errors import CastellError, ChannelError
 from castell.plugins import CHANNELS, Plugin, plugins
 
@@ -25,6 +27,7 @@ BUILT_IN = {
         PartitionResponse,
         BloomResponse,
         ClearResponse,
+        SkipResponse,
     )
 }
 
@@ -34,7 +37,7 @@ Kinds = Mapping[str, Any]
 
 def is_built_in(channel: object) -> bool:
     """Whether a channel is one of castell's own, whose weights need no checking."""
-    return type(channel) in BUILT_IN.values()
+    return type(channel) in (*BUILT_IN.values(), ClassicResponse)
 
 
 def checked(channel: Any) -> Channel:

@@ -112,7 +112,7 @@ def compare(
             ((later, place),) = other_studies([str(against)], "--against")
             second = fit(open_reports(later, place, None), method, **options)
             found = compare_waves(model, second, answer, given=group)
-    _show(found, level, plot, as_json)
+    show(found, level, plot, as_json)
 
 
 def run_test(
@@ -154,7 +154,7 @@ def run_test(
         model = fit(counts, "castell" if "castell" in able else DEFAULT_METHOD)
         one, two = attributes
         found: Any = model.trend(one, two, scores=numbers) if trend else model.association(one, two)
-    _show(found, level, plot, as_json)
+    show(found, level, plot, as_json)
 
 
 def regress(
@@ -186,10 +186,10 @@ def regress(
         found = regression(
             formula, counts, family=family, method=method, errors=errors, scores=numbers
         )
-    _show(found, level, plot, as_json)
+    show(found, level, plot, as_json)
 
 
-def _show(found: Any, level: float, plot: Path | None, as_json: bool) -> None:
+def show(found: Any, level: float, plot: Path | None, as_json: bool) -> None:
     """A result for people or for programs, and perhaps its picture."""
     document, text = found.to_dict(level), found.summary(level)
     if plot is not None:

@@ -10,7 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from castell import __version__
-from castell.cli import analyzing, card, estimating, every_table, planning, sending, staging
+from castell.cli import (
+    analyzing,
+    card,
+    careless,
+    estimating,
+    every_table,
+    importing,
+    planning,
+    sending,
+    staging,
+)
 from castell.collector import commands as collecting
 from castell.collector import invite_commands, page_commands
 from castell.collector import owner_commands as owning
@@ -237,8 +247,10 @@ def demo(
         print_demo(made)
 
 
+importing.register(app)
 estimating.register(app)
 analyzing.register(app)
+careless.register(app)
 every_table.register(app)
 planning.register(app)
 card.register(app)

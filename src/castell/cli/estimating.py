@@ -26,6 +26,7 @@ EXAMPLES = (
     "castell estimate study.toml reports.parquet health --given smokes=now",
     "castell estimate study.toml reports.parquet --mean age --given smokes=now",
     "castell estimate study.toml reports.parquet smokes health --to md",
+    "castell estimate study.toml reports.parquet smokes --careless 0.05",
     'castell estimate study.toml "reports/*.parquet" --width 2 --output pairs.parquet',
 )
 
@@ -93,6 +94,14 @@ def estimate(
         str | None,
         typer.Option(help="The shares of an attribute among those who answered, and bounds."),
     ] = None,
+    careless: Annotated[
+        float | None,
+        typer.Option(help="Show a table beside what it is if such a share answered at random."),
+    ] = None,
+    careless_says: Annotated[
+        list[str] | None,
+        typer.Option(help="For --careless: they always say name=report instead. Repeat for more."),
+    ] = None,
     also: Annotated[
         list[str] | None,
         typer.Option(
@@ -121,6 +130,7 @@ def estimate(
     from castell.cli.number_asked import NumberAsked, check_format, columns_of
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
+    from castell.cli.supposed import check_supposed, show_careless
     from castell.results.model import fit
     from castell.results.table_file import table_bytes
 
@@ -133,6 +143,7 @@ def estimate(
     if number is not None:
         number.check(names, where, output, plot, post)
     _check_tables_only(where, given, output, plot, post)
+    check_supposed(careless, careless_says, tables=bool(names), more=output or plot or to or given)
     check_format(to, output, as_json)
     check_output(output, TABLES)
     check_picture(plot)
@@ -150,6 +161,10 @@ def estimate(
         return
     with working("working out errors", quiet=as_json):
         found.conf_int(level)
+    if careless is not None and isinstance(found, JointEstimate):
+        supposed = found.careless(careless, pairs_of(careless_says or [], "--careless-says"))
+        show_careless(found, supposed, careless, level, most, as_json)
+        return
     if output is not None and not isinstance(found, Probability):
         write_table(found, output, level)
     if plot is not None and isinstance(found, JointEstimate):

@@ -87,8 +87,7 @@ def _encode(
     if plain and isinstance(scale, (Bins, Points)):
         numbers = np.asarray(labels.to_numpy(), dtype=np.float64)
         codes = _codes_of_numbers(scale, numbers, chances)
-        if attribute.missing == "category":
-            codes[np.isnan(numbers)] = attribute.size - attribute.beside
+        codes[np.isnan(numbers)] = attribute.missing_code
     else:
         codes = _codes_of_texts(attribute, labels, chances)
     for row in np.flatnonzero(codes < 0).tolist():
@@ -157,8 +156,7 @@ def _read(attribute: Attribute, written: pa.Array) -> tuple[Codes, NDArray[np.fl
     for k in rest.tolist():
         text = written[k].as_py()
         if text is None or not text.strip():
-            if attribute.missing == "category":
-                each[k] = attribute.size - attribute.beside
+            each[k] = attribute.missing_code
             continue
         each[k] = by_text.get(one_text(text), -1)
         if each[k] < 0 and isinstance(scale, Period):

@@ -37,6 +37,7 @@ class Code(StrEnum):
     IMPOSSIBLE = "impossible"  # rules
     DECLARATION_CONTRADICTED = "declaration_contradicted"  # share, error, p
     # What is assumed, could not be checked, or was not asked.
+    CARELESS = "careless"  # share
     INDEPENDENCE_ASSUMED = "independence_assumed"
     ASSOCIATION_NOT_FOUND = "association_not_found"  # detectable
     NOT_REPORTED_TOGETHER = "not_reported_together"
@@ -231,6 +232,10 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     ),
     Code.IMPOSSIBLE: _impossible,
     Code.DECLARATION_CONTRADICTED: _contradicted,
+    Code.CARELESS: lambda told: (
+        f"supposing that {told.numbers['share']:.4g} of the respondents {told.text}, whatever the "
+        "truth; of that share itself nothing is known here"
+    ),
     Code.INDEPENDENCE_ASSUMED: lambda told: (
         f"{told.text or 'attributes'} are taken as independent; the intervals do not hold the "
         "error of that"

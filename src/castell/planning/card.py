@@ -17,6 +17,7 @@ from castell.display.one_line import one_line
 from castell.planning.epsilon_guide import Deployment, near
 from castell.planning.shuffled import DELTA, Shuffled, shuffled, up_to_digits
 from castell.study.collection_table import ALWAYS, OpeningHours
+from castell.study.design_fit import check_hides_answers
 from castell.study.odds_text import share
 from castell.study.public_attributes import public_words
 from castell.study.schema import Attribute
@@ -205,6 +206,7 @@ def card(
     >>> card(study).to_dict()["privacy_loss"]["flavor"]
     'pure differential privacy'
     """
+    check_hides_answers(study.design)
     loss = None if n is None else shuffled(study, n, delta)
     return Card(study, study.statement(), hours, loss, software)
 

@@ -21,6 +21,7 @@ from castell.planning.solve import MOST
 from castell.planning.survey_plan import Plan
 from castell.planning.targets import targets_of
 from castell.planning.task import Progress, Task
+from castell.study.design_fit import check_hides_answers
 from castell.study.study import Study
 
 
@@ -136,6 +137,7 @@ def _budget(study: Study, epsilon: float | Decimal | None) -> Decimal:
         if asked > MAX_EPSILON:
             raise OptionError(f"epsilon is {asked}", f"give one up to {MAX_EPSILON}")
         return asked
+    check_hides_answers(study.design)
     exact = study.design.exact_epsilon
     written = exact.quantize(Decimal("0.000001")).normalize()
     return written if abs(written - exact) < Decimal("1e-7") * len(study.names) else exact

@@ -14,6 +14,7 @@ from functools import partial
 from math import exp, floor, log, log10
 from typing import Any
 
+from castell.channels import SkipResponse
 from castell.display.one_line import one_line
 from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
@@ -119,6 +120,9 @@ def shuffled(study: Study | Design, n: int, delta: float = DELTA) -> Shuffled:
     if design.hidden != design.blocks:
         # Public values part the reports into groups, of which one may be of one person.
         return Shuffled(int(n), float(delta), local, local, local, design)
+    if _may_skip(design):
+        # Nobody knows how many reports stand beside one's own if others skip: nothing is gained.
+        return Shuffled(int(n), float(delta), local, local, 0.0, design)
     pairs = of_design(design)
     found = 0.0
     for pair in sorted(pairs, key=lambda pair: -pair.spread):
@@ -145,12 +149,18 @@ def delta_at(study: Study | Design, n: int, epsilon: float) -> float:
     if epsilon >= design.epsilon:
         return 0.0
     n = n if design.hidden == design.blocks else 1
+    if _may_skip(design):
+        return 1.0
     found = max(blanket.delta_of(pair, n, epsilon) for pair in of_design(design))
     matrix = small_shuffles.whole_matrix(design)
     if matrix is not None:
         each = [curve(epsilon) for curve in small_shuffles.curves(matrix, n)]
         found = min([found, *([max(each)] if each else [])])
     return min(found, 1.0)
+
+
+def _may_skip(design: Design) -> bool:
+    return any(isinstance(block.channel, SkipResponse) for block in design.blocks)
 
 
 def up_to_digits(value: float) -> str:

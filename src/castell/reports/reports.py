@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.errors import ReportError
@@ -98,7 +99,7 @@ class Reports:
             "study": self.study.name,
             "digest": self.study.digest,
             "n": len(self),
-            "epsilon": self.study.epsilon,
+            "epsilon": plain(self.study.epsilon),
             "secure": self.secure,
             "columns": [{"name": name, "codes": codes.tolist()} for name, codes in columns],
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -160,6 +160,16 @@ class JointEstimate:
             unprocessed=self.unprocessed.sum(axis=gone).transpose(order),
         )
 
+    def careless(self, share: float, says: Mapping[str, str] | None = None) -> JointEstimate:
+        """This table if a share of the respondents had answered without regard to the truth.
+
+        They report at random, or always what they `say` for an attribute: {"doped": "no"}. A raw
+        table only; `castell.careless` estimates the share where something tells it.
+        """
+        from castell.results.careless_table import without_careless
+
+        return without_careless(self, share, says or {})
+
     # -- to look at and to take elsewhere --------------------------------------------------------
 
     @property
@@ -202,7 +212,7 @@ class JointEstimate:
             "kind": "joint_estimate",
             **self.source.to_dict(),
             "post": self.post,
-            "epsilon_of_these": self.spent,
+            "epsilon_of_these": plain(self.spent),
             "attributes": list(self.names),
             "values": [list(attribute.values) for attribute in self.attributes],
             "probabilities": plain(self.probabilities),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from castell.display.json_values import plain
 from castell.display.one_line import shortened
 from castell.inference.reasons import Reason
 from castell.study.study import Study
@@ -53,7 +54,7 @@ class Source:
             **several,
             "method": self.method,
             "n": self.n,
-            "epsilon": self.epsilon,
+            "epsilon": plain(self.epsilon),
             "public": list(self.study.schema.public),  # what epsilon does not cover
             "secure": self.secure,
         }

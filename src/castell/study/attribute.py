@@ -17,7 +17,7 @@ from castell.study.value_texts import codes_by_text, one_text, text_of
 from castell.study.written_scale import Written
 
 # What becomes of a missing answer, and the value it is where a study names none.
-MISSING = ("refuse", "category")
+MISSING = ("refuse", "category", "skip")
 NO_ANSWER = "no answer"
 
 
@@ -33,8 +33,9 @@ class Attribute:
     that means are exact. Days are taken by `period`. `type` is "boolean", "integer" or "number"
     where it is not clear. `ordered` values have an order. `also` are last values that stand beside
     it, such as "prefer not to say". With `missing="category"` a missing answer is the first of
-    them; else it is refused. A `public` attribute is known anyway: it is reported as it is, outside
-    epsilon.
+    them; with `missing="skip"` it is one more value, reported as it is: a report then shows who
+    did not answer. Else it is refused. A `public` attribute is known anyway: it is reported as it
+    is, outside epsilon.
 
     >>> Attribute("age", [20, 30, 40]).values
     ('20', '30', '40')
@@ -79,8 +80,8 @@ class Attribute:
         except SchemaError as error:
             error.problem = f"attribute {name!r}: {error.problem}"
             raise
-        if missing == "category" and not beside:
-            beside = (NO_ANSWER,)
+        if (missing == "category" and not beside) or missing == "skip":
+            beside = (*beside, NO_ANSWER)
         self._fill(
             name,
             listed + beside,
@@ -111,7 +112,7 @@ class Attribute:
             )
         if isinstance(more["scale"], (Bins, Points)):
             _check_labels(name, texts, more["scale"])
-        if more["missing"] not in MISSING or (more["missing"] == "category" and own == len(texts)):
+        if more["missing"] not in MISSING or (more["missing"] != "refuse" and own == len(texts)):
             raise SchemaError(
                 f"attribute {name!r}: missing is {more['missing']!r}",
                 f"write {' or '.join(MISSING)}",
@@ -164,6 +165,16 @@ class Attribute:
         return len(self.values)
 
     @property
+    def may_skip(self) -> bool:
+        """Whether the last value is reported as it is: it shows who did not answer."""
+        return self.missing == "skip"
+
+    @property
+    def missing_code(self) -> int:
+        """The code of a missing answer; -1 where it is refused."""
+        return {"category": self.size - self.beside, "skip": self.size - 1}.get(self.missing, -1)
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """The values without those that stand beside the order."""
         return self.values[: self.size - self.beside]
@@ -198,8 +209,8 @@ class Attribute:
         try:
             text = text_of(self.name, value)
         except SchemaError:
-            if self.missing == "category":
-                return self.size - self.beside
+            if self.missing_code >= 0:
+                return self.missing_code
             text = ""
         code = self._codes.get(text, self.codes_by_text.get(one_text(text)))
         if code is None and isinstance(self.scale, Period):

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from math import prod
 from typing import Any
 
-from castell.channels import Channel, MatrixResponse, checked
+from castell.channels import (
+    Channel,
+    ClassicResponse,
+    KaryResponse,
+    MatrixResponse,
+    SkipResponse,
+    checked,
+)
 from castell.errors import StudyError
 from castell.study.schema import Schema, suggest
 
@@ -64,6 +72,9 @@ def _channel(schema: Schema, names: tuple[str, ...], given: Any) -> Channel:
     else:
         channel = MatrixResponse.from_probabilities(given, f"the matrix of {what}")
     combinations = prod(schema[name].size for name in names)
+    if len(names) == 1 and schema[names[0]].may_skip and not isinstance(channel, SkipResponse):
+        # The channel is for those who answer; it is told of the values they choose from.
+        combinations -= 1
     if channel.inputs != combinations:
         kind = "values" if len(names) == 1 else "combinations of values"
         raise StudyError(
@@ -71,4 +82,33 @@ def _channel(schema: Schema, names: tuple[str, ...], given: Any) -> Channel:
             "give one row for each, in the order of the values"
             + ("" if len(names) == 1 else ", those of the last attribute moving fastest"),
         )
+    if isinstance(channel, ClassicResponse) and channel.said:
+        _check_order(names[0], schema[names[0]].values)
+    if channel.inputs < prod(schema[name].size for name in names):
+        return SkipResponse(channel)  # type: ignore[arg-type]
     return channel
+
+
+def skippable(
+    schema: Schema, names: tuple[str, ...], design: object, epsilon: Decimal, what: str
+) -> Channel:
+    """The channel of a question that may be skipped, which is asked by itself."""
+    if len(names) > 1 or design == "bloom":
+        skipped = next(name for name in names if schema[name].may_skip)
+        raise StudyError(
+            f"attribute {skipped!r} may be skipped and is randomised with others"
+            if len(names) > 1
+            else f"attribute {skipped!r} may be skipped, and Bloom filters know no skipping",
+            'ask it by itself (design "independent" or "singles"), or write missing = "category"',
+        )
+    return SkipResponse(KaryResponse.with_epsilon(schema[names[0]].size - 1, epsilon, what))
+
+
+def _check_order(name: str, values: Sequence[str]) -> None:
+    """A design that hides the second value, and is told of a yes, must not find it first."""
+    first, second = (value.strip().casefold() for value in values[:2])
+    if first in ("yes", "true", "1") or second in ("no", "false", "0"):
+        raise StudyError(
+            f"attribute {name!r} lists {values[0]!r} before {values[1]!r}",
+            "its design hides the second value: list the harmless one first",
+        )

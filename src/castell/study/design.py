@@ -28,7 +28,7 @@ from castell.channels import (
 from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
 from castell.errors import StudyError
 from castell.numbers import is_whole
-from castell.study.block_channels import Channels, own_channels
+from castell.study.block_channels import Channels, own_channels, skippable
 from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
 from castell.study.public_attributes import hidden_part
 from castell.study.schema import Schema, suggest
@@ -217,7 +217,9 @@ def build(
         else:
             what = f"the share of {' x '.join(names)}"
             share = total_of(spent[(name,)] for name in names)
-            if design == "bloom":
+            if any(schema[name].may_skip for name in names):
+                channel = skippable(schema, names, design, share, what)
+            elif design == "bloom":
                 filters = bloom_filters(names[0], schema[names[0]].values)
                 channel = BloomResponse.with_epsilon(filters, share, what)
             else:
@@ -276,6 +278,8 @@ def _drawn_design(
                 f"there is no epsilon and no channel for {' x '.join(names)}",
                 "give epsilon, what the block drawn may spend, or a channel for every block",
             )
+        elif any(schema[name].may_skip for name in names):
+            channel = skippable(schema, names, design, total, "epsilon")
         else:
             channel = best_channel(math.prod(sizes), total, "epsilon")
         blocks.append(Block(names, sizes, channel))

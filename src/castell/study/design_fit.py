@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from castell.channels import MAX_TOTAL, PartitionResponse, checked
+from castell.channels import MAX_TOTAL, PartitionResponse, SkipResponse, checked
+from castell.channels.classic import ClassicResponse, one_sided
 from castell.errors import StudyError
 from castell.study.design import Design
 from castell.study.schema import Schema
@@ -38,6 +39,11 @@ def check_fit(schema: Schema, design: Design) -> None:
             "let respondents draw one block: draw = true",
         )
     for block, channel in zip(design.blocks, channels, strict=True):
+        if any(schema[name].may_skip for name in block.names) != isinstance(channel, SkipResponse):
+            raise StudyError(
+                f"{' x '.join(block.names)}: its values and its channel differ on skipping",
+                'write missing = "skip", and leave the channel to the design',
+            )
         sizes = tuple(schema[name].size for name in block.names)
         whole = len(block.names) == 1 or channel.has_matrix
         if isinstance(channel, PartitionResponse):
@@ -47,3 +53,11 @@ def check_fit(schema: Schema, design: Design) -> None:
                 f"the channel of {' x '.join(block.names)} does not fit its values",
                 "give one row for each combination of values, or Bloom filters for one attribute",
             )
+
+
+def check_hides_answers(design: Design) -> None:
+    """Refuse to publish what gives answers away: it reads paper, and nobody is asked by it."""
+    for block in design.blocks:
+        channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
+        if isinstance(channel, ClassicResponse) and channel.is_one_sided:
+            raise one_sided(f"{block.names[0]!r}, {channel.name}")

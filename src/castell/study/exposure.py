@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from castell.channels import BloomResponse, Lens, PartitionResponse
+from castell.channels import BloomResponse, Channel, Lens, PartitionResponse, SkipResponse
 from castell.channels.budget import rounded_up
 from castell.channels.predicted_variance import predicted_variance, shares
 from castell.study.design import Block, Design, lens_on
@@ -85,7 +85,7 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     draws = sum(design.weights)
     return Exposure(
         attribute.name,
-        attribute.size,
+        _choices(attribute),
         rounded_up(max(block.channel.exact_epsilon for block in blocks)),
         blocks[0].names if len(blocks) == 1 else (attribute.name,),
         tuple(lens.best_guess for lens in lenses),
@@ -94,6 +94,11 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
         draws,
         _influence(blocks, lenses, drawn, draws),
     )
+
+
+def _choices(attribute: Attribute) -> int:
+    """How many values those choose from who answer: skipping shows and is no guess."""
+    return attribute.size - attribute.may_skip
 
 
 def _influence(
@@ -144,13 +149,17 @@ def together(design: Design, attributes: Schema) -> Together:
     """What a study's reports give away of all answers at once."""
     attributes = attributes.hidden
     channels = [block.channel for block in design.hidden]
-    blind = prod(1.0 / attribute.size for attribute in attributes)
+    blind = prod(1.0 / _choices(attribute) for attribute in attributes)
     if len(design.samples) == 1:
         guess = prod(channel.best_guess for channel in channels)
         return Together(attributes.names, guess, blind, guess, blind)
     total = 0.0
     for channel, weight in zip(channels, design.weights, strict=True):
-        total += weight * (channel.best_guess * channel.inputs * blind)
+        total += weight * (channel.best_guess * _answers(channel) * blind)
     most = max(design.blocks, key=lambda block: block.channel.best_guess)
-    chance = 1.0 / most.channel.inputs
+    chance = 1.0 / _answers(most.channel)
     return Together(most.names, most.channel.best_guess, chance, total / sum(design.weights), blind)
+
+
+def _answers(channel: Channel) -> int:
+    return channel.inputs - isinstance(channel, SkipResponse)

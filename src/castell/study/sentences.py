@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isinf
 
 from castell.channels import PartitionResponse
 from castell.study.design import Block, Design
 from castell.study.exposure import Exposure, Together
 from castell.study.odds_text import factor, less_than_once_in, of_two, often, out_of, share, spread
 from castell.study.promise import Promise
+from castell.study.schema import Schema
 
 # A guess that is wrong less than once in ten is called what it is.
 WEAK = 0.9
@@ -109,6 +111,18 @@ def groups(design: Design) -> list[str]:
     ]
 
 
+def skipping(schema: Schema) -> list[str]:
+    """That not answering shows, where it does."""
+    skipped = [attribute.name for attribute in schema if attribute.may_skip]
+    if not skipped:
+        return []
+    return [
+        f"Whoever does not answer {', '.join(map(repr, skipped))} is seen not to, in the report: "
+        "skipping costs no epsilon and is not hidden. All that is said of guesses is about those "
+        "who answer. If people with something to hide skip more often, skipping tells of it."
+    ]
+
+
 def stages(promise: Promise | None) -> list[str]:
     """That earlier reports decide how later respondents are asked."""
     if promise is None:
@@ -129,9 +143,19 @@ def _every(count: int) -> str:
 
 def limits(exposures: Sequence[Exposure], epsilon: float) -> list[str]:
     """What holds for everybody, whatever they know, and where it holds little back."""
-    lines = [
+    counted = (
         "Guesses are counted as if all answers were equally likely beforehand. Whoever knows more "
-        "beforehand can guess better.",
+        "beforehand can guess better."
+    )
+    if isinf(epsilon):
+        open_ones = ", ".join(repr(e.name) for e in exposures if isinf(e.epsilon))
+        return [
+            counted,
+            f"Some reports give the answer to {open_ones} away: epsilon is infinite. This study "
+            "reads what was collected on paper; nobody can be asked by it.",
+        ]
+    lines = [
+        counted,
         f"One respondent spends epsilon = {epsilon:.6g} in all: whatever is sent, it changes the "
         f"odds between any two possible sets of answers by a factor of at most {factor(epsilon)}. "
         f"Of two that are equally likely beforehand, the right one is guessed at worst "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
+from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.study import sentences
@@ -77,6 +78,7 @@ class Statement:
             *sentences.guesses(self.exposures, design),
             *sentences.guesses_at_all(self.exposures, self.together, design),
             *sentences.groups(design),
+            *sentences.skipping(self.study.schema),
             *sentences.limits(self.exposures, self.study.epsilon),
             *sentences.stages(self.study.promise),
             sentences.forgery(self.exposures, design),
@@ -90,7 +92,7 @@ class Statement:
             "kind": "statement",
             "study": self.study.name,
             "digest": self.study.digest,
-            "epsilon": self.study.epsilon,
+            "epsilon": plain(self.study.epsilon),
             "drawn": self._drawn,
             "weak": self.weak,
             "cells": prod(e.size for e in self.exposures),
@@ -147,7 +149,7 @@ def _entry(e: Exposure) -> dict[str, Any]:
     return {
         "name": e.name,
         "size": e.size,
-        "epsilon": e.epsilon,
+        "epsilon": plain(e.epsilon),
         "block": list(e.block),
         "best_guess": e.best_guess,
         "best_guess_if_drawn": e.best_guess,

@@ -28,7 +28,7 @@ from castell.study.block_channels import Channels
 from castell.study.canonical import canonical, digest_of
 from castell.study.corrections import Correction, before, correction, corrections_of
 from castell.study.design import Block, Design, build
-from castell.study.design_fit import check_fit
+from castell.study.design_fit import check_fit, check_hides_answers
 from castell.study.html import attribute_table
 from castell.study.promise import Promise, promise_for, promise_of, wordings
 from castell.study.schema import Attribute, Schema
@@ -215,6 +215,7 @@ class Study:
 
     def to_json(self) -> str:
         """The study as published: canonical JSON with its digest."""
+        check_hides_answers(self.design)
         return canonical({**self.content, "digest": self.digest})
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:

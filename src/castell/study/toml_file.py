@@ -7,8 +7,9 @@ import tomllib
 from decimal import Decimal
 from typing import Any
 
-from castell.channels import Kinds, MatrixResponse, channel_of
-from castell.errors import StudyError
+from castell.channels import Kinds, MatrixResponse, channel_of, mechanism
+from castell.channels.classic import PARAMETERS
+from castell.errors import ChannelError, StudyError
 from castell.study.collection_table import CollectionTable
 from castell.study.corrections import Correction, corrections_of
 from castell.study.page import Page
@@ -46,7 +47,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     channels: dict[str | tuple[str, ...], Any] = {}
     for table in tables:
         known = {"name", "values", "question", "epsilon", "matrix", "weights", "translations"}
-        _only(table, known | SCALED, "attribute")
+        _only(table, known | SCALED | {"mechanism", *PARAMETERS}, "attribute")
         if "name" not in table:
             raise StudyError("an attribute has no name", "add name = ... to it")
         if not {"values", "bins", "range", "type"} & set(table):
@@ -62,7 +63,13 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         attributes.append(attribute)
         if "epsilon" in table:
             shares[attribute.name] = table["epsilon"]
-        if "matrix" in table or "weights" in table:
+        if PARAMETERS & set(table) and "mechanism" not in table:
+            key = min(PARAMETERS & set(table))
+            raise StudyError(
+                f"attribute {attribute.name!r} has {key!r} and no mechanism",
+                f"add mechanism = ..., or leave {key} out",
+            )
+        if {"matrix", "weights", "mechanism"} & set(table):
             channels[attribute.name] = _written(table, repr(attribute.name), kinds)
     for table in _channel_tables(content):
         names = tuple(table["attributes"])
@@ -125,18 +132,31 @@ def _channel_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _written(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
     """The channel that a section gives: a matrix, weights, or a kind with its entries."""
-    given = [key for key in ("matrix", "weights", "kind") if key in table]
+    given = [key for key in ("matrix", "weights", "kind", "mechanism") if key in table]
     if "kind" in table and "attributes" in table:
         entries = {key: value for key, value in table.items() if key != "attributes"}
         return channel_of(entries, kinds)
     if len(given) != 1:
         raise StudyError(
             f"{what} has {' and '.join(given) or 'a channel without a matrix'}",
-            "give one of them: matrix, weights or kind",
+            "give one of them: matrix, weights, kind or mechanism",
         )
+    if "mechanism" in table:
+        return _classic(table, what)
     if "attributes" in table:
         _only(table, {"attributes", "matrix", "weights"}, "a channel")
     return table["matrix"] if "matrix" in table else MatrixResponse(table["weights"])
+
+
+def _classic(table: dict[str, Any], what: str) -> Any:
+    """A classic design by its name, with its parameters beside it."""
+    if "attributes" in table:
+        _only(table, {"attributes", "mechanism", *PARAMETERS}, "a channel")
+    try:
+        return mechanism(table["mechanism"], **{k: table[k] for k in PARAMETERS & set(table)})
+    except ChannelError as error:
+        error.problem = f"{what}: {error.problem}"
+        raise
 
 
 def _boolean(value: Any) -> bool:

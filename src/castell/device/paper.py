@@ -1,0 +1,133 @@
+"""Reports that people gave on paper: what was said or ticked, read as it is, not randomised again.
+
+A column for each attribute holds reports: the words of a classic design ("same", "yes", a number
+of red cards), or one of the attribute's values. Castell drew nothing of the chance behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.channels import ClassicResponse, SkipResponse
+from castell.device.answer_file import AnswerFile
+from castell.device.bad_answers import BadAnswers
+from castell.device.columns import backend_of
+from castell.device.encode import encode
+from castell.device.respond import block_codes
+from castell.errors import AnswerError, OptionError
+from castell.reports.codes import code_type
+from castell.reports.parquet import ReportWriter
+from castell.reports.reports import Reports
+from castell.study.attribute import NO_ANSWER
+from castell.study.design import Block
+from castell.study.report_words import report_words
+from castell.study.schema import Attribute, Schema
+
+if TYPE_CHECKING:
+    from castell.study.study import Study
+
+# Words of a design as people also write them.
+_VARIANTS: tuple[Callable[[str], str], ...] = (str, str.capitalize, str.upper)
+
+
+def import_reports(study: Study, said: Any) -> Reports:
+    """Reports from a frame of what people said on paper, under the study's designs.
+
+    >>> from castell import Attribute, Study, mechanism
+    >>> schema = [Attribute("copied", ["no", "yes"])]
+    >>> study = Study(schema, channels={"copied": mechanism("crosswise", prevalence=0.25)})
+    >>> len(import_reports(study, {"copied": ["same", "different", "same"]}))
+    3
+    """
+    reader = _Reader(study)
+    bad = BadAnswers()
+    columns = reader.columns(said, 1, bad)
+    bad.check()
+    return Reports(study, columns, secure=True, backend=backend_of(said))
+
+
+def import_file(
+    study: Study,
+    source: str | Path,
+    target: str | Path,
+    *,
+    progress: Callable[[float], None] | None = None,
+    remarks: Callable[[str], None] | None = None,
+) -> int:
+    """Reports from a file of what people said on paper, written as Parquet.
+
+    Nothing stands at `target` until every line was good. Returns the number of reports.
+    """
+    if Path(source).resolve() == Path(target).resolve():
+        raise OptionError("what was said and the reports are one file", "give another name")
+    reader, said, rows, bad = _Reader(study), AnswerFile(source, study.names), 0, BadAnswers()
+    with ReportWriter(study, target, secure=True) as writer:
+        for batch in said:
+            columns = reader.columns(batch, rows + 1, bad)
+            if not bad:
+                writer.write(columns)
+            rows += batch.num_rows
+            if progress:
+                progress(said.done)
+        bad.check()
+        if not rows:
+            raise AnswerError(f"{source} has no rows", "give a line for each person")
+    if remarks:
+        for remark in said.remarks:
+            remarks(remark)
+    return rows
+
+
+class _Reader:
+    """How the columns of a study's paper are read: words, and the code of the report of each."""
+
+    def __init__(self, study: Study) -> None:
+        if len(study.design.samples) > 1:
+            raise OptionError(
+                "each respondent of this study reports one block, drawn at random",
+                "what people said on paper is read for designs in which everybody says everything",
+            )
+        self.blocks = study.design.blocks
+        self.codes: dict[str, NDArray[np.intp]] = {}
+        asked = []
+        for block in self.blocks:
+            words = _words(study, block)
+            for name, listed in zip(block.names, words, strict=True):
+                by_text = {text: code for code, text in reversed(listed)}
+                skip = study.schema[name].may_skip
+                # The word for a skipped question comes last, as `missing` has it.
+                texts = [text for _, text in listed if not skip or text != NO_ANSWER]
+                texts = list(dict.fromkeys(texts))
+                asked.append(Attribute(name, texts, missing="skip" if skip else "refuse"))
+                found = [by_text[text] for text in asked[-1].values]
+                self.codes[name] = np.array(found, dtype=np.intp)
+        self.schema = Schema(asked)
+
+    def columns(self, said: Any, first_row: int, bad: BadAnswers) -> list[NDArray[Any]]:
+        found = encode(self.schema, said, first_row, bad=bad)
+        # What is bad has the code -1; it is counted, and nothing of it is written.
+        reports = {name: self.codes[name][each] for name, each in found.items()}
+        return [
+            block_codes(block, reports).astype(code_type(block.channel.outputs))
+            for block in self.blocks
+        ]
+
+
+def _words(study: Study, block: Block) -> list[list[tuple[int, str]]]:
+    """For each attribute of a block the texts that are reports, with their codes."""
+    channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
+    spellings = _VARIANTS if isinstance(channel, ClassicResponse) else (str,)
+    return [
+        [
+            (code, spell(word))
+            for spell in spellings
+            for code, words in enumerate(said)
+            for word in words
+        ]
+        for said in report_words(study.schema, block)
+    ]
