@@ -266,6 +266,8 @@ class Forecast:
             float(self.outlook.population.table([n])[g].sum())
             for n, g in zip((one, two), groups, strict=True)
         )
+        if not (0.0 < p < 1.0 and 0.0 < q < 1.0):
+            return 1.0  # everybody answers alike, so there are no two groups
         queries: list[Query] = [
             {one: groups[0], two: groups[1]},
             {one: groups[0]},
