@@ -65,9 +65,9 @@ DEPLOYMENTS: tuple[Deployment, ...] = (
         4.0 * log(3.0),
         0.0,
         "all reports of one value",
-        "Erlingsson, Pihur and Korolova 2014, https://arxiv.org/abs/1407.6981, theorem 1 (2 h ln((2 "
-        "- f) / f)), with the 2 hash functions and f = 1/2 of ETLD_PLUS_ONE_RAPPOR_TYPE in Chromium's "
-        "components/rappor, the type of its metric of home pages",
+        "Erlingsson, Pihur and Korolova 2014, https://arxiv.org/abs/1407.6981, theorem 1 "
+        "(2 h ln((2 - f) / f)), with the 2 hash functions and f = 1/2 that Chromium's "
+        "components/rappor had for the type of this metric, ETLD_PLUS_ONE",
     ),
     Deployment(
         "Apple", "Safari domains", 2017, "local", 8.0, 0.0, "a person's day (4 twice)", _APPLE

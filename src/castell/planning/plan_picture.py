@@ -8,9 +8,13 @@ from castell.planning.plan_facts import PlanFacts
 from castell.results.canvas import BLUE, GRID, INK, MUTED, TRUTH, load_altair
 
 WIDTH, HEIGHT = 520, 320
+# What a phone has room for beside the axis and the labels.
+NARROW = 190
 
 
-def picture(plan: PlanFacts, title: str | None = None) -> Any:
+def picture(
+    plan: PlanFacts, title: str | None = None, *, width: int = WIDTH, height: int = HEIGHT
+) -> Any:
     """A line for each epsilon, labelled at its end; the plan's own in blue, its point marked."""
     alt = load_altair()
     rows = [{**row, "own": row["epsilon"] == plan.epsilon} for row in plan.points]
@@ -69,7 +73,7 @@ def picture(plan: PlanFacts, title: str | None = None) -> Any:
         anchor="start",
         subtitleColor=MUTED,
     )
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=head)
+    return alt.layer(*layers).properties(width=width, height=height, title=head)
 
 
 def _told(plan: PlanFacts) -> str:
