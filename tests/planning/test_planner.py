@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from decimal import Decimal
+from importlib.util import find_spec
 from math import inf, sqrt
 from typing import Any
 
@@ -231,6 +232,17 @@ def test_with_an_error_alone_there_is_a_trade_off() -> None:
     assert (2.0, found.n) in found.tradeoff.points
 
 
+def test_with_neither_there_is_a_curve() -> None:
+    found = plan(Study(YES, 2.0))
+    assert (found.n, found.solved) == (3000, "curve")
+    *_, first, _, _, _, last = found.summary().splitlines()
+    points = {(p["n"], p["epsilon"]): p["half_width"] for p in found.points}
+    assert first.split() == ["300", *(f"{100 * points[300, e]:.1f}" for e in (0.5, 1, 2, 4, 8))]
+    assert last.split()[0] == "30,000"
+    assert found.to_dict()["curve"] == list(found.points)
+    assert plan(Study(YES, 2.0), 3000).to_dict()["curve"] is None
+
+
 def test_who_does_not_answer_is_invited_too() -> None:
     plain = plan(Study(YES, 2.0), error=0.05, epsilon=2.0)
     some = plan(Study(YES, 2.0), error=0.05, epsilon=2.0, response=0.5)
@@ -295,6 +307,19 @@ def test_it_is_plain_frozen_and_shown(usual: Plan, asked: Plan) -> None:
     assert usual.design == "sample = 3"
 
 
+def test_epsilon_is_said_in_the_terms_people_have(usual: Plan, asked: Plan) -> None:
+    text = usual.summary()
+    most = max(usual.exposures, key=lambda e: e.best_guess)
+    assert f"right for {round(100 * most.best_guess)}, instead of" in text
+    assert "Published epsilons around it: Apple, emoji (2017): epsilon 4" in text
+    assert [d["who"] for d in usual.to_dict()["published_epsilons"]] == ["Apple", "Google"]
+    # Whoever is not asked for keeps next to nothing, and that is said.
+    assert asked.shares
+    assert set(asked.unasked) == set(SCHEMA.names) - set(PAIR)
+    assert f"{', '.join(asked.unasked)}: not asked for, so told badly" in asked.summary()
+    assert usual.unasked == ()
+
+
 def test_the_picture_marks_the_plan(asked: Plan) -> None:
     chart = asked.plot().to_dict()
     assert f"{asked.n:,} people: +-{100 * asked.error:.2g} points" in json.dumps(chart)
@@ -310,6 +335,8 @@ def test_the_page_has_the_questions_the_risk_and_no_markup_of_others() -> None:
     assert "Is 1 &lt; 2?" in text
     assert "Risk for one respondent" in text
     assert text.startswith("<!doctype html>")
+    assert "Published epsilons around it" in text
+    assert ("<svg" in text) == (find_spec("vl_convert") is not None)
 
 
 def test_coarser_values_are_offered_with_their_gain() -> None:
@@ -329,7 +356,8 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({}, "nothing to plan for"),
+        ({"n": 10, "error": 3}, "3 points are 0.03"),
+        ({"n": 10, "error": 70}, "0.03 is three points"),
         ({"n": 0}, "n is 0"),
         ({"n": True}, "n is True"),
         ({"n": 10, "error": 0.7}, "the error is 0.7"),
@@ -359,6 +387,14 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
 def test_what_cannot_be_planned_is_refused(options: dict[str, Any], told: str) -> None:
     with pytest.raises(OptionError, match=told):
         plan(Study(YES, 2.0), **options)
+
+
+def test_a_pilot_of_one_has_no_groups_to_compare() -> None:
+    like = {"cheats": ["no"], "sex": ["Male"]}
+    found = plan(Study(YES, 2.0), 500, like=like)
+    assert found.power is not None
+    assert found.power.difference == 1.0
+    assert "no association is found" in found.summary()
 
 
 def test_other_populations() -> None:

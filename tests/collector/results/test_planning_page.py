@@ -16,7 +16,6 @@ from castell import Attribute, Schema, Study
 from castell.collector.results.planning_page import (
     FEWEST,
     MOST,
-    USUAL,
     PlanQuestion,
     parse_plan,
     plan_document,
@@ -27,6 +26,7 @@ from castell.collector.settings import State
 from castell.collector.store import open_store
 from castell.collector.wire import RefusedError
 from castell.errors import OptionError
+from castell.planning.planner import USUAL_PEOPLE
 from tests.collector.results.stores import HEADERS, ask_each, state_of
 
 STUDY = Study(
@@ -58,7 +58,7 @@ def test_the_page_gets_the_numbers_of_castell_plan(state: State) -> None:
     assert told["notes"][0] == f"Recommended (*): {plan.reason}"
     assert told["table"][1][0] == f"{plan.design_name} *"
     assert [picture["room"] > 0 for picture in told["pictures"]] == [True, False]
-    assert (own.json()["plan"]["n"], own.json()["plan"]["epsilon"]) == (USUAL, 1.5)
+    assert (own.json()["plan"]["n"], own.json()["plan"]["epsilon"]) == (USUAL_PEOPLE, 1.5)
     assert own.json()["own_epsilon"] == told["own_epsilon"] == 1.5
 
 
@@ -88,7 +88,7 @@ def test_what_has_no_place_is_refused(asked: dict[str, list[str]]) -> None:
 
 
 def test_what_is_asked_is_read() -> None:
-    assert parse_plan({}) == PlanQuestion(USUAL, None)
+    assert parse_plan({}) == PlanQuestion(USUAL_PEOPLE, None)
     asked = parse_plan({"n": ["0500"], "epsilon": ["2.004"]})
     assert asked == PlanQuestion(500, Decimal(2))  # so the same plan is worked out once
 

@@ -16,14 +16,12 @@ from castell.channels.budget import MAX_EPSILON
 from castell.errors import OptionError
 from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
 from castell.planning.plan_text import facts, notes, table_rows
-from castell.planning.planner import plan
+from castell.planning.planner import USUAL_PEOPLE, plan
 from castell.planning.survey_plan import Plan
 from castell.study.schema import suggest
 from castell.study.study import Study
 
 PARAMETERS = ("n", "epsilon")
-# As many as `castell init` plans for if nobody says how many.
-USUAL = 3_000
 FEWEST, MOST = 10, 10_000_000
 LEAST_EPSILON = Decimal("0.05")
 # A finer epsilon changes no number that is shown, and the same plan is worked out once.
@@ -34,7 +32,7 @@ DIGITS = 2
 class PlanQuestion:
     """How many people, and what each spends; None is what the study has them spend."""
 
-    n: int = USUAL
+    n: int = USUAL_PEOPLE
     epsilon: Decimal | None = None
 
 
@@ -46,7 +44,7 @@ def parse_plan(asked: Mapping[str, Sequence[str]]) -> PlanQuestion:
         if len(values) > 1:
             raise OptionError(f"{name} is given twice", "give it once")
     return PlanQuestion(
-        _people(asked["n"][0]) if "n" in asked else USUAL,
+        _people(asked["n"][0]) if "n" in asked else USUAL_PEOPLE,
         _epsilon(asked["epsilon"][0]) if "epsilon" in asked else None,
     )
 
