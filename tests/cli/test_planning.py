@@ -25,6 +25,7 @@ from castell.population import SCHEMA, health_survey
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     columns = {name: pa.array(values) for name, values in health_survey(1500).items()}
     csv.write_csv(pa.table(columns), tmp_path / "pilot.csv")
+    (tmp_path / "empty.csv").write_text(",".join(columns) + "\n", encoding="utf-8")
     text = to_toml(SCHEMA, name="health", epsilon=4.0)
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -145,7 +146,8 @@ def test_init_takes_the_design_that_is_recommended() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["plan", "study.toml"], "nothing to plan for"),
+        (["plan", "study.toml", "--error", "3"], "3 points are 0.03"),
+        (["plan", "study.toml", "-n", "9", "--like", "empty.csv"], "empty.csv holds no answers"),
         (["plan", "study.toml", "-n", "9", "--html", "page.pdf"], "end its name in .html"),
         (["plan", "study.toml", "-n", "9", "--plot", "page.pdf"], "end its name in"),
         (["plan", "study.toml", "-n", "9", "--like", "none.csv"], "there is no file"),

@@ -165,5 +165,7 @@ def test_every_route_is_described(client: TestClient) -> None:
     described = set(client.get("/openapi.json").json()["paths"])
     routes = {"/reports", "/reports/bulk", "/study.json", "/collector.json", "/healthz"}
     routes.add("/studies/{digest}.json")
-    results = {f"/results/api/{name}" for name in ("overview", "estimate", "progress", "download")}
+    results = {
+        f"/results/api/{name}" for name in ("overview", "estimate", "progress", "download", "plan")
+    }
     assert described == routes | results | {"/invitations", "/metrics", "/openapi.json"}

@@ -24,4 +24,7 @@ def read_likely(path: Path, study: Study) -> Any:
                 raise
     import pyarrow as pa
 
-    return pa.concat_tables(list(AnswerFile(path, study.names)))
+    parts = list(AnswerFile(path, study.names))
+    if not parts:
+        raise OptionError(f"{path} holds no answers", "give a file with at least one row")
+    return pa.concat_tables(parts)

@@ -87,7 +87,8 @@ def plan(
 ) -> None:
     """Plan a survey: what will be learned, from how many people, at what privacy.
 
-    With --error and no -n the smallest n is found, with both the smallest epsilon.
+    With --error and no -n the smallest n is found, with both the smallest epsilon; with neither it
+    is what people and epsilon trade for.
     """
     from castell.cli.design_writing import write_design
     from castell.cli.estimating import query_from

@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 
 from castell import __version__
+from castell.channels.budget import MAX_EPSILON
 from castell.collector.opening import Phase
 from castell.collector.results.downloads import FORMATS, ZIP
+from castell.collector.results.planning_page import FEWEST, LEAST_EPSILON, MOST
 from castell.collector.results.question import CHARTS
 from castell.collector.store.tokens import Role
 from castell.collector.wire import DIGEST_PATTERN, INVITATION_PATTERN, structs_of
@@ -110,6 +112,9 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
                 )
             },
             "/results/api/download": {"get": _needs_token(_download(), _file(study))},
+            "/results/api/plan": {
+                "get": _needs_token(_reading("What so many people would tell", anything), _plan())
+            },
         },
         "components": {
             "schemas": components,
@@ -238,6 +243,16 @@ def _download() -> Document:
 
 def _file(study: Study) -> list[Document]:
     return [{**_choice("format", list(FORMATS)), "required": True}, *_question(study)]
+
+
+def _plan() -> list[Document]:
+    people = {"type": "integer", "minimum": FEWEST, "maximum": MOST}
+    least, most = float(LEAST_EPSILON), float(MAX_EPSILON)
+    epsilon = {"type": "number", "minimum": least, "maximum": most}
+    return [
+        {"name": "n", "in": "query", "schema": people},
+        {"name": "epsilon", "in": "query", "schema": epsilon},
+    ]
 
 
 def _choice(name: str, values: list[str]) -> Document:

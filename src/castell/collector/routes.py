@@ -84,7 +84,7 @@ def core_routes(
         Route("/metrics", operations.metrics),
         Route("/openapi.json", by_rules(lambda rules: described[rules.invited])),
     ]
-    folders = {"client": CLIENT, "survey": PAGES / "survey", "results": PAGES / "results"}
+    folders = {name: PAGES / name for name in ("survey", "results", "plan")} | {"client": CLIENT}
     routes += survey_routes(wire.study, state.look, told_now)
     for name, folder in folders.items():
         if folder.is_dir():

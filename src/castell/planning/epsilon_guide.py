@@ -44,8 +44,15 @@ class Deployment:
         )
 
 
-_APPLE = "Apple, Differential Privacy Overview (2017)"
-_CENSUS = "US Census Bureau, press release of 9 June 2021 on the parameters of the 2020 Census"
+_APPLE = (
+    "Apple, Differential Privacy Overview (2017), "
+    "https://www.apple.com/privacy/docs/Differential_Privacy_Overview.pdf"
+)
+_CENSUS = (
+    "US Census Bureau, Census Bureau Sets Key Parameters to Protect Privacy in 2020 Census "
+    "Results, press release of 9 June 2021; with delta in Abowd et al. 2022, Harvard Data Science "
+    "Review, special issue 2, https://doi.org/10.1162/99608f92.529e3cb9"
+)
 
 DEPLOYMENTS: tuple[Deployment, ...] = (
     Deployment("Apple", "health types", 2017, "local", 2.0, 0.0, "a person's day", _APPLE),
@@ -58,8 +65,9 @@ DEPLOYMENTS: tuple[Deployment, ...] = (
         4.0 * log(3.0),
         0.0,
         "all reports of one value",
-        "Erlingsson, Pihur and Korolova 2014, theorem 1 (2 h ln((2 - f) / f)), with the 2 hash "
-        "functions and f = 1/2 of Chromium's components/rappor",
+        "Erlingsson, Pihur and Korolova 2014, https://arxiv.org/abs/1407.6981, theorem 1 "
+        "(2 h ln((2 - f) / f)), with the 2 hash functions and f = 1/2 that Chromium's "
+        "components/rappor had for the type of this metric, ETLD_PLUS_ONE",
     ),
     Deployment(
         "Apple", "Safari domains", 2017, "local", 8.0, 0.0, "a person's day (4 twice)", _APPLE
@@ -73,7 +81,7 @@ DEPLOYMENTS: tuple[Deployment, ...] = (
         1.68,
         0.0,
         "a person's day",
-        "Bavadekar et al. 2020, arXiv:2009.01265",
+        "Bavadekar et al. 2020, https://arxiv.org/abs/2009.01265",
     ),
     Deployment(
         "Google",
@@ -83,7 +91,7 @@ DEPLOYMENTS: tuple[Deployment, ...] = (
         2.19,
         1e-5,
         "a person's day",
-        "Bavadekar et al. 2021, arXiv:2107.01179",
+        "Bavadekar et al. 2021, https://arxiv.org/abs/2107.01179",
     ),
     Deployment(
         "US Census Bureau",

@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from castell.channels.predicted_variance import predicted_variance, shares
-from castell.counting import Counts, samples_of
-from castell.errors import CastellError, QueryError
+from castell.counting import Counts
+from castell.errors import CastellError
 from castell.inference.intervals import Normal, Spread
-from castell.inference.inversion import Observed, Query, observe
+from castell.inference.inversion import Observed, Query
 from castell.inference.margins import Margins
 from castell.inference.method import Fitted, Solution
 from castell.inference.misfit import detectable
@@ -29,8 +28,9 @@ from castell.inference.model_intervals import ModelIntervals
 from castell.inference.products import product_model, product_variance, spread_of_views
 from castell.inference.shares import Shares, wilson
 from castell.linear.operators import Floats
-from castell.planning.association import Associations, evenly
+from castell.planning.association import Associations
 from castell.planning.expected_reports import ExpectedReports
+from castell.planning.expected_samples import ExpectedSamples, shown_by_small_samples
 from castell.planning.expected_width import LEVEL, expected_half_widths
 from castell.planning.population import Population
 from castell.study.study import Study
@@ -38,20 +38,6 @@ from castell.study.study import Study
 METHODS = ("auto", "castell")
 # Enough reports that rounding how many report each block does not matter.
 _MANY = 10**9
-# Tables whose expected reports are kept, and samples that stand for all that hold a table.
-_KEPT = 256
-SOME_SAMPLES = 8
-
-
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """A sample that holds some attributes: which it is, what one report of it leaves open, its
-    expected reports, and how many samples it stands for."""
-
-    sample: int
-    open: float
-    view: Observed
-    samples: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +74,6 @@ class Outlook:
     # Careless respondents pull every share towards chance; to take that back out lengthens.
     careless: float = 0.0
     _made: dict[int, Forecast] = field(default_factory=dict)
-    _seen: dict[tuple[str, ...], tuple[Seen, ...]] = field(default_factory=dict)
 
     @cached_property
     def reports(self) -> ExpectedReports:
@@ -99,29 +84,12 @@ class Outlook:
         return self.reports.of(_MANY)
 
     @cached_property
+    def samples(self) -> ExpectedSamples:
+        return ExpectedSamples(self._many)
+
+    @cached_property
     def associations(self) -> Associations:
         return Associations(self._many, self.population)
-
-    def seen(self, names: tuple[str, ...]) -> tuple[Seen, ...]:
-        """The expected reports of each sample that holds some attributes, or of some that stand
-        for all. Kept, as inverses of large blocks take their time."""
-        if names not in self._seen:
-            if len(self._seen) >= _KEPT:
-                self._seen.clear()
-            holding = [
-                (i, sample)
-                for i, sample in enumerate(samples_of(self._many))
-                if set(names) <= set(sample.study.names)
-            ]
-            holding.sort(key=lambda each: each[1].study.design.widths)
-            some = evenly(holding, SOME_SAMPLES)
-            found = []
-            for i, sample in some:
-                view = observe(sample, names)
-                open_ = predicted_variance(*(part.lens for part in view.parts))
-                found.append(Seen(i, open_, view, len(holding) / len(some)))
-            self._seen[names] = tuple(found)
-        return self._seen[names]
 
     def at(self, n: int) -> Forecast:
         """With n reports."""
@@ -141,25 +109,10 @@ class Forecast:
     def counts(self) -> Counts:
         return self.outlook.reports.of(self.n)
 
-    @cached_property
-    def _reports(self) -> list[int]:
-        return [sample.n for sample in samples_of(self.counts)]
-
     def views(self, names: Sequence[str]) -> tuple[tuple[float, Observed], ...]:
         """The expected reports of samples that hold some attributes, and weights whose squares
         are those of an average over all of them."""
-        found = [each for each in self.outlook.seen(tuple(names)) if self._reports[each.sample]]
-        if not found:
-            raise QueryError(
-                f"nobody is expected to report {', '.join(names)} together", "ask more people"
-            )
-        reports = [self._reports[each.sample] for each in found]
-        weights = shares([each.open for each in found], reports)
-        less = 1.0 / sqrt(found[0].samples)
-        return tuple(
-            (less * float(weight), each.view.replace(each.view.table * (n / each.view.n)))
-            for weight, n, each in zip(weights, reports, found, strict=True)
-        )
+        return self.outlook.samples.views(tuple(names), self.n)
 
     @cached_property
     def direct(self) -> Fitted:
@@ -174,8 +127,8 @@ class Forecast:
 
     def _unbiased(self, names: tuple[str, ...]) -> Normal:
         views = self.views(names)
-        if len(self._reports) > 1:
-            return spread_of_views(views)
+        if self.outlook.samples.drawn:
+            return shown_by_small_samples(views, spread_of_views(views))
         ((_, view),) = views
         variance = product_variance(view, [view.names], "population")
         return wilson(view.invert(), variance, view.growth(), view.n, "population")
@@ -266,6 +219,8 @@ class Forecast:
             float(self.outlook.population.table([n])[g].sum())
             for n, g in zip((one, two), groups, strict=True)
         )
+        if not (0.0 < p < 1.0 and 0.0 < q < 1.0):
+            return 1.0  # everybody answers alike, so there are no two groups
         queries: list[Query] = [
             {one: groups[0], two: groups[1]},
             {one: groups[0]},

@@ -10,6 +10,7 @@ from typing import Any
 
 from castell.channels.budget import as_decimal
 from castell.planning.designs import DesignKind
+from castell.planning.epsilon_guide import near
 from castell.planning.power import Power
 from castell.planning.savings import Coarser
 from castell.planning.shuffled import Shuffled, shuffled
@@ -78,7 +79,8 @@ class PlanFacts:
     """What n respondents will tell at an epsilon, by design; the recommended one first.
 
     `n` is how many to invite and `reports` how many of them are expected to answer. `solved` is
-    what was looked for: "n", "epsilon" or nothing. `study` has the recommended design.
+    what was looked for: "n", "epsilon", "curve" (what other numbers and epsilons would give) or
+    nothing. `study` has the recommended design.
     """
 
     n: int
@@ -159,6 +161,15 @@ class PlanFacts:
         return found
 
     @property
+    def unasked(self) -> tuple[str, ...]:
+        """Attributes that keep next to nothing of the budget, because nobody asked for them."""
+        shares = self.shares
+        if not self.asked or not shares:
+            return ()
+        most = max(shares.values())
+        return tuple(name for name, share in shares.items() if share < most / 4)
+
+    @property
     def _widths(self) -> list[int]:
         return [k for k in WIDTHS if any(k in row.half_widths for row in self.designs)]
 
@@ -204,6 +215,8 @@ class PlanFacts:
                 for e in self.exposures
             ],
             "shuffled": self.shuffled.to_dict(),
+            "published_epsilons": [each.to_dict() for each in near(self.epsilon)],
+            "curve": list(self.points) if self.solved == "curve" else None,
             "coarser": [each.to_dict() for each in self.coarser],
             "tradeoff": None
             if self.tradeoff is None

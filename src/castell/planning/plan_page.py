@@ -7,7 +7,8 @@ from html import escape
 
 from castell.display.notebook import html_table
 from castell.planning.plan_facts import PlanFacts
-from castell.planning.plan_text import facts, notes, table_rows
+from castell.planning.plan_picture import picture
+from castell.planning.plan_text import epsilon_words, facts, notes, table_rows
 
 _STYLE = """
 body { font: 16px/1.5 Helvetica, Arial, sans-serif; color: #22303c; max-width: 52rem;
@@ -17,6 +18,8 @@ h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid #dfe4e9; }
 .facts { color: #5d6b78; margin-top: 0; }
 dt { font-weight: 600; } dd { margin: 0 0 .6rem 0; color: #3b4650; }
 table { font-size: .92rem; }
+figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; }
+figcaption { color: #5d6b78; font-size: .9rem; }
 @media print { body { margin: 0; } h2 { break-after: avoid; } table { break-inside: avoid; } }
 """
 
@@ -54,6 +57,8 @@ def page(plan: PlanFacts) -> str:
                 "Whoever runs the survey, and whoever takes its data, sees randomised reports "
                 "only; no answer as it was given is stored or sent.",
                 *statement.words(),
+                *epsilon_words(plan),
+                plan.shuffled.sentence(),
             ]
         ),
         "<h2>Risk for one respondent</h2>",
@@ -79,6 +84,7 @@ def page(plan: PlanFacts) -> str:
             rows,
             notes=notes(plan),
         ),
+        _figure(plan),
         "<h2>References</h2>",
         "<ol>" + "".join(f"<li>{escape(text)}</li>" for text in REFERENCES) + "</ol>",
     ]
@@ -88,6 +94,21 @@ def page(plan: PlanFacts) -> str:
         f"<title>{escape(title)}: plan</title><style>{_STYLE}</style></head>\n<body>\n"
         + "\n".join(body)
         + "\n</body></html>\n"
+    )
+
+
+def _figure(plan: PlanFacts) -> str:
+    """The picture, where what draws it is installed; the table says the same."""
+    try:
+        import vl_convert
+
+        drawn = vl_convert.vegalite_to_svg(picture(plan).to_dict())
+    except ImportError:
+        return ""
+    return (
+        f'<figure role="img" aria-label="{escape(plan.reason, quote=True)}">{drawn}'
+        "<figcaption>How long intervals are by the number of people, a line for each epsilon; the "
+        "plan is the marked point.</figcaption></figure>"
     )
 
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from math import exp, log
 from typing import Any
 
 from castell.planning.plan_facts import PlanFacts
 from castell.results.canvas import BLUE, GRID, INK, MUTED, TRUTH, load_altair
 
 WIDTH, HEIGHT = 520, 320
+# Pixels that a label at the end of a line takes.
+LABEL = 13
+# What a phone has room for beside the axis and the labels.
+NARROW = 190
+
+Row = dict[str, Any]
 
 
-def picture(plan: PlanFacts, title: str | None = None) -> Any:
+def picture(
+    plan: PlanFacts, title: str | None = None, *, width: int = WIDTH, height: int = HEIGHT
+) -> Any:
     """A line for each epsilon, labelled at its end; the plan's own in blue, its point marked."""
     alt = load_altair()
     rows = [{**row, "own": row["epsilon"] == plan.epsilon} for row in plan.points]
     for row in rows:
         row["points"] = 100 * row["half_width"]
     last = max(row["n"] for row in rows)
-    ends = [{**row, "label": f"epsilon {row['epsilon']:g}"} for row in rows if row["n"] == last]
-    chosen = [{"n": plan.n, "points": 100 * plan.error, "label": _told(plan)}]
+    ends = _labels([row for row in rows if row["n"] == last], rows, height)
+    chosen = [{"n": plan.n, "points": 100 * plan.error, "label": _told(plan, width)}]
     x = alt.X(
         "n:Q",
         title="people" if plan.response == 1.0 else "people invited",
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(format="~s", grid=False),
+        axis=alt.Axis(format="~s", grid=False, tickCount=max(3, width // 60), labelOverlap=True),
     )
     y = alt.Y(
         "points:Q",
@@ -45,7 +54,7 @@ def picture(plan: PlanFacts, title: str | None = None) -> Any:
     labels = (
         alt.Chart(alt.Data(values=ends))
         .mark_text(align="left", dx=6, color=MUTED, fontSize=11)
-        .encode(x="n:Q", y="points:Q", text="label:N")
+        .encode(x="n:Q", y="at:Q", text="label:N")
     )
     dot = (
         alt.Chart(alt.Data(values=chosen))
@@ -69,8 +78,25 @@ def picture(plan: PlanFacts, title: str | None = None) -> Any:
         anchor="start",
         subtitleColor=MUTED,
     )
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=head)
+    made = alt.layer(*layers).properties(width=width, height=height, title=head)
+    return made.configure_view(strokeWidth=0)
 
 
-def _told(plan: PlanFacts) -> str:
-    return f"{plan.n:,} people: +-{100 * plan.error:.2g} points"
+def _labels(ends: list[Row], rows: list[Row], height: int) -> list[Row]:
+    """What stands at the end of each line, far enough from the one below to be read."""
+    lines = sorted(ends, key=lambda row: row["points"])
+    scale = log(max(r["points"] for r in rows) / min(r["points"] for r in rows)) or 1.0
+    found: list[Row] = []
+    for row in lines:
+        at = row["points"]
+        if found:
+            at = max(at, found[-1]["at"] * exp(LABEL * scale / height))
+        found.append({**row, "at": at, "label": f"{row['epsilon']:g}"})
+    # What the numbers are is said once, at the top.
+    found[-1]["label"] = f"epsilon {found[-1]['label']}"
+    return found
+
+
+def _told(plan: PlanFacts, width: int) -> str:
+    short = f"+-{100 * plan.error:.2g} points"
+    return short if width < WIDTH else f"{plan.n:,} people: {short}"

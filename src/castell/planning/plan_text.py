@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf, isfinite
 
+from castell.planning.epsilon_guide import near
 from castell.planning.plan_facts import PlanFacts, PlannedDesign
 from castell.planning.power import Power
 from castell.planning.targets import Target
@@ -111,6 +112,11 @@ def notes(plan: PlanFacts) -> list[str]:
     if plan.shares:
         listed = ", ".join(f"{name} {share:.4g}" for name, share in plan.shares.items())
         found.append(f"Epsilon of each attribute: {listed}.")
+    if plan.unasked:
+        found.append(
+            f"{', '.join(plan.unasked)}: not asked for, so told badly; leave them out of the "
+            "study, or ask for them too."
+        )
     if plan.best.kind is not None and plan.best.kind.clusters:
         clusters = "; ".join(" + ".join(cluster) for cluster in plan.best.kind.clusters)
         found.append(f"Randomised together: {clusters}.")
@@ -120,7 +126,21 @@ def notes(plan: PlanFacts) -> list[str]:
             f"{points(each.after)} instead of {points(each.before)}."
         )
     found += [f"{name} cannot be had: {why}." for name, why in plan.refused.items()]
-    return [*found, f"Privacy: {plan.shuffled.sentence()}"]
+    return [*found, *epsilon_words(plan), f"Privacy: {plan.shuffled.sentence()}"]
+
+
+def epsilon_words(plan: PlanFacts) -> list[str]:
+    """The epsilon in the terms people have: the guess at the answer most exposed, and others'."""
+    most = max(plan.exposures, key=lambda e: e.best_guess)
+    right = round(100 * most.best_guess)
+    whom = f"100 people who report {most.name!r}" + (", drawn," if most.chance_drawn < 1.0 else "")
+    others = "; ".join(each.words() for each in near(plan.epsilon))
+    return [
+        f"Epsilon {plan.epsilon:g}: of {whom} the best guess at the answer is right for {right}, "
+        f"instead of {round(100 * most.chance)} without a report, if all answers are equally "
+        "common.",
+        f"Published epsilons around it: {others}.",
+    ]
 
 
 def _solved(plan: PlanFacts, wanted: float) -> str:
@@ -150,7 +170,18 @@ def _power(power: Power) -> str:
 def summary(plan: PlanFacts) -> str:
     """The plan for a terminal."""
     lines = [", ".join(facts(plan)), "", *_aligned(table_rows(plan)), "", *notes(plan)]
+    if plan.solved == "curve":
+        lines += ["", f"{plan.design_name}, by people and epsilon:", *_aligned(curve_rows(plan))]
     return "\n".join(lines)
+
+
+def curve_rows(plan: PlanFacts) -> list[list[str]]:
+    """What other numbers of people (rows) and epsilons (columns) would give, in points."""
+    at = {(point["n"], point["epsilon"]): point["half_width"] for point in plan.points}
+    epsilons = sorted({epsilon for _, epsilon in at})
+    rows = [["people", *(f"{epsilon:g}" for epsilon in epsilons)]]
+    people = sorted({n for n, _ in at})
+    return rows + [[f"{n:,}", *(number(at.get((n, e), inf)) for e in epsilons)] for n in people]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -24,6 +24,9 @@ from castell.planning.task import Progress, Task
 from castell.study.design_fit import check_hides_answers
 from castell.study.study import Study
 
+# Who asks for nothing gets a plan for so many.
+USUAL_PEOPLE = 3_000
+
 
 def plan(
     study: Study,
@@ -47,11 +50,12 @@ def plan(
 
     `error` is the half-width of a 95 % interval, as a share: 0.03 is three points. With `error`
     and no `n` the smallest n is found, with `error` and `n` the smallest epsilon, unless one is
-    given. `attributes` name a table that is wanted, or several; `where` a share, `versus` a share
-    it is compared with, `given` a group it is a share of. Without any it is all tables of two
-    attributes. `like` is a likely population: a frame of answers, reports, a model or an estimate;
-    uniform without. Of the n who are invited a share `response` answers, of these `careless` at
-    random. `simulate` = R collections with real noise stand beside what is predicted.
+    given; with neither it is a plan for 3,000 people, and what others would tell. `attributes`
+    name a table that is wanted, or several; `where` a share, `versus` a share it is compared with,
+    `given` a group it is a share of. Without any it is all tables of two attributes. `like` is a
+    likely population: a frame of answers, reports, a model or an estimate; uniform without. Of the
+    n who are invited a share `response` answers, of these `careless` at random. `simulate` = R
+    collections with real noise stand beside what is predicted.
 
     >>> from castell import Attribute, Schema, Study
     >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=1.0)
@@ -66,8 +70,10 @@ def plan(
     tell(0.0)
     task = Task(study, population, targets, method, careless, response)
     budget = _budget(study, epsilon)
-    solved, trade, people = None, None, n or 0
-    if n is None and error is not None:
+    solved, trade, people = None, None, n or USUAL_PEOPLE
+    if n is None and error is None:
+        solved = "curve"
+    elif n is None and error is not None:
         people, solved = task.people_for(error, budget), "n"
         if epsilon is None:
             trade = task.tradeoff(error, budget, people)
@@ -110,13 +116,13 @@ def plan(
 def _check(
     n: object, error: object, response: object, careless: object, simulate: object, method: object
 ) -> None:
-    if n is None and error is None:
-        raise OptionError("there is nothing to plan for", "give n, or the error that is wanted")
     if n is not None and not (is_whole(n, 1) and int(n) <= MOST):  # type: ignore[call-overload]
         raise OptionError(f"n is {n!r}", f"give how many people are asked, 1 to {MOST:,}")
     if error is not None and not (is_number(error, 0.0) and 0.0 < float(error) < 0.5):  # type: ignore[arg-type]
+        points = is_number(error, 0.5) and float(error) < 50.0  # type: ignore[arg-type]
+        meant = f"{error:g} points are {float(error) / 100:g}" if points else "0.03 is three points"  # type: ignore[arg-type,str-format]
         raise OptionError(
-            f"the error is {error!r}", "give a half-width between 0 and 0.5: 0.03 is three points"
+            f"the error is {error!r}", f"give a half-width between 0 and 0.5: {meant}"
         )
     if not (is_number(response, 0.0) and 0.0 < float(response) <= 1.0):  # type: ignore[arg-type]
         raise OptionError(f"response is {response!r}", "give the share who answer: 0.6 is 60 %")

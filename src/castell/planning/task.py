@@ -256,7 +256,7 @@ class Task:
         """Half-widths of the recommended design by n and epsilon."""
         kind = best.kind
         epsilons = sorted({*EPSILONS, float(budget)}) if kind else [float(budget)]
-        people = sorted({n, *(round(n * 10 ** (k / 4)) for k in range(-4, 5))})
+        people = sorted({n, *(round(n * 10 ** (k / 2)) for k in range(-2, 3))})
         for epsilon in epsilons:
             study = best.study
             if kind is not None and epsilon != float(budget):

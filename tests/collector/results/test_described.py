@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from castell.collector.openapi import openapi
+from castell.collector.results import planning_page
 from castell.collector.results.question import CHARTS, PARAMETERS, SEVERAL
 from tests.collector.results.stores import (
     STUDY,
@@ -24,6 +25,7 @@ PATHS = {
     "estimate": set(PARAMETERS),
     "progress": set(PARAMETERS),
     "download": {*PARAMETERS, "format"},
+    "plan": set(planning_page.PARAMETERS),
 }  # fmt: skip
 
 
@@ -41,12 +43,12 @@ def test_every_parameter_is_described_and_every_described_one_is_read(
     described = _described(name)
     assert set(described) == PATHS[name]
     state = state_of(fill_store(tmp_path / "s.sqlite", reports_of(500), spread(500, 1)))
-    usual = query(("age", "smokes")) if described else ""
+    usual = query(("age", "smokes")) if "attributes" in described else ""
     if name == "download":
         usual += "&format=json"
     asked = {
         each: f"/results/api/{name}?{usual}&{each}=nonsense"
-        for each in [*PARAMETERS, "format", "other"]
+        for each in [*PARAMETERS, *planning_page.PARAMETERS, "format", "other"]
     }
     answers = dict(zip(asked, ask(state, *asked.values()), strict=True))
     for each, answer in answers.items():

@@ -54,9 +54,17 @@ class SolverProcess:
         self._connected()
 
     def answer(self, dated: DatedReports, question: Question, make: Callable[[Answer], T]) -> T:
+        made: T = self._asked((question, make), dated)
+        return made
+
+    def run(self, job: Callable[[], T]) -> T:
+        made: T = self._asked(job)
+        return made
+
+    def _asked(self, asked: Any, dated: DatedReports | None = None) -> Any:
         for _ in range(2):  # whatever killed it may have been meant for another
             try:
-                kind, content = self._ask(dated, question, make)
+                kind, content = self._ask(asked, dated)
                 break
             except (EOFError, OSError):
                 self._end()
@@ -72,8 +80,7 @@ class SolverProcess:
             raise _too_much()
         if kind == "failed":
             raise RuntimeError(f"the process that fits models failed: {content}")
-        made: T = content
-        return made
+        return content
 
     def close(self) -> None:
         self._closed = True
@@ -82,14 +89,12 @@ class SolverProcess:
                 self._process.kill()  # who waits for its answer closes the pipe
                 self._process.join()
 
-    def _ask(
-        self, dated: DatedReports, question: Question, make: Callable[[Answer], Any]
-    ) -> tuple[str, Any]:
+    def _ask(self, asked: Any, dated: DatedReports | None) -> tuple[str, Any]:
         link = self._connected()
-        if self._sent is not dated:
+        if dated is not None and self._sent is not dated:
             link.send(dated)
             self._sent = dated
-        link.send((question, make))
+        link.send(asked)
         kind, content = link.recv()
         return kind, content
 
@@ -150,14 +155,13 @@ def _serve(link: Connection, memory: int) -> None:
             if isinstance(asked, DatedReports):
                 dated = asked
                 continue
-            link.send(_answer(solver, dated, *asked))
+            link.send(_answer(solver, dated, asked))
 
 
-def _answer(
-    solver: LocalSolver, dated: Any, question: Question, make: Callable[[Answer], Any]
-) -> tuple[str, Any]:
+def _answer(solver: LocalSolver, dated: Any, asked: Any) -> tuple[str, Any]:
+    """A question with what to make of its answer, or a job that needs no reports."""
     try:
-        return "made", solver.answer(dated, question, make)
+        return "made", solver.run(asked) if callable(asked) else solver.answer(dated, *asked)
     except CastellError as error:
         return "error", error
     except MemoryError:

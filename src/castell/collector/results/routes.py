@@ -1,4 +1,4 @@
-"""What the results page asks over HTTP. The token was looked at before anything gets here."""
+"""What the pages of results and plans ask over HTTP, once their token was looked at."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from castell.collector.results.bundle import Bundle
 from castell.collector.results.dated_reports import DatedReports
 from castell.collector.results.downloads import FORMATS, OWNERS_FORMATS, File, download
 from castell.collector.results.overview import overview
+from castell.collector.results.planning_page import parse_plan, plan_document
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
 from castell.collector.results.release import is_over, schedule_of
@@ -31,7 +32,7 @@ from castell.collector.wire import RefusedError
 from castell.errors import CastellError, MissingExtraError, OptionError
 from castell.study.schema import suggest
 
-PAGE = Path(__file__).parent.parent / "pages" / "results" / "index.html"
+PAGES = Path(__file__).parent.parent / "pages"
 
 _LOG = logging.getLogger("castell")
 
@@ -55,9 +56,20 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
             raise RefusedError(409, "words of the study were corrected just now", "ask again")
         return made
 
-    async def page(request: Request) -> Response:
-        del request
-        return FileResponse(PAGE, headers={"cache-control": "no-cache"})
+    def page(name: str) -> Handler:
+        path = PAGES / name / "index.html"
+
+        async def found(request: Request) -> Response:
+            del request
+            return FileResponse(path, headers={"cache-control": "no-cache"})
+
+        return found
+
+    async def planned(request: Request) -> Response:
+        study, question = state.study, parse_plan(_parameters(request))
+        job = partial(plan_document, study, question)
+        told = await worker.once((study.digest, question), job, request.is_disconnected)
+        return Response(told, media_type="application/json")
 
     async def vega(request: Request) -> Response:
         script = await bundle.script()
@@ -95,12 +107,14 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
         return Response(made.body, headers=headers, media_type=made.media_type)
 
     handlers: dict[str, Handler] = {
-        "/results": page,
+        "/results": page("results"),
+        "/plan": page("plan"),
         "/results/vega.js": vega,
         "/results/api/overview": describe,
         "/results/api/estimate": estimate,
         "/results/api/progress": tell,
         "/results/api/download": file,
+        "/results/api/plan": planned,
     }
     return [Route(path, _errors_as_responses(handler)) for path, handler in handlers.items()]
 

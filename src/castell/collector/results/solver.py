@@ -41,6 +41,10 @@ class Solver(Protocol):
         """What `make` makes of the answer."""
         ...
 
+    def run(self, job: Callable[[], T]) -> T:
+        """What a job makes that needs no reports; one that can be sent to another process."""
+        ...
+
     def close(self) -> None:
         """End, with whatever is under way; may be called from any thread."""
         ...
@@ -63,6 +67,9 @@ class LocalSolver:
         if len(self._joints) > KEPT:
             self._joints.popitem(last=False)
         return make(Answer(question, dated, joint, signals(dated, joint, question.level)))
+
+    def run(self, job: Callable[[], T]) -> T:
+        return job()
 
     def close(self) -> None:
         """Nothing to do: what is under way ends by itself."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from castell.collector.metrics import Tally
@@ -23,6 +24,8 @@ from castell.errors import CastellError
 
 # Questions that may wait.
 WAITING = 16
+# Answers that do not depend on reports, kept for the next who asks.
+KEPT = 256
 # Reading the store again, and telling what is in it, takes at most this share of the time.
 SHARE = 0.05
 
@@ -52,6 +55,7 @@ class ResultsWorker:
         self._dated: DatedReports | None = None
         self._not_before = 0.0
         self._before = (-1, 0)  # the time of the last release that was due, and reports before it
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -99,6 +103,30 @@ class ResultsWorker:
         Whoever asked and is `gone` when it is their turn gets none: people change their minds
         faster than models are fitted.
         """
+        async with self._in_turn(gone):
+            dated = await self.dated_reports()
+            return await self._in(
+                self._fitter,
+                lambda: self._timed(lambda: self._solver.answer(dated, question, make)),
+            )
+
+    async def once(self, key: Hashable, job: Callable[[], T], gone: Gone | None = None) -> T:
+        """What a job makes that needs no reports, worked out once for all who ask by its key."""
+        if key not in self._kept:
+            async with self._in_turn(gone):
+                if key not in self._kept:  # who was before may have asked the same
+                    self._kept[key] = await self._in(
+                        self._fitter, lambda: self._timed(lambda: self._solver.run(job))
+                    )
+        self._kept.move_to_end(key)
+        made: T = self._kept[key]
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return made
+
+    @asynccontextmanager
+    async def _in_turn(self, gone: Gone | None) -> AsyncIterator[None]:
+        """One question at a time; too many that wait are refused."""
         if self._waiting >= WAITING:
             raise RefusedError(503, "too many questions at once", "ask again in a moment")
         self._waiting += 1
@@ -106,8 +134,7 @@ class ResultsWorker:
             async with self._turn:
                 if gone is not None and await gone():
                     raise RefusedError(503, "nobody waits for this answer", "ask again")
-                dated = await self.dated_reports()
-                return await self._in(self._fitter, lambda: self._solve(dated, question, make))
+                yield
         finally:
             self._waiting -= 1
 
@@ -168,10 +195,10 @@ class ResultsWorker:
         self._not_before = end + (end - start) / SHARE
         return count, self._dated
 
-    def _solve(self, dated: DatedReports, question: Question, make: Callable[[Answer], T]) -> T:
+    def _timed(self, work: Callable[[], T]) -> T:
         start, outcome = time.monotonic(), "failed"
         try:
-            made = self._solver.answer(dated, question, make)
+            made = work()
             outcome = "made"
         except CastellError:
             outcome = "refused"

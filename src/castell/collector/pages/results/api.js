@@ -144,3 +144,20 @@ export async function file(asked, format) {
   const named = /filename="([^"]+)"/.exec(answer.headers.get("content-disposition") ?? "");
   return { name: named?.[1] ?? `table.${format}`, blob: await answer.blob() };
 }
+
+/**
+ * A plan of the study: `castell plan --json`, and the same as a table, sentences and pictures.
+ *
+ * @typedef {object} Planned
+ * @property {string} title
+ * @property {number} own_epsilon what the study has a respondent spend
+ * @property {{n: number, epsilon: number, design: string, reason: string}} plan
+ * @property {string[]} facts
+ * @property {string[][]} table titles first
+ * @property {string[]} notes
+ * @property {{room: number, spec: Spec}[]} pictures the widest first; none where none can be drawn
+ * @property {string | null} chart_problem
+ */
+
+/** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Planned>} */
+export const plan = async (asked, signal) => (await get("plan", asked, signal)).json();

@@ -5,7 +5,6 @@
 
 import { el } from "./dom.js";
 
-/** @typedef {import("./api.js").Picture} Picture */
 /** @typedef {import("./api.js").Spec} Spec */
 
 /**
@@ -107,9 +106,10 @@ export async function png(spec) {
 /**
  * The widest picture that there is room for, or the narrowest.
  *
- * @param {Picture[]} pictures the widest first
+ * @template {{room: number}} Laid
+ * @param {Laid[]} pictures the widest first
  * @param {number} room in pixels
- * @returns {Picture | undefined}
+ * @returns {Laid | undefined}
  */
 export const pictureFor = (pictures, room) => pictures.find((picture) => picture.room <= room) ?? pictures.at(-1);
 

@@ -13,6 +13,8 @@
  * @property {HTMLSelectElement} level
  * @property {HTMLSelectElement} post
  * @property {HTMLSelectElement} within
+ * @property {HTMLInputElement} people
+ * @property {HTMLInputElement} budget
  */
 
 /**
@@ -67,3 +69,12 @@ export function percent(share, digits = 1) {
 
 /** The same without its sign; a hair below zero is zero. @param {number} share @param {number} [digits] */
 export const points = (share, digits = 1) => (100 * share).toFixed(digits).replace(/^-(0\.?0*)$/, "$1");
+
+/** Many calls in a row as one, a little later. @param {() => void} work @param {number} [wait] */
+export function soon(work, wait = 200) {
+  let pending = 0;
+  return () => {
+    clearTimeout(pending);
+    pending = window.setTimeout(work, wait);
+  };
+}

@@ -1,10 +1,11 @@
 // The results page: signs in, asks, and looks again while reports come in. Whatever happens makes a
 // new state (state.js), and the page is drawn from it (render.js).
 
-import { Refused, estimate, file, overview, progress } from "./api.js";
+import { estimate, file, overview, progress } from "./api.js";
 import { png } from "./chart.js";
-import { at, el, save } from "./dom.js";
+import { at, el, save, soon } from "./dom.js";
 import { changedBy } from "./form.js";
+import { isExpired, problemOf } from "./problem.js";
 import { addressOf, isSame, parametersOf, questionOf, withChanges } from "./question.js";
 import { render } from "./render.js";
 import {
@@ -20,7 +21,7 @@ import {
   signedOut,
   troubled,
 } from "./state.js";
-import { isRemembered, keepToken, token } from "./token.js";
+import { address, isRemembered, keepToken, takeToken, token } from "./token.js";
 
 /** @typedef {import("./question.js").Question} Question */
 /** @typedef {import("./state.js").Problem} Problem */
@@ -96,19 +97,6 @@ function become(next) {
   if (next === state) return;
   state = next;
   render(state);
-}
-
-const address = () => new URLSearchParams(location.hash.slice(1));
-
-/** A link may bring the token behind the #, which no server ever sees; it does not stay there. */
-function takeToken() {
-  const given = address();
-  const brought = given.get("token");
-  if (!brought) return false;
-  keepToken(brought);
-  given.delete("token");
-  history.replaceState(null, "", given.size ? `#${given}` : location.pathname);
-  return true;
 }
 
 /** Another question, or the same in another form. @param {Question} question */
@@ -229,29 +217,6 @@ async function take(format, button) {
     else become(troubled(state, problemOf(error)));
   }
   button.disabled = false;
-}
-
-/** @param {unknown} error */
-const isExpired = (error) => error instanceof Refused && error.status === 401;
-
-/** An error as a problem: what the collector said, or that it says nothing. @param {unknown} error @returns {Problem} */
-function problemOf(error) {
-  if (error instanceof Refused) {
-    return { text: error.problem, remedy: error.remedy, again: error.status >= 500 || error.status === 409 };
-  }
-  if (error instanceof TypeError) {
-    return { text: "The collector cannot be reached", remedy: "The page tries again by itself", again: true };
-  }
-  return { text: error instanceof Error ? error.message : String(error), remedy: "", again: true };
-}
-
-/** Many calls in a row as one, a little later. @param {() => void} work */
-function soon(work) {
-  let pending = 0;
-  return () => {
-    clearTimeout(pending);
-    pending = window.setTimeout(work, 200);
-  };
 }
 
 start();

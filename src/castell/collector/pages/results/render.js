@@ -1,14 +1,14 @@
 // The page, drawn from its state and from nothing else.
 
 import { clear, draw, pictureFor } from "./chart.js";
-import { at, el, percent, whole } from "./dom.js";
+import { at, percent, whole } from "./dom.js";
 import { showForm, textsOf } from "./form.js";
 import { inWords, overTime, reading, showNotes, showSignals, showTable } from "./panels.js";
+import { showProblem } from "./problem.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Overview} Overview */
 /** @typedef {import("./api.js").Progress} Progress */
-/** @typedef {import("./state.js").Problem} Problem */
 /** @typedef {import("./state.js").State} State */
 
 /** What the parts that take long to draw were drawn from, so that they are not drawn twice. */
@@ -74,22 +74,6 @@ function showProgress(method, progress) {
   // Without a value the bar only says that something is being done.
   if (seconds !== null && usual) at("asked-bar").value = Math.min(0.95, seconds / usual);
   else at("asked-bar").removeAttribute("value");
-}
-
-/** What went wrong, in the words of who knows. @param {string} id @param {Problem | null} problem */
-function showProblem(id, problem) {
-  at(id).hidden = !problem;
-  const words = problem ? [el("strong", {}, `${sentence(problem.text)} `), ...withCommands(problem.remedy)] : [];
-  at(id).replaceChildren(...words);
-}
-
-/** A sentence in which a command, between backquotes, is set as one. @param {string} text */
-const withCommands = (text) => sentence(text).split("`").map((part, i) => (i % 2 ? command(part) : part));
-
-/** Its lines break between words, not after the dashes of an option. @param {string} text */
-function command(text) {
-  const words = text.split(" ").flatMap((word) => [" ", el("span", {}, word)]);
-  return el("code", {}, ...words.slice(1));
 }
 
 /** @param {Overview | null} overview */
@@ -176,12 +160,6 @@ function showChart(answer) {
   at("said").textContent = picture?.said ?? "";
   if (answer && picture) draw(at("chart"), picture.spec, inWords(answer, picture.kind));
   else clear(at("chart"), answer?.chart_problem);
-}
-
-/** Text of the collector as a sentence. @param {string} text */
-function sentence(text) {
-  const words = text.slice(0, 1).toUpperCase() + text.slice(1);
-  return !words || /[.!?]$/.test(words) ? words : `${words}.`;
 }
 
 /** @param {number} number */

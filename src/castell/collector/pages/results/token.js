@@ -1,8 +1,8 @@
 // The token lives in this tab's session storage and goes out in the Authorization header only: never
 // in an address, never in a cookie. Where the browser keeps nothing for pages, it lives in the page.
 
-// Of this study: another at the same host, under another path, has tokens of its own.
-const KEY = `castell-token ${location.pathname}`;
+// Of this study's pages: another at the same host, under another path, has tokens of its own.
+const KEY = `castell-token ${new URL(".", location.href).pathname}`;
 
 /** @type {string | null} */
 let held = null;
@@ -27,3 +27,17 @@ export function keepToken(text) {
 
 /** Whether a reload will find the token again. */
 export const isRemembered = () => stored((storage) => storage.length >= 0) === true;
+
+/** What the address says behind the #, which no server ever sees. */
+export const address = () => new URLSearchParams(location.hash.slice(1));
+
+/** A link may bring the token behind the #; it does not stay there. */
+export function takeToken() {
+  const given = address();
+  const brought = given.get("token");
+  if (!brought) return false;
+  keepToken(brought);
+  given.delete("token");
+  history.replaceState(null, "", given.size ? `#${given}` : location.pathname);
+  return true;
+}

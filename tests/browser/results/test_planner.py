@@ -1,0 +1,118 @@
+"""The planner page in a real browser: sliders move, and the numbers are those of castell.plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import castell
+from tests.browser.results.analyst import Analyst
+from tests.collecting import TOKEN, Collector, collecting
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+SMALL = """
+title = "Smoking & health"
+name = "small"
+epsilon = 1.6
+
+[[attribute]]
+name = "smokes"
+values = ["never", "before", "now"]
+
+[[attribute]]
+name = "health"
+values = ["poor", "fair", "good"]
+
+[[attribute]]
+name = "sex"
+values = ["female", "male"]
+"""
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
+    """A collector before the first report."""
+    with collecting(SMALL, tmp_path_factory.mktemp("planner")) as collector:
+        yield collector
+
+
+def settled(page: Page) -> None:
+    page.locator("#answer:not([aria-busy]) #chart svg").wait_for()
+
+
+def told(page: Page) -> list[list[str]]:
+    rows = page.locator("#table tbody tr").all()
+    return [row.locator("th, td").all_inner_texts() for row in rows]
+
+
+def planned(study: castell.Study, n: int, epsilon: float) -> list[list[str]]:
+    from castell.planning.plan_text import table_rows
+
+    return table_rows(castell.plan(study, n, epsilon=epsilon))[1:]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_sliders_move_the_numbers_of_the_plan(
+    analyst: Analyst, empty: Collector, screens: Path, width: int, scheme: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = analyst.open(f"{empty.url}/plan#token={TOKEN}", width, color_scheme=scheme)
+    settled(page)
+    assert TOKEN not in page.url
+    assert page.get_by_role("heading", level=1).inner_text() == "Smoking & health"
+    assert page.locator("#people-told").inner_text() == "3,000"
+    assert page.locator("#budget-told").inner_text() == "1.6"
+    assert page.get_by_text("What this study has.").is_visible()
+    assert told(page) == planned(empty.study, 3000, 1.6)
+    # By keyboard: one step up in people, then one down in epsilon; each asks again.
+    page.get_by_role("slider", name="People").focus()
+    with page.expect_response("**/results/api/plan?n=5000"):
+        page.keyboard.press("ArrowRight")
+    settled(page)
+    page.get_by_role("slider", name="Epsilon in all").focus()
+    with page.expect_response("**/results/api/plan?n=5000&epsilon=1.5"):
+        page.keyboard.press("ArrowLeft")
+    page.get_by_text("This study has 1.6.").wait_for()
+    settled(page)
+    assert told(page) == planned(empty.study, 5000, 1.5)
+    assert page.locator("#command").inner_text() == (
+        "castell plan study.toml -n 5000 --epsilon 1.5 --write"
+    )
+    assert page.get_by_role("slider", name="People").get_attribute("aria-valuetext") == (
+        "5,000 people"
+    )
+    found = axe.Axe().run(page).response
+    assert len(found["passes"]) > 10
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.screenshot(path=screens / f"plan-{width}.png", full_page=True)
+    # The address holds where the sliders stand, and the token is the results page's too.
+    page.reload()
+    settled(page)
+    assert page.locator("#people-told").inner_text() == "5,000"
+    page.get_by_role("link", name="Results").click()
+    page.get_by_text("of the 100 reports needed are in").wait_for()
+    page.get_by_role("link", name="Planner").click()
+    settled(page)
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("Token").wait_for()
+    assert page.locator("#planner").is_hidden()
+    assert page.locator("#table").inner_text() == ""
+
+
+def test_a_wrong_token_shows_nothing(analyst: Analyst, empty: Collector) -> None:
+    analyst.expected.append("401")
+    page = analyst.open(f"{empty.url}/plan")
+    page.get_by_label("Token").fill("not-the-token-at-all")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").get_by_text("This token is not good here").wait_for()
+    assert page.locator("#planner").is_hidden()
+    page.get_by_label("Token").fill(TOKEN)
+    page.keyboard.press("Enter")
+    settled(page)
+    assert page.get_by_role("alert").is_hidden()
