@@ -31,6 +31,7 @@ from castell import Model, Study
 from castell.errors import CastellError
 from castell.inference.intervals import TOLD
 from castell.linear.operators import Floats
+from experiments.datasets.truth import Truth
 from experiments.pool import processes, work
 
 DECIDED = ("adult", "nursery", "german", "census", "fair")
@@ -172,6 +173,11 @@ def _collect(job: Collection) -> Seen:
     people = truth.respondents(job.n, generator)
     reports = study.randomize(people.frame(), seed=int(generator.integers(2**62)))
     models = {m: castell.fit(reports, m) for m in job.methods if m in castell.methods_for(study)}
+    return ask(models, truth, generator)
+
+
+def ask(models: dict[str, Model], truth: Truth, generator: np.random.Generator) -> Seen:
+    """Some questions of every kind to some models, and what is true."""
     found: Seen = defaultdict(list)
     for asked in questions(truth, sets=4, groups=3, generator=generator):
         _tables(models, asked, found, generator)

@@ -5,7 +5,9 @@ is randomised with real noise and spends the same. AVD is the largest error of a
 a mean over all sets of two to six attributes (some, of wide data). `paired` is the mean difference
 over collections, with its standard error; `covered` the share of 95 % intervals of cells above one
 per cent that hold the truth, and their median width, in tables of one to three attributes.
-`python -m benchmarks.stages --help` measures one case.
+`python -m benchmarks.stages --help` measures one case. With `--people N` so many respondents are
+drawn anew for each collection from a population of `benchmarks intervals`; the truth is the
+population's, and staged intervals answer the questions of all kinds that are asked there.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,9 +25,13 @@ import numpy as np
 import castell
 from benchmarks._text import grid
 from benchmarks._trials import DATA, people_of
+from benchmarks._truths import truth_of
+from benchmarks.intervals import KINDS, ask
 from benchmarks.structural_zeros import RULES
 from castell import Model, Reports, Schema, Study, plan_next
+from experiments.datasets import truth as populations
 from experiments.datasets.population import Population
+from experiments.datasets.truth import Truth
 from experiments.harness import draw_sets
 
 # Of wide data so many sets of each width.
@@ -41,6 +47,7 @@ class Case:
     design: str
     ends: tuple[float, ...]
     rules: bool = False  # with combinations declared impossible, of Adult
+    people: int | None = None  # drawn from a population for each collection; else all rows
 
 
 CASES = (
@@ -55,12 +62,15 @@ CASES = (
 
 def run(quick: bool) -> dict[str, Any]:
     if quick:
-        return {"cases": [measure(Case("generated", 4.0, "pairs", (0.2,)), range(2))]}
+        made = Case("generated", 4.0, "pairs", (0.2,))
+        return {"cases": [measure(made, range(2)), measure(replace(made, people=1000), range(1))]}
     return {"cases": [measure(case, range(8)) for case in CASES]}
 
 
 def measure(case: Case, seeds: Sequence[int]) -> dict[str, Any]:
     """One stage and several, for each of some collections."""
+    if case.people is not None:
+        return _measure_fresh(case, case.people, seeds)
     people = people_of(case.data)
     schema = Schema(people.schema, impossible=RULES) if case.rules else people.schema
     study = Study(schema, epsilon=case.epsilon, design=case.design, name=case.data)
@@ -68,7 +78,39 @@ def measure(case: Case, seeds: Sequence[int]) -> dict[str, Any]:
     return {**asdict(case), "n": people.n, "note": people.note, "rounds": rounds}
 
 
+def _measure_fresh(case: Case, n: int, seeds: Sequence[int]) -> dict[str, Any]:
+    """The same with respondents drawn from a population, and questions of every kind."""
+    truth = truth_of(case.data)
+    study = Study(truth.schema, epsilon=case.epsilon, design=case.design, name=case.data)
+    rounds = []
+    for seed in seeds:
+        # Other people in every row: were they the same, one odd sample would show in all of them.
+        row = f"{case.data} {case.design} {case.epsilon}".encode()
+        people = truth.respondents(n, np.random.default_rng([seed, n, *row]))
+        plain, staged, simulated = _collections(people, study, case, seed)
+        one, two = _judge(plain, truth), _judge(staged, truth)
+        seen = ask({"auto": castell.fit(staged)}, truth, np.random.default_rng([seed, 2]))
+        kinds = {kind: [float(each[0]) for each in found] for (_, kind), found in seen.items()}
+        held = {kind: [len(inside), float(np.mean(inside))] for kind, inside in kinds.items()}
+        found = {"seed": seed, "simulated": simulated, "one": one, "staged": two, "kinds": held}
+        rounds.append(found)
+    return {**asdict(case), "n": n, "note": truth.note, "rounds": rounds}
+
+
 def _round(people: Population, study: Study, case: Case, seed: int) -> dict[str, Any]:
+    plain, staged, simulated = _collections(people, study, case, seed)
+    return {
+        "seed": seed,
+        "simulated": simulated,
+        "one": _judge(plain, people),
+        "staged": _judge(staged, people),
+    }
+
+
+def _collections(
+    people: Population, study: Study, case: Case, seed: int
+) -> tuple[list[Reports], list[Reports], list[tuple[float, float]]]:
+    """In one stage and in several, and what each plan's simulation said."""
     order = np.random.default_rng([seed, 77]).permutation(people.n)
     limits = [0, *(int(end * people.n) for end in case.ends), people.n]
     parts = [people.take(order[low:high]).frame() for low, high in pairwise(limits)]
@@ -81,15 +123,10 @@ def _round(people: Population, study: Study, case: Case, seed: int) -> dict[str,
         staged.append(plan.study.randomize(answers, seed=9000 + 100 * k + seed))
     rest = people.take(order[limits[1] :]).frame()
     plain = [first, study.randomize(rest, seed=5000 + seed)]
-    return {
-        "seed": seed,
-        "simulated": simulated,
-        "one": _judge(plain, people),
-        "staged": _judge(staged, people),
-    }
+    return plain, staged, simulated
 
 
-def _judge(reports: list[Reports], people: Population) -> dict[str, Any]:
+def _judge(reports: list[Reports], people: Population | Truth) -> dict[str, Any]:
     model, many = castell.fit(reports), len(people.schema)
     most = None if many <= 9 else SETS
     sets = [s for w in range(2, min(many, 6) + 1) for s in draw_sets(people, w, most)]
@@ -97,11 +134,11 @@ def _judge(reports: list[Reports], people: Population) -> dict[str, Any]:
     return {"sets": len(sets), "avd": float(np.mean(far)), **_coverage(model, people)}
 
 
-def _far(model: Model, people: Population, names: tuple[str, ...]) -> float:
+def _far(model: Model, people: Population | Truth, names: tuple[str, ...]) -> float:
     return float(np.abs(model.estimate(names).probabilities - people.table(names)).max())
 
 
-def _coverage(model: Model, people: Population) -> dict[str, float]:
+def _coverage(model: Model, people: Population | Truth) -> dict[str, float]:
     held, widths = [], []
     for width in (1, 2, 3):
         for names in draw_sets(people, width, 10):
@@ -141,14 +178,29 @@ def show(result: dict[str, Any]) -> str:
         )
     titles = ["data", "first design, stages end at", "n", "epsilon", "collections", "one stage"]
     titles += ["staged", "paired", "covered, one and staged", "width, one and staged"]
-    return grid(titles, rows, words=2)
+    fresh = [case for case in result["cases"] if case.get("people")]
+    parts = [grid(titles, rows, words=2), *([_kinds(fresh)] if fresh else [])]
+    return "\n\n".join(parts)
+
+
+def _kinds(cases: list[dict[str, Any]]) -> str:
+    """Staged intervals that hold the truth, by kind of question."""
+    lines = []
+    for case in cases:
+        line = [case["data"], case["design"], f"{case['n']:,}", f"{case['epsilon']:g}"]
+        for kind in KINDS:
+            each = np.array([r["kinds"][kind] for r in case["rounds"] if kind in r["kinds"]])
+            line.append(f"{np.average(each[:, 1], weights=each[:, 0]):.3f}" if len(each) else "-")
+        lines.append(line)
+    return grid(["data", "first design", "n", "epsilon", *KINDS], lines, words=2)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.stages", description=(__doc__ or "").split("\n")[0]
     )
-    parser.add_argument("--data", choices=DATA, default="adult")
+    parser.add_argument("--data", choices=sorted({*DATA, *populations.names()}), default="adult")
+    parser.add_argument("--people", type=int, help="draw so many from a population each time")
     parser.add_argument("--epsilon", type=float, default=4.0, help="what a respondent spends")
     parser.add_argument("--design", default="cover", help="of the first stage")
     parser.add_argument("--ends", default="0.1", help="where stages end: 0.15,0.5")
@@ -158,9 +210,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="write all numbers")
     given = parser.parse_args(arguments)
     ends = tuple(float(end) for end in given.ends.split(","))
-    if given.rules and given.data != "adult":
-        parser.error("--rules are those of adult")
-    case = Case(given.data, given.epsilon, given.design, ends, given.rules)
+    if given.rules and (given.data != "adult" or given.people):
+        parser.error("--rules are those of adult, and all of its rows")
+    if given.people is None and given.data not in DATA:
+        parser.error(f"say how many respondents to draw from {given.data}: --people 10000")
+    case = Case(given.data, given.epsilon, given.design, ends, given.rules, given.people)
     result = {"cases": [measure(case, range(given.first, given.first + given.repeats))]}
     print(show(result))
     if given.json:

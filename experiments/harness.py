@@ -26,6 +26,7 @@ from castell.inference.method import BLOOM, DRAWN, EVERYBODY
 from castell.linear.operators import Floats
 from experiments import expected
 from experiments.datasets.population import Population
+from experiments.datasets.truth import Truth
 from experiments.systems import Answer, system, systems
 
 # With more attributes than this each attribute set is asked on its own: a study of 68 questions
@@ -120,7 +121,12 @@ def study_of(people: Population, each: float, scheme: Scheme) -> Study:
 
 
 def draw_sets(
-    people: Population, width: int, most: int | None, *, cells: int = 1 << 20, seed: int = 0
+    people: Population | Truth,
+    width: int,
+    most: int | None,
+    *,
+    cells: int = 1 << 20,
+    seed: int = 0,
 ) -> list[tuple[str, ...]]:
     """Attribute sets of some width with no more than so many cells: all, or `most` at random."""
     names, sizes = people.schema.names, people.schema.sizes

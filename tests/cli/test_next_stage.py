@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from castell.cli.app import app
+from castell.cli.planning import wanted_share
 from castell.collector.store import Submission, open_store
 from castell.collector.store.stage_rows import StageRows
 from castell.collector.store.store import report_key
@@ -76,6 +77,34 @@ def test_a_stage_by_hand(folder: Path) -> None:
     )
     with closing(open_store("study.sqlite")) as store:
         assert len(store.stages) == 2 + told["published"]
+
+
+def test_what_is_wanted_of_a_stage_is_said(folder: Path) -> None:
+    del folder
+    for wrong, problem in (
+        ("b", "is not name=value"),
+        ("b=", "is not name=value"),
+        ("=v0", "is not name=value"),
+        ("b=v0,,c=w0", "is not name=value"),
+        ("b=v0,c=w0,b=v1", "'b' twice"),
+        ("b=zz", "'zz' is not a value"),
+        ("zz=v0", "no attribute 'zz'"),
+    ):
+        done = RUN.invoke(app, ["next-stage", "study.sqlite", "-n", "3000", "--share", wrong])
+        assert done.exit_code
+        assert problem in str(done.exception), wrong
+    told = json.loads(
+        run(
+            *("next-stage", "study.sqlite", "-n", "3000", "--yes", "--json"),
+            *("--table", "a,b", "--share", "b=v0,v1,c=w0"),
+        ).splitlines()[-1]
+    )
+    assert "the table asked for and the share asked for" in told["words"][0]
+
+
+def test_a_comma_in_a_value_has_a_backslash() -> None:
+    assert wanted_share("a=x\\,y,z,b=u") == {"a": ["x,y", "z"], "b": ["u"]}
+    assert wanted_share("a=x=1") == {"a": ["x=1"]}
 
 
 def test_what_cannot_be_planned(folder: Path) -> None:

@@ -70,25 +70,33 @@ def test_a_store_that_counts_twice_is_caught(tmp_path: Path) -> None:
     assert verdict.held > verdict.promised
 
 
-def test_kills_while_stages_are_published(tmp_path: Path) -> None:
+def check_stages(folder: Path, place: str | Path, kills: int, store: str | None = None) -> None:
     """Reports go on under the first stage's digest; whoever publishes does so between the kills."""
-    place, published = tmp_path / "study.sqlite", threading.Event()
+    published = threading.Event()
 
     def publish() -> None:
         for stage in (SECOND, next_stage(SECOND, FIRST.design)):
             while not published.wait(0.3):
-                with suppress(StoreError), closing(open_store(place)) as store:
-                    if store.count() > 100 * len(store.stages):
-                        store.publish(stage)
+                with suppress(StoreError), closing(open_store(place)) as opened:
+                    if opened.count() > 100 * len(opened.stages):
+                        opened.publish(stage)
                         break
 
     publisher = threading.Thread(target=publish)
     publisher.start()
     try:
-        check(killing.run(tmp_path, FIRST, kills=6, clients=16))
+        check(killing.run(folder, FIRST, kills=kills, clients=16, store=store))
     finally:
         published.set()
         publisher.join()
-    with closing(open_store(place, FIRST)) as store:
-        assert len(store.stages) == 3
-        assert {batch.stage for batch in store.dated()} == {FIRST}
+    with closing(open_store(place, FIRST)) as opened:
+        assert len(opened.stages) == 3
+        assert {batch.stage for batch in opened.dated()} == {FIRST}
+
+
+def test_kills_while_stages_are_published(tmp_path: Path) -> None:
+    check_stages(tmp_path, tmp_path / "study.sqlite", kills=6)
+
+
+def test_kills_while_stages_are_published_in_postgresql(tmp_path: Path, database: str) -> None:
+    check_stages(tmp_path, database, kills=6, store=database)

@@ -147,6 +147,25 @@ def _tables(texts: list[str], names: Sequence[str]) -> list[Any] | None:
     return [[text] if text in names else text.split(",") for text in texts]
 
 
+def wanted_share(text: str) -> dict[str, list[str]]:
+    """A share by its values: smokes=now,health=poor,fair. A comma in a value has a backslash."""
+    mark, found, name = "\x00", dict[str, list[str]](), ""
+    for part in text.replace("\\,", mark).split(","):
+        named, equals, value = part.partition("=")
+        if equals:
+            name = named
+            if name in found:
+                raise OptionError(
+                    f"--share names {name!r} twice", f"give it once: {name}=value,value"
+                )
+        if not name or not (value if equals else part):
+            raise OptionError(
+                f"--share {text!r} is not name=value,name=value", "write it as in smokes=now"
+            )
+        found.setdefault(name, []).append((value if equals else part).replace(mark, ","))
+    return found
+
+
 def plan_next(
     study: Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")],
     reports: Annotated[
@@ -163,7 +182,7 @@ def plan_next(
     ] = None,
     share: Annotated[
         list[str] | None,
-        typer.Option(help="A share that is wanted most: name=value,name=value. Repeat."),
+        typer.Option(help="A share that is wanted most: name=value,name=value,value. Repeat."),
     ] = None,
     publish: Annotated[
         Path | None, typer.Option(help="Write the study of the next stage as JSON.")
@@ -173,7 +192,7 @@ def plan_next(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Plan what to ask the next respondents, from the reports there are."""
-    from castell.cli.estimating import other_studies, pairs_of
+    from castell.cli.estimating import other_studies
     from castell.cli.progress import progress_bar
     from castell.cli.result_files import check_picture, save_picture
     from castell.collector.places import resolve
@@ -186,7 +205,7 @@ def plan_next(
     if publish is not None and publish.suffix != ".json":
         raise OptionError(f"cannot write {publish}", "end its name in .json")
     tables = [each.split(",") for each in table or ()]
-    shares = [pairs_of(each.split(","), "--share") for each in share or ()]
+    shares = [wanted_share(each) for each in share or ()]
     with progress_bar("planning", quiet=as_json) as tell:
         counts = [scan_reports(resolve(place), other) for other, place in other_studies(also or [])]
         counts.append(scan_reports(resolve(reports), made))

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from castell.cli.planning import wanted_share
 from castell.cli.progress import progress_bar
 from castell.collector.commands import Json, Spool, StorePlace, needs_extra
 from castell.errors import OptionError
@@ -25,6 +26,10 @@ def next_stage(
     table: Annotated[
         list[str] | None,
         typer.Option(help="A table that is wanted most: name,name. Repeat; else all pairs."),
+    ] = None,
+    share: Annotated[
+        list[str] | None,
+        typer.Option(help="A share that is wanted most: name=value,name=value,value. Repeat."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     spool: Spool = None,
@@ -58,9 +63,10 @@ def next_stage(
 
     staging = Staging(resolve(store), spool)
     tables = [each.split(",") for each in table or ()]
+    shares = [wanted_share(each) for each in share or ()]
     with bar:
         tell = bar.enter_context(progress_bar("planning", quiet=as_json))
-        found = plan(staging, n, tables=tables, agree=agree, progress=tell)
+        found = plan(staging, n, tables=tables, shares=shares, agree=agree, progress=tell)
     published = agreed and not found.keeps_design
     if as_json:
         typer.echo(json.dumps({"published": published, **found.to_dict()}))

@@ -19,13 +19,14 @@ from castell.inference.latent.cross_validation import (
     cross_validate,
 )
 from castell.inference.latent.expectation import e_step
-from castell.inference.latent.mixture import random_start, shrink_margins
+from castell.inference.latent.mixture import Mixture, random_start, shrink_margins
 from castell.inference.latent.model import fit_starts, learn
 from castell.inference.latent.report_rows import distinct, report_rows
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.sufficient_statistics import sufficient_statistics
+from castell.inference.latent.sufficient_statistics import LeafTable, sufficient_statistics
 from castell.inference.reasons import Code
 from castell.linear.operators import Floats
+from tests.coarse_studies import coarse_studies
 from tests.populations import (
     Population,
     collect,
@@ -117,6 +118,33 @@ def test_margins_are_those_that_held_out_reports_ask_for(design: str) -> None:
         gaps.append(float(np.abs(own - np.concatenate(best)).max()))
     assert gaps[2] < 1e-6 < gaps[0]
     assert gaps[1] == pytest.approx(gaps[0] / 2, rel=0.05)
+
+
+def test_margins_of_leaves_are_fitted_with_the_associations() -> None:
+    schema = population((2, 3, 4), seed=4).schema
+    generator = np.random.default_rng(2)
+    margins = [generator.dirichlet(3 * np.ones(size)) for size in schema.sizes]
+    truth = random_start(margins, 3, 1.5, generator)
+    study = coarse_studies(schema)["all kinds"]
+    reports = collect(study, truth.table(range(3)), 1000, generator)
+    # Numbers as they are expected: no noise, so that what is left is bias.
+    tables = [
+        table.with_counts(1e6 * table.report_probabilities(truth))
+        for table in sufficient_statistics(MemoryCounts(reports))
+    ]
+    (alone,) = trials.fit_margins(tables, trials.uniform(schema.sizes))
+    wrong = shrink_margins(truth, trials.uniform(schema.sizes), 0.5)
+    (likely,) = trials.likely_margins(Mixture.stack([wrong]), tables, (), (alone,))
+    off = [
+        max(float(np.abs(one - two).max()) for one, two in zip(found, margins, strict=True))
+        for found in (alone, likely)
+    ]
+    assert off[0] > 0.03
+    assert off[1] < 0.002
+    # Blocks that ask finely are asked for the margins of independent attributes.
+    fine = [table for table in tables if not isinstance(table, LeafTable)]
+    assert fine
+    assert trials.likely_margins(Mixture.stack([wrong]), fine, (), (alone,)) == (alone,)
 
 
 def _threes() -> tuple[Schema, Floats]:

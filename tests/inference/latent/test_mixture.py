@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from castell.inference.latent import report_rows as rows
-from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.em import OverRelaxedEM, margins_step
 from castell.inference.latent.expectation import (
     CountedTable,
     Expectation,
@@ -362,6 +362,26 @@ def test_plain_steps_never_lead_downwards(seed: int) -> None:
     _, logs = plain(mixture(3, seed=seed + 10), some_evidence(seed), 60)
     assert np.diff(logs).min() >= -1e-8
     assert logs[-1] > logs[0] + 1.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_margins_alone_never_lead_downwards(seed: int) -> None:
+    start, evidence = mixture(3, seed=seed + 10), some_evidence(seed)
+    model, logs = start, []
+    for _ in range(60):
+        climb = OverRelaxedEM(model, evidence, margins_step)
+        climb.step()
+        logs.append(climb.log_likelihood)
+        model = climb.mixture
+    assert np.diff(logs).min() >= -1e-8
+    assert logs[-1] > logs[0] + 1.0
+    # Classes stay as large, and differ in what they did: their odds of any two values, relative to
+    # one another.
+    np.testing.assert_allclose(model.weights, start.weights)
+    for before, after in zip(start.parts, model.parts, strict=True):
+        ratios = [np.log(part[1:] / part[0]) for part in (before, after)]
+        apart = [r - r[:, :1] for r in ratios]
+        np.testing.assert_allclose(apart[0], apart[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.95], ids=["noisy", "clear"])

@@ -15,7 +15,7 @@ import numpy as np
 
 from castell.counting import Counts, Fold, folds_of, samples_of
 from castell.counting.folds import FOLDS
-from castell.inference.latent.em import OverRelaxedEM
+from castell.inference.latent.em import OverRelaxedEM, margins_step
 from castell.inference.latent.expectation import (
     CountedTable,
     HeldOutReports,
@@ -40,6 +40,7 @@ from castell.inference.latent.sufficient_statistics import (
 from castell.linear.operators import Floats
 
 Models = tuple[Mixture, ...]
+Margins = tuple[tuple[Floats, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ class TabledFolds:
     held_out: tuple[list[CountedTable], ...]  # of each fold
     training_tables: list[CountedTable]
     held_out_tables: list[CountedTable]
-    margins: tuple[tuple[Floats, ...], ...]
+    margins: Margins
     rules: list[CountedTable]
 
     @classmethod
@@ -109,16 +110,27 @@ def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
 
 def fit_margins(
     statistics: Sequence[Statistics], start: Sequence[Floats], many: int = 1
-) -> tuple[tuple[Floats, ...], ...]:
+) -> Margins:
     """Maximum likelihood margins of independent attributes, where every fit starts; for each of
     the several sets of reports that the statistics are of."""
     one = random_start(start, 1, 0.0, np.random.default_rng(0))
-    em = OverRelaxedEM(Mixture.stack([one] * many), statistics)
-    for step in range(SETTINGS.most_steps):
-        # A gain of a hundredth in the log-likelihood is nothing that reports can tell.
-        if em.step() < 0.01 and step > 10:
-            break
-    return tuple(tuple(part[0] for part in each.parts) for each in em.mixture.unstack())
+    fitted = OverRelaxedEM(Mixture.stack([one] * many), statistics).climb(SETTINGS.most_steps)
+    return tuple(tuple(part[0] for part in each.parts) for each in fitted.unstack())
+
+
+def likely_margins(
+    models: Mixture, tables: Sequence[CountedTable], rules: Sequence[CountedTable], alone: Margins
+) -> Margins:
+    """What the margins of several models are drawn to: those that are most likely.
+
+    Of blocks that ask finely these are the margins of independent attributes, `alone`. How often a
+    leaf over several attributes is reported depends on how these go together: there, independence
+    gets the margins wrong, and they are fitted with each model's own associations.
+    """
+    if not any(isinstance(table, LeafTable) for table in tables):
+        return alone
+    fitted = OverRelaxedEM(models, [*tables, *rules], margins_step).climb(SETTINGS.most_steps)
+    return tuple(tuple(each.weights @ part for part in each.parts) for each in fitted.unstack())
 
 
 def operations_per_step(statistics: Sequence[CountedTable], classes: int) -> int:
@@ -259,14 +271,15 @@ def _choose_report_steps(
 def _choose_margin_shrinkage(
     folds: TabledFolds, models: Sequence[Mixture]
 ) -> tuple[float, Mixture]:
-    """How far margins are shrunk to their maximum likelihood estimates, where every fit started.
+    """How far margins are shrunk to their maximum likelihood estimates (`likely_margins`).
 
     Classes that have to explain all pairs get the margins a little wrong. Those of independence are
     wrong in another way, and less noisy.
     """
     best, chosen, shrunk = -np.inf, 0.0, Mixture.stack(models)
+    likely = likely_margins(shrunk, folds.training_tables, folds.rules, folds.margins)
     for share in SETTINGS.margin_shrinkage:
-        pairs = zip(models, folds.margins, strict=True)
+        pairs = zip(models, likely, strict=True)
         now = Mixture.stack([shrink_margins(model, margins, share) for model, margins in pairs])
         log = folds.log_likelihood(now)
         if log > best:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,22 @@ GROWTH = 1.15
 LARGEST = 8.0
 
 
-def m_step(expected: Expectation, sizes: tuple[int, ...]) -> Mixture:
+def m_step(expected: Expectation, before: Mixture) -> Mixture:
     """The mixture of the expected numbers: maximum likelihood, were they known."""
-    return normalise(expected.classes + LEAST, expected.values + LEAST, sizes)
+    return normalise(expected.classes + LEAST, expected.values + LEAST, before.sizes)
+
+
+def margins_step(expected: Expectation, before: Mixture) -> Mixture:
+    """The same where only margins move, as all classes' shares of a value by one factor.
+
+    A step of iterative scaling (Darroch and Ratcliff 1972) towards the expected numbers of each
+    value: it never lowers the likelihood.
+    """
+    sums = np.add.reduceat(expected.values, before.starts[:-1], axis=-1)
+    held = (np.repeat(sums, before.sizes, axis=-1) * before.profiles).sum(axis=-2, keepdims=True)
+    factor = (expected.values.sum(axis=-2, keepdims=True) + LEAST) / (held + LEAST)
+    profiles = np.maximum(before.profiles * factor, LEAST)
+    return normalise(before.weights, profiles, before.sizes)
 
 
 class OverRelaxedEM:
@@ -29,8 +42,14 @@ class OverRelaxedEM:
     Several mixtures (a leading axis) take their steps at once, each with an eta of its own.
     """
 
-    def __init__(self, start: Mixture, statistics: Sequence[Statistics]) -> None:
+    def __init__(
+        self,
+        start: Mixture,
+        statistics: Sequence[Statistics],
+        maximise: Callable[[Expectation, Mixture], Mixture] = m_step,
+    ) -> None:
         self.statistics = statistics
+        self._maximise = maximise
         self._alone = start.weights.ndim == 1
         self._now = Mixture.stack([start]) if self._alone else start
         self._plain = self._now
@@ -53,13 +72,21 @@ class OverRelaxedEM:
             self.step()
         return self.mixture
 
+    def climb(self, most: int) -> Mixture:
+        """Steps until one gains next to nothing, and where they lead."""
+        for step in range(most):
+            # A gain of a hundredth in the log-likelihood is nothing that reports can tell.
+            if self.step() < 0.01 and step > 10:
+                break
+        return self.mixture
+
     def step(self) -> float:
         """One step; returns the most that the one before it gained in log-likelihood."""
         expected = e_step(self._now, self.statistics)
         lower = np.flatnonzero(expected.log_likelihood < self._logs)
         if len(lower):
             self._take_back(lower, expected)
-        plain = m_step(expected, self._now.sizes)
+        plain = self._maximise(expected, self._now)
         gained = float((expected.log_likelihood - self._logs).max())
         self._logs = expected.log_likelihood
         self._now, self._plain = _extrapolate(self._now, plain, self._eta), plain

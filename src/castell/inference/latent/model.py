@@ -18,6 +18,7 @@ from castell.inference.latent.cross_validation import (
     affordable_report_steps,
     cross_validate,
     fit_margins,
+    likely_margins,
     operations_per_step,
     uniform,
 )
@@ -212,7 +213,11 @@ def fit_starts(
         further = OverRelaxedEM(fitted, [rows, *rules]).run(chosen.report_steps).unstack()
         weights = (1.0 - chosen.report_weight, chosen.report_weight)
         fits = [average(pair, weights) for pair in zip(fits, further, strict=True)]
+    fits = [shrink_to_margins(each, chosen.shrinkage) for each in fits]
+    if not chosen.margin_shrinkage:
+        return fits
+    likely = likely_margins(Mixture.stack(fits), tables, rules, (tuple(margins),) * many)
     return [
-        shrink_margins(shrink_to_margins(each, chosen.shrinkage), margins, chosen.margin_shrinkage)
-        for each in fits
+        shrink_margins(each, target, chosen.margin_shrinkage)
+        for each, target in zip(fits, likely, strict=True)
     ]
