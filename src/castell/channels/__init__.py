@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from castell.channels.bloom import BloomResponse, bloom_filters
 from castell.channels.choice import best_channel
-from castell.channels.cyclic import CyclicMargin, CyclicResponse
+from castell.channels.cyclic import CyclicResponse
+from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
+from castell.channels.set_valued import SetMargin
 from castell.channels.weighted import WeightedChannel
 
 __all__ = [
@@ -28,13 +30,14 @@ __all__ = [
     "BloomResponse",
     "Channel",
     "CoarseResponse",
-    "CyclicMargin",
     "CyclicResponse",
+    "HadamardResponse",
     "KaryResponse",
     "Kinds",
     "Lens",
     "MatrixResponse",
     "PartitionResponse",
+    "SetMargin",
     "WeightedChannel",
     "Words",
     "best_channel",

@@ -8,6 +8,7 @@ from typing import Any
 from castell.channels.bloom import BloomResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
+from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
@@ -17,7 +18,14 @@ from castell.plugins import CHANNELS, Plugin, plugins
 
 BUILT_IN = {
     c.kind: c
-    for c in (KaryResponse, MatrixResponse, CyclicResponse, PartitionResponse, BloomResponse)
+    for c in (
+        KaryResponse,
+        MatrixResponse,
+        CyclicResponse,
+        HadamardResponse,
+        PartitionResponse,
+        BloomResponse,
+    )
 }
 
 # What makes a channel of a document: a function, or a class with `from_document`.

@@ -21,6 +21,7 @@ from castell.inference.inversion import Query
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.support import Support, support
+from castell.inference.top_cells import PrefixesOf
 from castell.linear.operators import Floats
 from castell.study.design import Block, Design
 from castell.study.study import Study
@@ -148,6 +149,8 @@ class Fitted:
     # What took long to fit, in numbers, arrays and dataclasses of them, to keep with a model. The
     # method's file has `resume(counts, learned, **options)`, which makes the same of it again.
     learned: Callable[[], Any] | None = None
+    # How the shares of cells are told in a search for the largest ones of a table of any width.
+    prefixes: PrefixesOf | None = None
 
     def support(self, names: Sequence[str]) -> Support:
         """How many reports stand behind a question about some attributes."""
