@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from castell import KaryResponse
-from castell.channels import MAX_TOTAL, CyclicResponse, SetMargin, best_channel, channel_of
+from castell.channels import MAX_TOTAL, Channel, CyclicResponse, SetMargin, best_channel, channel_of
 from castell.channels.choice import WORTH, noise
 from castell.channels.difference_sets import MOST_POINTS, geometries, points, singer
 from castell.device.random_words import seeded_words
@@ -237,7 +237,7 @@ def test_part_of_a_block_is_the_marginal_of_the_whole(
 # -- which channel -------------------------------------------------------------------------------
 
 
-def variance(channel: KaryResponse | CyclicResponse) -> float:
+def variance(channel: Channel) -> float:
     """The variance of the share of a cell that nobody is in, for each report."""
     if isinstance(channel, KaryResponse):
         own, others = channel.same / channel.total, channel.other / channel.total

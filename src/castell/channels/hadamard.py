@@ -111,8 +111,14 @@ class HadamardResponse(SetValued):
 
     def _operator(self, inside: Floats, outside: Floats, beyond: Floats) -> Walsh:
         every = (self.outputs,)
-        three = (np.broadcast_to(part, every) for part in (inside, outside, beyond))
-        return Walsh(self.size, self.groups, self.order, *three)
+        return Walsh(
+            self.size,
+            self.groups,
+            self.order,
+            np.broadcast_to(inside, every),
+            np.broadcast_to(outside, every),
+            np.broadcast_to(beyond, every),
+        )
 
     @property
     def forward(self) -> Walsh:

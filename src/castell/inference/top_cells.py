@@ -2,7 +2,7 @@
 
 A prefix is a cell of the first attributes. The share of a cell is at most that of each of its
 prefixes, so the largest cells are looked for by lengthening the largest prefixes, one step after
-the other (beam search). Where a method's tables are distributions that agree with each other, no cell
+the other (beam search). Where a method's tables are distributions that agree, no cell
 that was left out can be larger than the largest prefix that was left out, which is told.
 """
 

@@ -29,7 +29,7 @@ def even_parity(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
     folded = numbers
     for bits in (32, 16, 8, 4, 2, 1):
         folded = folded ^ (folded >> bits)
-    return (folded & 1) == 0
+    return np.asarray((folded & 1) == 0)
 
 
 @lru_cache(maxsize=8)
