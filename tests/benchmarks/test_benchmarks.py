@@ -17,6 +17,7 @@ from benchmarks import (
     coverage,
     intervals,
     inversion,
+    peers,
     randomize,
     shuffled,
 )
@@ -70,6 +71,21 @@ def test_randomize() -> None:
     _plain(result)
     assert list(result["laps"]) == ["os.urandom", "from codes", "from a frame"]
     assert "million answers a second" in randomize.show(result)
+
+
+def test_peers(tmp_path: Path) -> None:
+    result = peers.run(quick=True)
+    _plain(result)
+    installed = [name for name in peers.PEERS if name not in result["missing"]]
+    assert list(result["randomise"])[2:] == installed
+    assert list(result["count"]) == ["castell", "pandas.crosstab", "Polars", "DuckDB"]
+    assert {row["what"] for row in result["growth"]} == {"n", "m", "d", "w"}
+    for one in (*result["randomise"].values(), *result["count"].values()):
+        assert 0.0 < one["least"] <= one["ratio"] <= one["most"]
+    shown = peers.show(result)
+    assert all(name in shown for name in peers.PEERS)  # measured, or named as left out
+    peers.draw(result, str(tmp_path / "peers.svg"))
+    assert (tmp_path / "peers.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_shuffled() -> None:

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from castell import KaryResponse
-from castell.channels import MAX_TOTAL, CyclicResponse, best_channel, channel_of
+from castell.channels import MAX_TOTAL, Channel, CyclicResponse, SetMargin, best_channel, channel_of
 from castell.channels.choice import WORTH, noise
-from castell.channels.cyclic import CyclicMargin
 from castell.channels.difference_sets import MOST_POINTS, geometries, points, singer
 from castell.device.random_words import seeded_words
 from castell.device.respond import respond
@@ -220,7 +219,7 @@ def test_part_of_a_block_is_the_marginal_of_the_whole(
     chances, inverse = matrix(channel), channel.inverse.dense()
     for keep in (keep for r in range(1, len(sizes)) for keep in combinations(places, r)):
         lens = channel.project(sizes, keep)
-        assert isinstance(lens, CyclicMargin)
+        assert isinstance(lens, SetMargin)
         gone = tuple(i for i in places if i not in keep)
         kept = math.prod(sizes[i] for i in keep)
         summed = inverse.reshape(*sizes, -1).sum(axis=gone).reshape(kept, -1)
@@ -238,7 +237,7 @@ def test_part_of_a_block_is_the_marginal_of_the_whole(
 # -- which channel -------------------------------------------------------------------------------
 
 
-def variance(channel: KaryResponse | CyclicResponse) -> float:
+def variance(channel: Channel) -> float:
     """The variance of the share of a cell that nobody is in, for each report."""
     if isinstance(channel, KaryResponse):
         own, others = channel.same / channel.total, channel.other / channel.total

@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 from castell import KaryResponse, MatrixResponse, Study
-from castell.channels import Channel, CyclicResponse
+from castell.channels import Channel, CyclicResponse, HadamardResponse
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, lens_on
 from tests.coarse_studies import LEAVES, MERGED, ON_A_CIRCLE
@@ -27,6 +27,8 @@ CHANNELS: dict[str, Channel] = {
     "sparse circle": CyclicResponse(12, 40, singer(3, 4), 11, 4),
     "few answers": CyclicResponse(2, 13, singer(3, 3), 5, 1),
     "every answer": CyclicResponse(15, 15, singer(2, 4), 3, 1),
+    "hadamard": HadamardResponse(12, 2, 11, 4),
+    "hadamard of one group": HadamardResponse(12, 1, 3, 1),
     "leaves": LEAVES,
     "leaves on a circle": ON_A_CIRCLE,
     "merged": MERGED,
@@ -43,7 +45,9 @@ def test_guesses_at_a_whole_block(channel: Channel) -> None:
 
 
 @pytest.mark.parametrize("sizes", [(3, 4), (4, 3), (2, 2, 3), (3, 2, 2), (6, 2)])
-@pytest.mark.parametrize("name", ["kary", "sharp", "circle", "sparse circle", "sharp circle"])
+@pytest.mark.parametrize(
+    "name", ["kary", "sharp", "circle", "sparse circle", "sharp circle", "hadamard"]
+)
 def test_guesses_at_some_of_a_block(name: str, sizes: tuple[int, ...]) -> None:
     block = Block(tuple("abc"[: len(sizes)]), sizes, CHANNELS[name])
     for attribute in block.names:

@@ -70,6 +70,39 @@ def test_what_is_for_one_table_is_refused(more: tuple[str, ...], said: str, cast
     assert said in found.err
 
 
+def test_the_largest_cells(study: Study, castell: Shell) -> None:
+    ask = ("estimate", "study.json", "reports", "age", "smokes", "--method", "castell")
+    told = castell(*ask, "--top", "3", "--output", "top.parquet")
+    assert told.code == 0
+    assert "The 3 largest of 12 cells of age x smokes" in told.out
+    assert told.out.endswith("wrote top.parquet\n")
+    assert pq.read_table("top.parquet").num_rows == 3
+    model = fit(scan_reports("reports", study), "castell")
+    document = castell(*ask, "--top", "3", "--json").json
+    assert document == json.loads(json.dumps(model.top(["age", "smokes"], 3).to_dict()))
+    assert document["kind"] == "top_cells"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--top", "0", "age"), "k is 0"),
+        (("--top", "3", "--where", "age=60+"), "--top names no table"),
+        (("--top", "3", "age", "--to", "md"), "--to for something else"),
+        (("--top", "3", "age", "--post", "clip"), "--post for something else"),
+        (("--top", "3", "age", "--given", "smokes=now"), "--given for something else"),
+        (("--top", "3", "age", "--plot", "a.png"), "--plot for something else"),
+    ],
+)
+@pytest.mark.usefixtures("study")
+def test_what_is_not_for_the_largest_cells(
+    more: tuple[str, ...], said: str, castell: Shell
+) -> None:
+    found = castell("estimate", "study.json", "reports", *more, "--method", "castell")
+    assert (found.code, found.out) == (1, "")
+    assert said in found.err
+
+
 def test_associations_as_a_table_a_file_a_picture_and_json(study: Study, castell: Shell) -> None:
     ask = ("associations", "study.json", "reports/*.parquet")
     told = castell(*ask, "--most", "3", "--output", "a.csv", "--plot", "a.png")

@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
-from castell import Attribute, MatrixResponse, Study
-from castell.channels import CyclicResponse
+from castell import Attribute, KaryResponse, MatrixResponse, Study
+from castell.channels import CyclicResponse, HadamardResponse
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, Design
 from tests.coarse_studies import coarse_studies
@@ -21,6 +21,14 @@ def _one_block() -> Study:
     channel = CyclicResponse(12, 13, singer(3, 3), 11, 4)
     block = Block(("c", "a", "b"), (2, 2, 3), channel)
     return Study(schema((2, 3, 2)), design=Design((block,)))
+
+
+def _hadamard() -> Study:
+    """Computed sets for one attribute, beside k-ary response."""
+    first = Block(("a",), (2,), KaryResponse(2, 9, 2))
+    rest = [("b", 3, HadamardResponse(3, 1, 11, 4)), ("c", 4, HadamardResponse(4, 2, 19, 4))]
+    blocks = (first, *(Block((name,), (size,), channel) for name, size, channel in rest))
+    return Study(ASKED, design=Design(blocks))
 
 
 def _own(sizes: tuple[int, ...], seed: int, more: int = 0) -> MatrixResponse:
@@ -71,6 +79,7 @@ STUDIES: dict[str, Study] = {
     "sets": _one_block(),
     **{f"drawn {name}": study for name, study in drawn_studies().items()},
     "sample": Study(ASKED, 2.0, sample=2),
+    "hadamard": _hadamard(),
     **_own_matrices(),
     "drawn unequal": coarse_studies(ASKED)["fine, unequal"],
     "public": _public(),

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +16,22 @@ import pytest
 
 import castell
 import castell.counting.dask
-from castell import Reports, scan_reports
+from castell import Reports, fit, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting.dask import DaskFiles, DaskFrame
 from castell.errors import OptionError, ReportError
+from tests.cli.test_app import Shell
+from tests.cli.test_app import castell as shell
+from tests.contract.test_answers import (
+    ENGINES,
+    _in_another_order,
+    _in_file,
+    _in_folder,
+    _in_store,
+)
 from tests.counting.test_engines import axes_of, random_reports, random_study
+
+__all__ = ["shell"]  # a fixture
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: castell[dask]")
 
@@ -82,6 +96,43 @@ def test_files_and_frames_on_a_cluster(cluster: Any, folder: Path, reports: Repo
         one.estimate(reports.study.names).probabilities,
         two.estimate(reports.study.names).probabilities,
     )
+
+
+def _in_dask(cluster: Any, reports: Reports, folder: Path) -> Counts:
+    _in_folder(reports, folder)
+    return scan_reports(folder, reports.study, engine=_engine(cluster))
+
+
+def _in_ibis(reports: Reports, folder: Path) -> Counts:
+    ibis: Any = import_module("ibis")
+    _in_folder(reports, folder)
+    table = ibis.duckdb.connect().read_parquet(f"{folder}/*.parquet")
+    return scan_reports(table, reports.study, secure=True)
+
+
+def test_one_estimate_to_the_last_bit_from_everywhere(
+    cluster: Any, reports: Reports, tmp_path: Path, shell: Shell
+) -> None:
+    """Memory, file, folder, DuckDB, Polars, ibis, a tally, Dask and the collector's store."""
+    holders: list[Callable[[Reports, Path], Counts]]
+    holders = [*ENGINES, _in_file, _in_store, _in_another_order, partial(_in_dask, cluster)]
+    if find_spec("ibis"):
+        holders.append(_in_ibis)
+    names = reports.study.names[:3]
+    expected = fit(reports, "castell").estimate(names)
+    for k, holder in enumerate(holders):
+        place = tmp_path / str(k)
+        place.mkdir()
+        joint = fit(holder(reports, place), "castell").estimate(names)
+        np.testing.assert_array_equal(joint.probabilities, expected.probabilities)
+        np.testing.assert_array_equal(joint.standard_errors, expected.standard_errors)
+        np.testing.assert_array_equal(joint.conf_int(), expected.conf_int())
+    reports.study.save(tmp_path / "study.json")
+    ask = ("estimate", str(tmp_path / "study.json"), str(tmp_path / "0"), *names, "--json")
+    ask = (*ask, "--method", "castell")
+    alone, together = shell(*ask), shell(*ask, "--engine", _engine(cluster))
+    assert together.code == 0
+    assert together.json == alone.json
 
 
 def test_a_worker_that_is_killed_changes_nothing(

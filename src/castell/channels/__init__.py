@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from castell.channels.bloom import BloomResponse, bloom_filters
 from castell.channels.choice import best_channel
-from castell.channels.clear import ClearResponse
 from castell.channels.classic import ClassicResponse, mechanism
-from castell.channels.cyclic import CyclicMargin, CyclicResponse
+from castell.channels.clear import ClearResponse
+from castell.channels.cyclic import CyclicResponse
+from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
+from castell.channels.set_valued import SetMargin
 from castell.channels.skip import SkipResponse
 from castell.channels.weighted import WeightedChannel
 
@@ -30,16 +32,17 @@ __all__ = [
     "MAX_TOTAL",
     "BloomResponse",
     "Channel",
-    "ClearResponse",
     "ClassicResponse",
+    "ClearResponse",
     "CoarseResponse",
-    "CyclicMargin",
     "CyclicResponse",
+    "HadamardResponse",
     "KaryResponse",
     "Kinds",
     "Lens",
     "MatrixResponse",
     "PartitionResponse",
+    "SetMargin",
     "SkipResponse",
     "WeightedChannel",
     "Words",

@@ -14,6 +14,7 @@ from math import exp
 from castell.channels.budget import as_decimal, check_range
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.difference_sets import geometries, points, singer
+from castell.channels.hadamard import HadamardResponse, hadamard_noise
 from castell.channels.kary import KaryResponse
 from castell.channels.protocol import MAX_TOTAL
 
@@ -21,6 +22,8 @@ from castell.channels.protocol import MAX_TOTAL
 WORTH = 1.02
 # Sets are published with the study and added to on every device.
 LONGEST_SET = 1 << 15
+# From so many answers on, sets may be computed instead.
+LARGE = 1 << 16
 
 
 def noise(outputs: int, inside: int, shared: int, ratio: float) -> float:
@@ -37,11 +40,13 @@ def noise(outputs: int, inside: int, shared: int, ratio: float) -> float:
 
 def best_channel(
     size: int, epsilon: object, what: str = "epsilon"
-) -> KaryResponse | CyclicResponse:
+) -> KaryResponse | CyclicResponse | HadamardResponse:
     """The channel with the least predicted variance for some answers and some epsilon.
 
     >>> best_channel(4, 2.0).outputs, best_channel(240, 2.0).outputs
     (4, 400)
+    >>> best_channel(1_000_000, 4.0).kind
+    'hadamard'
     """
     asked = as_decimal(epsilon, what)
     check_range(asked, what)
@@ -56,6 +61,8 @@ def best_channel(
         predicted = noise(outputs, inside, shared, ratio)
         if inside <= LONGEST_SET and predicted * WORTH < best:
             best, chosen = predicted, (prime, dimension)
+    if size >= LARGE and hadamard_noise(size, float(asked)) * WORTH < best:
+        return HadamardResponse.with_epsilon(size, asked, what)
     if chosen is None:
         return KaryResponse.with_epsilon(size, asked, what)
     return CyclicResponse.with_epsilon(size, points(*chosen), singer(*chosen), asked, what)

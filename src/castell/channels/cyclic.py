@@ -10,33 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Decimal
-from fractions import Fraction
+from decimal import ROUND_FLOOR
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.block_margins import answers_behind, no_forward
-from castell.channels.budget import (
-    EXACT,
-    as_decimal,
-    check_hides,
-    check_range,
-    log_ratio,
-    rounded_up,
-)
+from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
 from castell.channels.difference_sets import MOST_POINTS, overlap
 from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.set_valued import SetMargin, SetValued
 from castell.errors import ChannelError
-from castell.linear.operators import Circulant, Dense, Floats, Operator
+from castell.linear.operators import Circulant, Floats
 
 
 @dataclass(frozen=True)
-class CyclicResponse:
+class CyclicResponse(SetValued):
     """Report y has weight `same` for answer x if y - x is in `shifts` modulo `outputs`.
 
     Any other report has weight `other`, a power of two. As in k-ary response a number r below
@@ -48,12 +40,6 @@ class CyclicResponse:
     """
 
     kind: ClassVar[str] = "cyclic"
-    draws: ClassVar[int] = 1
-    # A report is none of the answers, even where there happen to be as many of both.
-    reports_answers: ClassVar[bool] = False
-    has_digits: ClassVar[bool] = False
-    has_matrix: ClassVar[bool] = True
-    has_forward: ClassVar[bool] = True
 
     size: int
     outputs: int
@@ -109,37 +95,8 @@ class CyclicResponse:
         return overlap(self.shifts, self.outputs)
 
     @property
-    def inputs(self) -> int:
-        return self.size
-
-    @property
     def total(self) -> int:
         return self.outputs * self.other + len(self.shifts) * (self.same - self.other)
-
-    @cached_property
-    def exact_epsilon(self) -> Decimal:
-        return log_ratio(Fraction(self.same, self.other))
-
-    @property
-    def epsilon(self) -> float:
-        return rounded_up(self.exact_epsilon)
-
-    @property
-    def best_guess(self) -> float:
-        # Some reports may lie in no answer's set, if there are more reports than answers.
-        hit = int((self.holding > 0).sum())
-        return (hit * self.same + (self.outputs - hit) * self.other) / (self.total * self.size)
-
-    @property
-    def worst_guess(self) -> float:
-        # The fewer answers share a report, the more it says of each; one in no set says nothing.
-        held = int(self.holding[self.holding > 0].min())
-        return self.same / (held * self.same + (self.size - held) * self.other)
-
-    @cached_property
-    def holding(self) -> NDArray[np.int64]:
-        """In how many answers' sets each report lies."""
-        return np.rint(self.member().combine(np.arange(self.size))).astype(np.int64)
 
     @property
     def chances(self) -> tuple[float, float]:
@@ -150,7 +107,6 @@ class CyclicResponse:
         return own, (many * self.other + shared * gap) / self.total
 
     def member(self) -> Circulant:
-        """Answers by reports: 1 where the report is in the answer's set."""
         return self._operator(np.array(1.0), np.array(0.0))
 
     def _operator(self, inside: Floats, outside: Floats) -> Circulant:
@@ -175,10 +131,6 @@ class CyclicResponse:
         even = (1.0 - (self.holding - self.size * others) / gap) / self.size
         return self._operator((1.0 - others) / gap + even, -others / gap + even)
 
-    def weights(self) -> list[list[int]]:
-        inside = self.member().dense() > 0.5
-        return [[self.same if hit else self.other for hit in row] for row in inside]
-
     def respond(self, codes: NDArray[Any], numbers: Words) -> NDArray[Any]:
         shift = np.uint64(self.other.bit_length() - 1)
         drawn = (numbers >> shift).astype(np.int64)
@@ -191,7 +143,7 @@ class CyclicResponse:
     def project(self, sizes: Sequence[int], keep: Sequence[int]) -> Lens:
         if len(keep) == len(sizes):
             return self
-        return CyclicMargin(self, tuple(sizes), tuple(keep))
+        return SetMargin(self, tuple(sizes), tuple(keep))
 
     def document(self) -> dict[str, Any]:
         return {
@@ -211,53 +163,3 @@ class CyclicResponse:
         if not isinstance(shifts, list):
             raise ChannelError(f"the set of reports is {shifts!r}", "list its numbers")
         return cls(size, outputs, tuple(shifts), same, other)
-
-
-@dataclass(frozen=True)
-class CyclicMargin:
-    """The channel of a block, seen by some of its attributes. Only ever looked through."""
-
-    has_forward: ClassVar[bool] = False
-
-    block: CyclicResponse
-    sizes: tuple[int, ...]
-    keep: tuple[int, ...]
-
-    @cached_property
-    def _answers(self) -> list[NDArray[np.intp]]:
-        return answers_behind(self.sizes, self.keep)
-
-    @property
-    def forward(self) -> Operator:
-        raise no_forward()
-
-    @cached_property
-    def inverse(self) -> Dense:
-        inverse = self.block.inverse
-        return Dense(np.array([inverse.combine(answers) for answers in self._answers]))
-
-    @cached_property
-    def _most(self) -> NDArray[np.int64]:
-        """For each report the answers of the likeliest combination whose sets it lies in."""
-        member = self.block.member()
-        held = np.array([member.combine(answers) for answers in self._answers])
-        return np.asarray(np.rint(held.max(axis=0)), dtype=np.int64)
-
-    @property
-    def best_guess(self) -> float:
-        block, gap = self.block, self.block.same - self.block.other
-        merged = block.size // len(self._answers)
-        best = block.outputs * merged * block.other + int(self._most.sum()) * gap
-        return best / (block.total * block.size)
-
-    @property
-    def worst_guess(self) -> float:
-        block, gap = self.block, self.block.same - self.block.other
-        merged = block.size // len(self._answers)
-        kinds = np.unique(np.stack([self._most, block.holding]), axis=1).T.tolist()
-        return float(
-            max(
-                Fraction(merged * block.other + most * gap, block.size * block.other + held * gap)
-                for most, held in kinds
-            )
-        )

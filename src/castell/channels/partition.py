@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from castell.channels.block_margins import no_forward
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.document_entries import entries
+from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.protocol import Lens, Words
@@ -34,8 +35,8 @@ from castell.numbers import is_whole
 MOST_ANSWERS = 1 << 20
 
 Box = tuple[tuple[int, ...], ...]  # for each attribute the codes that are inside
-Inner = KaryResponse | CyclicResponse | MatrixResponse
-_INNER = {c.kind: c for c in (KaryResponse, CyclicResponse, MatrixResponse)}
+Inner = KaryResponse | CyclicResponse | HadamardResponse | MatrixResponse
+_INNER = {c.kind: c for c in (KaryResponse, CyclicResponse, HadamardResponse, MatrixResponse)}
 
 
 @dataclass(frozen=True)

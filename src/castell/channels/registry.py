@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from castell.channels.bloom import BloomResponse
-from castell.channels.clear import ClearResponse
 from castell.channels.classic import ClassicResponse
+from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
+from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
@@ -28,6 +29,7 @@ BUILT_IN = {
         BloomResponse,
         ClearResponse,
         SkipResponse,
+        HadamardResponse,
     )
 }
 

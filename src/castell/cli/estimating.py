@@ -27,6 +27,7 @@ EXAMPLES = (
     "castell estimate study.toml reports.parquet --mean age --given smokes=now",
     "castell estimate study.toml reports.parquet smokes health --to md",
     "castell estimate study.toml reports.parquet smokes --careless 0.05",
+    "castell estimate study.toml reports.parquet a b c d e f g h --top 20",
     'castell estimate study.toml "reports/*.parquet" --width 2 --output pairs.parquet',
 )
 
@@ -64,6 +65,10 @@ def estimate(
     ] = None,
     width: Annotated[
         int | None, typer.Option(help="Every table of so many attributes instead of one.")
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(help="The largest cells instead of all: so many, of a table of any width."),
     ] = None,
     method: Annotated[str, typer.Option(help=methods_told())] = DEFAULT_METHOD,
     post: Annotated[str, typer.Option(help="Post-processing: raw, clip or simplex.")] = "raw",
@@ -131,6 +136,7 @@ def estimate(
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
     from castell.cli.supposed import check_supposed, show_careless
+    from castell.cli.top_cells import check_top, print_top
     from castell.results.model import fit
     from castell.results.table_file import table_bytes
 
@@ -140,6 +146,15 @@ def estimate(
         _check_every(names, where, given, plot)
     elif number is None:
         _check_asked(made, names, where, given)
+    if top is not None:
+        others = {
+            "--width": width,
+            "--given": given,
+            "--plot": plot,
+            "--to": to,
+            "--post": post != "raw",
+        }
+        check_top(names, {**others, "--mean, --quantile or --answered": number})
     if number is not None:
         number.check(names, where, output, plot, post)
     _check_tables_only(where, given, output, plot, post)
@@ -154,8 +169,11 @@ def estimate(
         found: Any = None
         if number is not None:
             found = number.ask(model, among)
-        elif width is None:
+        elif width is None and top is None:
             found = _ask(model, names, where, among, post, max_cells)
+    if top is not None:
+        print_top(model, names, top, level, output, as_json)
+        return
     if width is not None:
         print_every(model, width, post, level, output, most, as_json)
         return

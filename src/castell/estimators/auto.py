@@ -108,6 +108,8 @@ def _fitted(cross_fit: CrossFit) -> Fitted:
         partial(_shares, cross_fit, solve),
         sample=partial(_sample, cross_fit),
         learned=lambda: kept(cross_fit.latent),
+        # Tables too large to build are the model's.
+        prefixes=lambda names: cross_fit.latent.prefixes(names),
     )
 
 

@@ -55,6 +55,7 @@ def _fitted(latent: Latent) -> Fitted:
         partial(_shares, latent),
         sample=latent.sample,
         learned=partial(kept, latent),
+        prefixes=latent.prefixes,
     )
 
 

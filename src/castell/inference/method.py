@@ -22,6 +22,7 @@ from castell.inference.reasons import Reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
 from castell.inference.support import Support, support
+from castell.inference.top_cells import PrefixesOf
 from castell.linear.operators import Floats
 from castell.study.design import Block, Design
 from castell.study.study import Study
@@ -151,6 +152,8 @@ class Fitted:
     learned: Callable[[], Any] | None = None
     # How respondents were sampled, if answers are weighted by it.
     sampling: SampleDesign | None = None
+    # How the shares of cells are told in a search for the largest ones of a table of any width.
+    prefixes: PrefixesOf | None = None
 
     def support(self, names: Sequence[str]) -> Support:
         """How many reports stand behind a question about some attributes."""

@@ -22,6 +22,7 @@ from castell.inference.method import Fitted, Solution
 from castell.inference.reasons import Reason, Reasons, no_reasons
 from castell.inference.shares import answer_shares, restrict, wilson
 from castell.inference.support import Source, one_report_variance, sources
+from castell.inference.top_cells import unbiased_prefixes
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells, product
 
@@ -49,6 +50,7 @@ def product_model(
         counts,
         partial(_joint, counts, groups, target, reasons),
         partial(answer_shares, counts, groups, target, reasons),
+        prefixes=partial(unbiased_prefixes, counts, groups),
     )
 
 

@@ -72,8 +72,9 @@ def check_cells(what: str, sizes: Sequence[int], limit: int | None) -> int:
     if cells > limit:
         raise TableTooLargeError(
             f"the table of {what} has {cells:,} cells, the limit is {limit:,}",
-            "ask for fewer attributes, ask for single cells (model.probability(...), or --where on "
-            "the command line), or raise max_cells / --max-cells "
+            "ask for fewer attributes, for the largest cells (model.top(...), or --top 20 on the "
+            "command line), for single cells (model.probability(...), or --where), or raise "
+            "max_cells / --max-cells "
             f"(it takes {8 * cells / 2**30:,.1f} GiB for each array)",
         )
     return cells

@@ -23,7 +23,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import BloomResponse, Channel, CyclicResponse, KaryResponse, PartitionResponse
+from castell.channels import (
+    BloomResponse,
+    Channel,
+    CyclicResponse,
+    HadamardResponse,
+    KaryResponse,
+    PartitionResponse,
+)
 from castell.channels.difference_sets import overlap
 from castell.linear.operators import Floats
 from castell.study.design import Design
@@ -93,6 +100,12 @@ def of_channel(channel: Channel, *, agree: bool) -> list[Likelihoods]:
         both, one = shared / channel.outputs, (many - shared) / channel.outputs
         common = channel.outputs * channel.other / channel.total
         return [_of_corner(_Corner(common, channel.same / channel.other, both, one))]
+    if isinstance(channel, HadamardResponse):
+        # Sets of different groups share nothing, which is worse than half of a set.
+        inside = channel.order / 2 / channel.outputs
+        both = inside / 2 if channel.groups == 1 else 0.0
+        common = channel.outputs * channel.other / channel.total
+        return [_of_corner(_Corner(common, channel.same / channel.other, both, inside - both))]
     if isinstance(channel, BloomResponse):
         return [_of_filter(channel)]
     return _of_weights(np.array(channel.weights(), dtype=np.float64), agree=agree)
@@ -170,7 +183,7 @@ def _against_one_answer(channel: Channel) -> Likelihoods:
 
 
 def _two_weights(channel: Channel) -> bool:
-    return isinstance(channel, (KaryResponse, CyclicResponse))
+    return isinstance(channel, (KaryResponse, CyclicResponse, HadamardResponse))
 
 
 def _farthest(rows: Floats) -> Likelihoods:

@@ -39,6 +39,7 @@ from castell.results.questions import Values, is_everybody, labels_of, query_of,
 from castell.results.sampling import sample_codes
 from castell.results.saved_model import SavedModel, read_model, write_model
 from castell.results.score_questions import ScoreQuestions
+from castell.results.top_cells import BEAM, TopCells, top_cells
 from castell.study.html import attribute_table
 from castell.study.study import Study
 from castell.version import VERSION
@@ -135,6 +136,14 @@ class Model(NumberQuestions, ComparisonQuestions, ScoreQuestions):
         return JointEstimates(
             self.counts, width, partial(self.estimate, post=post), self._answers_about
         )
+
+    def top(self, names: Iterable[str] | str, k: int = 20, *, beam: int = BEAM) -> TopCells:
+        """The k largest cells of a table of any width, with intervals that hold for all its cells.
+
+        A table that is too large to build is searched: at each step the `beam` largest combinations
+        of the first attributes are taken together with the values of the next.
+        """
+        return top_cells(self, self.estimate, names, k, beam)
 
     def _answers_about(self, names: tuple[str, ...]) -> bool:
         made = self.method if self.estimator is None else self.estimator

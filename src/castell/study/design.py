@@ -26,6 +26,7 @@ from castell.channels import (
     bloom_filters,
 )
 from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
+from castell.channels.choice import LARGE
 from castell.errors import StudyError
 from castell.numbers import is_whole
 from castell.study.block_channels import Channels, own_channels, skippable
@@ -222,6 +223,9 @@ def build(
             elif design == "bloom":
                 filters = bloom_filters(names[0], schema[names[0]].values)
                 channel = BloomResponse.with_epsilon(filters, share, what)
+            elif len(names) == 1 and sizes[0] >= LARGE:
+                # Of so many values k-ary response would hardly ever say the true one.
+                channel = best_channel(sizes[0], share, what)
             else:
                 channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
         blocks.append(Block(names, sizes, channel))

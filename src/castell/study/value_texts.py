@@ -7,6 +7,7 @@ are one value.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
@@ -72,7 +73,8 @@ def codes_by_text(values: Iterable[str]) -> dict[str, int]:
     """
     values = list(values)
     texts = [one_text(value) for value in values]
-    found = {text: k for k, text in enumerate(texts) if texts.count(text) == 1}
+    times = Counter(texts)
+    found = {text: k for k, text in enumerate(texts) if times[text] == 1}
     truths = [text for text in texts if text in ("false", "true")]
     if sorted(truths) == ["false", "true"] and not {"0", "1"} & set(texts):
         found |= {"0": found["false"], "1": found["true"]}

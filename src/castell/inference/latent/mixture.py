@@ -91,6 +91,14 @@ class Mixture:
         inside = [self.parts[a][:, codes].sum(axis=1) for a, codes in asked.items()]
         return float(self.weights @ np.prod(inside, axis=0))
 
+    def lengthened(self, before: Sequence[int], codes: NDArray[np.intp], then: int) -> Floats:
+        """For some cells of some attributes, in rows: the share of each together with each value
+        of one more attribute."""
+        inside = np.repeat(self.weights[:, None], len(codes), axis=1)
+        for a, column in zip(before, codes.T, strict=True):
+            inside = inside * self.parts[a][:, column]
+        return np.asarray(inside.T @ self.parts[then])
+
     def sample(self, people: int, generator: np.random.Generator) -> list[NDArray[np.intp]]:
         """Synthetic people: the codes of each attribute."""
         chosen = generator.choice(len(self.weights), size=people, p=self.weights)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -43,6 +43,7 @@ from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.top_cells import Prefixes
 from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 
@@ -94,6 +95,21 @@ class Latent:
     def share(self, query: Query) -> float:
         """The share of a product query."""
         return self.answers.share(dict(zip(self.places(list(query)), query.values(), strict=True)))
+
+    def prefixes(self, names: tuple[str, ...]) -> Prefixes:
+        """The shares of combinations of the first of some attributes, one after the other."""
+        self.intervals.require_reports(names)
+        return Prefixes(tuple((name,) for name in names), partial(self._children, names))
+
+    def _children(self, names: Sequence[str], step: int, codes: NDArray[np.intp]) -> Floats:
+        answers, places = self.answers, self.places(names)
+        if isinstance(answers, Mixture):
+            return answers.lengthened(places[:step], codes, places[step])
+        values = range(self.counts.study.schema[names[step]].size)
+        rows = [dict(zip(names[:step], row[:, None], strict=True)) for row in codes]
+        return np.array(
+            [[self.share({**row, names[step]: np.array([v])}) for v in values] for row in rows]
+        )
 
     def sample(
         self, names: Sequence[str], people: int, generator: np.random.Generator
