@@ -4,6 +4,8 @@ The public names, and nothing else. Imports the rooms up to results, which canno
 collector and the command line may.
 """
 
+from castell.auditing.audit import audit
+from castell.auditing.verdict import Audit
 from castell.channels import KaryResponse, MatrixResponse
 from castell.counting import Tally, scan_reports, tally
 from castell.device.encode import tabulate
@@ -41,6 +43,7 @@ __version__ = VERSION
 __all__ = [
     "Association",
     "Attribute",
+    "Audit",
     "CastellError",
     "Checked",
     "Code",
@@ -68,6 +71,7 @@ __all__ = [
     "Tally",
     "TrendTest",
     "Verdict",
+    "audit",
     "compare",
     "consistent",
     "estimate",
