@@ -33,6 +33,8 @@ from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
 from castell.results.regression import Regression, regress
+from castell.results.synthesis import Synthetic
+from castell.results.synthesizing import synthesize
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
@@ -68,6 +70,7 @@ __all__ = [
     "Schema",
     "Shuffled",
     "Study",
+    "Synthetic",
     "Tally",
     "TrendTest",
     "Verdict",
@@ -86,6 +89,7 @@ __all__ = [
     "regress",
     "scan_reports",
     "shuffled",
+    "synthesize",
     "tabulate",
     "tally",
 ]

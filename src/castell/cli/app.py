@@ -19,6 +19,7 @@ from castell.cli import (
     planning,
     sending,
     staging,
+    synthesizing,
 )
 from castell.collector import commands as collecting
 from castell.collector import invite_commands, page_commands
@@ -246,6 +247,7 @@ def demo(
 estimating.register(app)
 analyzing.register(app)
 every_table.register(app)
+synthesizing.register(app)
 planning.register(app)
 card.register(app)
 auditing.register(app)
