@@ -33,6 +33,7 @@ ORDER = {
         "estimators",
         "results",
         "planning",
+        "auditing",
         "extend",
         "__init__",
         "collector",

@@ -4,6 +4,8 @@ The public names, and nothing else. Imports the rooms up to results, which canno
 collector and the command line may.
 """
 
+from castell.auditing.audit import audit
+from castell.auditing.verdict import Audit
 from castell.channels import KaryResponse, MatrixResponse, mechanism
 from castell.counting import Tally, scan_reports, tally
 from castell.device.encode import tabulate
@@ -34,6 +36,8 @@ from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
 from castell.results.regression import Regression, regress
+from castell.results.synthesis import Synthetic
+from castell.results.synthesizing import synthesize
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
@@ -44,6 +48,7 @@ __version__ = VERSION
 __all__ = [
     "Association",
     "Attribute",
+    "Audit",
     "CarelessShare",
     "CastellError",
     "Checked",
@@ -69,9 +74,11 @@ __all__ = [
     "Schema",
     "Shuffled",
     "Study",
+    "Synthetic",
     "Tally",
     "TrendTest",
     "Verdict",
+    "audit",
     "careless",
     "compare",
     "consistent",
@@ -91,6 +98,7 @@ __all__ = [
     "regress",
     "scan_reports",
     "shuffled",
+    "synthesize",
     "tabulate",
     "tally",
 ]

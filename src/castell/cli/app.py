@@ -12,6 +12,7 @@ import typer
 from castell import __version__
 from castell.cli import (
     analyzing,
+    auditing,
     card,
     careless,
     estimating,
@@ -20,6 +21,7 @@ from castell.cli import (
     planning,
     sending,
     staging,
+    synthesizing,
 )
 from castell.collector import commands as collecting
 from castell.collector import invite_commands, page_commands
@@ -252,8 +254,10 @@ estimating.register(app)
 analyzing.register(app)
 careless.register(app)
 every_table.register(app)
+synthesizing.register(app)
 planning.register(app)
 card.register(app)
+auditing.register(app)
 collecting.register(app)
 owning.register(app)
 staging.register(app)

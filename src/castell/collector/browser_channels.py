@@ -5,15 +5,10 @@ A study with another kind can be collected by programs, but not by the page, whi
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from castell.device.browser_client import CLIENT
 from castell.study.study import Study
 
-HERE = Path(__file__).parent
-# In the wheel the client lies beside this file, in a clone at the top.
-CLIENT = next(
-    (p for p in (HERE / "client", HERE.parents[2] / "client") if p.is_dir()), HERE / "client"
-)
+__all__ = ["CLIENT", "browser_kinds", "browser_warning"]
 
 
 def browser_kinds() -> frozenset[str]:

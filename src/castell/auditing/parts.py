@@ -1,0 +1,174 @@
+"""What an audit looks at: the code of each block or, where blocks are drawn, the whole report.
+
+Each part has a chance for every report of it under every answer, from the published weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from castell.auditing.devices import Codes
+from castell.channels import Channel
+from castell.channels.budget import rounded_up
+from castell.errors import OptionError
+from castell.linear.operators import Floats, apply
+from castell.study.design import Block
+from castell.study.study import Study
+
+Row = Mapping[str, int]  # the code of an answer to each attribute
+
+# Every two of so many answers are compared, and matrices of so many cells are read whole.
+MOST_ANSWERS = 8
+MOST_CELLS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Member:
+    """A block in a part: where its codes begin, and how often it is what is reported."""
+
+    block: Block
+    start: int
+    share: Fraction
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+    column: int
+    epsilon: float
+    members: tuple[Member, ...]
+
+    @property
+    def outputs(self) -> int:
+        return sum(member.block.channel.outputs for member in self.members)
+
+    def chances(self, row: Row) -> Floats:
+        """How often each report is made of a row of answers."""
+        found = [
+            float(member.share) * _chances(member.block.channel, block_code(member.block, row))
+            for member in self.members
+        ]
+        return np.concatenate(found)
+
+    def counts(self, codes: Codes) -> Floats:
+        """How often each was, in reports as columns."""
+        return np.bincount(codes[:, self.column], minlength=self.outputs).astype(np.float64)
+
+
+def parts_of(study: Study) -> tuple[Part, ...]:
+    design = study.design
+    for block in design.blocks:
+        if not block.channel.has_matrix:
+            raise OptionError(
+                f"the reports of {' x '.join(block.names)} have too many values to be counted",
+                f"channels of kind {block.channel.kind!r} are not audited; use another",
+            )
+    if design.draw:
+        total = sum(design.weights)
+        members = tuple(
+            Member(block, start, Fraction(weight, total))
+            for block, start, weight in zip(
+                design.blocks, design.starts, design.weights, strict=True
+            )
+        )
+        return (Part("the whole report", 0, design.epsilon, members),)
+    return tuple(
+        Part(
+            " x ".join(block.names),
+            column,
+            rounded_up(block.channel.exact_epsilon),
+            (Member(block, 0, Fraction(1)),),
+        )
+        for column, block in enumerate(design.blocks)
+    )
+
+
+def rows_to_ask(study: Study) -> list[Row]:
+    """Rows of answers, every two of which are compared: the pair that the weights tell apart best,
+    and others beside it."""
+    blocks = study.design.blocks
+    if study.design.draw:
+        return list(_distinct(_drawn_rows(study)))
+    answers = [_answers(block) for block in blocks]
+    return [
+        {
+            name: code
+            for block, codes in zip(blocks, answers, strict=True)
+            for name, code in block_row(block, codes[turn % len(codes)]).items()
+        }
+        for turn in range(max(len(codes) for codes in answers))
+    ]
+
+
+def _drawn_rows(study: Study) -> Iterator[Row]:
+    sizes = {a.name: a.size for a in study.schema}
+    for turn in range(min(MOST_ANSWERS, max(sizes.values()))):
+        yield {name: turn % size for name, size in sizes.items()}
+    for block in study.design.blocks[:MOST_ANSWERS]:
+        for code in _answers(block)[:2]:
+            yield {**dict.fromkeys(sizes, 0), **block_row(block, code)}
+
+
+def _distinct(rows: Iterator[Row]) -> list[Row]:
+    return list({tuple(sorted(row.items())): row for row in rows}.values())
+
+
+def _answers(block: Block) -> list[int]:
+    """Answers to one block: the two that reports tell apart best, and some others."""
+    size = block.channel.inputs
+    first, second = _farthest(block.channel)
+    others = [int(code) for code in np.linspace(0, size - 1, MOST_ANSWERS).round()]
+    return list(dict.fromkeys([first, second, *others]))[:MOST_ANSWERS]
+
+
+def _farthest(channel: Channel) -> tuple[int, int]:
+    # Every two answers are as hard to tell apart, or there are too many to compare them all.
+    if channel.kind in ("kary", "cyclic") or channel.inputs * channel.outputs > MOST_CELLS:
+        return 0, channel.inputs - 1
+    columns = list(zip(*channel.weights(), strict=True))
+    widest = max(columns, key=lambda column: Fraction(max(column), min(column)))
+    return widest.index(max(widest)), widest.index(min(widest))
+
+
+def _chances(channel: Channel, code: int) -> Floats:
+    single = np.zeros(channel.inputs)
+    single[code] = 1.0
+    return apply([channel.forward], single)
+
+
+def block_code(block: Block, row: Row) -> int:
+    return int(np.ravel_multi_index([row[name] for name in block.names], block.sizes))
+
+
+def block_row(block: Block, code: int) -> dict[str, int]:
+    """The answers behind a code, attribute by attribute."""
+    digits = np.unravel_index(code, block.sizes)
+    return {name: int(digit) for name, digit in zip(block.names, digits, strict=True)}
+
+
+def labels(study: Study, row: Row) -> dict[str, str]:
+    """A row of codes as a person would answer."""
+    return {name: study.schema[name].values[code] for name, code in row.items()}
+
+
+def enumerated(channels: Sequence[Channel]) -> tuple[int, int]:
+    """How many (answer, number) cells of small channels were gone through, and how many were wrong.
+
+    A report must be made of as many of the numbers below `total` as it weighs.
+    """
+    cells = wrong = 0
+    for channel in dict.fromkeys(channels):
+        if prod((channel.inputs, channel.total)) > MOST_CELLS or channel.draws != 1:
+            continue
+        numbers = np.arange(channel.total, dtype=np.uint64)
+        for code, weights in enumerate(channel.weights()):
+            made = channel.respond(np.full(channel.total, code), numbers)
+            found = np.bincount(made.astype(np.int64), minlength=channel.outputs)
+            wrong += int(np.abs(found - np.array(weights)).sum()) // 2
+            cells += channel.total
+    return cells, wrong
