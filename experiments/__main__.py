@@ -11,7 +11,7 @@ from time import perf_counter
 
 import experiments
 from castell import CastellError
-from experiments import page, pool, store
+from experiments import command, groups, page, pool, store
 from experiments.catalogue import experiment, headline, names
 from experiments.settings import NOISES, PER, Settings
 from experiments.text import show
@@ -19,7 +19,7 @@ from experiments.text import show
 
 def parser() -> argparse.ArgumentParser:
     listed = "\n".join(f"  {name:<15} {headline(experiment(name))}" for name in names())
-    result = argparse.ArgumentParser(
+    result = command.OneLineParser(
         prog="python -m experiments",
         description=(experiments.__doc__ or "").split("\n")[0],
         epilog=f"experiments:\n{listed}\n\nexample:\n"
@@ -27,18 +27,30 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = result.add_argument
-    add("name", nargs="?", metavar="NAME", help="an experiment, 'all' (writes the page) or 'check'")
+    what = (
+        "an experiment; 'all': compute what changed and write the page; 'page': write it from what "
+        "is kept; 'stale': name what is older than the code; 'check': compare with known numbers"
+    )
+    add("name", nargs="?", metavar="NAME", help=what)
     add("--list", action="store_true", help="name all experiments")
     add("--noise", choices=list(NOISES), default="real", help="default: real")
-    add("--epsilon", type=float, nargs="+", metavar="E", help="default: the paper's")
+    add("--epsilon", nargs="+", metavar="E", help="default: the paper's")
     add("--per", choices=PER, default="attribute", help="what epsilon is for; default: attribute")
-    add("--repeats", type=int, metavar="R", help="how often to randomise anew")
-    add("--seed", type=int, default=0, help="same seed, same numbers; default: 0")
+    add("--repeats", metavar="R", help="how often to randomise anew")
+    add("--seed", default="0", help="same seed, same numbers; default: 0")
     add("--quick", action="store_true", help="fewer attribute sets and repeats")
-    add("--jobs", type=int, metavar="N", help="processes; default: one for each core")
+    add("--jobs", metavar="N", help="processes; default: one for each core")
     add("--fresh", action="store_true", help="compute again what is in the cache")
+    add("--experiments", nargs="+", metavar="NAME", help="with 'all': compute these only")
+    add("--schemes", nargs="+", metavar="LABEL", help="with 'all': compute these lines only")
     add("--json", type=Path, metavar="OUT", help="write the result")
-    add("--figure", type=Path, metavar="OUT", help="write the picture: .png, .svg or .html")
+    add(
+        "--figure",
+        type=Path,
+        metavar="OUT",
+        help="write the picture: .png, .svg or .html; "
+        "several, with more names, where one would hold too many lines",
+    )
     add("--docs", type=Path, default=Path("docs"), help="where 'all' writes; default: docs")
     return result
 
@@ -56,17 +68,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = Settings(
             options.noise,
-            tuple(options.epsilon) if options.epsilon else None,
+            command.budgets(options.epsilon),
             options.per,
-            options.repeats,
+            command.whole("repeats", options.repeats, 1),
             options.quick,
-            options.seed,
+            command.whole("seed", options.seed, 0) or 0,
         )
-        with pool.processes(options.jobs):
+        command.check(options)
+        if options.name not in ("all", "page", "stale", "check"):
+            experiment(options.name)
+        with pool.processes(command.whole("jobs", options.jobs, 1)):
             if options.name == "check":
                 return page.check(settings)
-            if options.name == "all":
-                page.write(options.docs, settings, fresh=options.fresh)
+            if options.name == "stale":
+                return _stale(options.docs)
+            if options.name in ("all", "page"):
+                page.write(
+                    options.docs,
+                    settings,
+                    fresh=options.fresh,
+                    compute=() if options.name == "page" else options.experiments,
+                    lines=options.schemes,
+                )
             else:
                 _one(options, settings)
     except CastellError as error:
@@ -90,7 +113,17 @@ def _one(options: argparse.Namespace, settings: Settings) -> None:
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if options.figure:
-        module.draw(result).save(options.figure, **page.scale(options.figure))
+        for group, chart in groups.pictures(module, result).items():
+            stem = f"{options.figure.stem}{'-' * bool(group)}{group}"
+            path = options.figure.with_stem(stem)
+            chart.save(path, **page.scale(path))
+
+
+def _stale(docs: Path) -> int:
+    """Name what is older than the code; 1 if anything is."""
+    found = page.stale(docs)
+    print("\n".join(found) or "every number is of the code that is here")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

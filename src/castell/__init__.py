@@ -13,6 +13,7 @@ from castell.estimators import methods, methods_for
 from castell.inference.misfit import Verdict
 from castell.inference.reasons import Code, Reason
 from castell.inference.support import Checked
+from castell.planning.clusters import ProposedClusters, propose_clusters
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
 from castell.planning.planner import plan
@@ -58,6 +59,7 @@ __all__ = [
     "NextStage",
     "Plan",
     "Probability",
+    "ProposedClusters",
     "Quantile",
     "Reason",
     "Regression",
@@ -77,6 +79,7 @@ __all__ = [
     "methods_for",
     "plan",
     "plan_next",
+    "propose_clusters",
     "randomize_file",
     "randomize_stream",
     "regress",
