@@ -8,10 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
+from types import ModuleType
+from typing import Any
 
 import experiments
 from castell import CastellError
-from experiments import command, groups, page, pool, store
+from castell.errors import OptionError
+from experiments import command, compare, groups, page, pool, store
 from experiments.catalogue import experiment, headline, names
 from experiments.settings import NOISES, PER, Settings
 from experiments.text import show
@@ -29,13 +32,15 @@ def parser() -> argparse.ArgumentParser:
     add = result.add_argument
     what = (
         "an experiment; 'all': compute what changed and write the page; 'page': write it from what "
-        "is kept; 'stale': name what is older than the code; 'check': compare with known numbers"
+        "is kept; 'stale': name what is older than the code; 'check': compare with known numbers; "
+        "'compare FILE': every method and design on your own answers, epsilon in all 4 if not given"
     )
     add("name", nargs="?", metavar="NAME", help=what)
+    add("file", nargs="?", type=Path, metavar="FILE", help="with 'compare': answers as CSV")
     add("--list", action="store_true", help="name all experiments")
     add("--noise", choices=list(NOISES), default="real", help="default: real")
     add("--epsilon", nargs="+", metavar="E", help="default: the paper's")
-    add("--per", choices=PER, default="attribute", help="what epsilon is for; default: attribute")
+    add("--per", choices=PER, help="what epsilon is for; default: attribute, with compare total")
     add("--repeats", metavar="R", help="how often to randomise anew")
     add("--seed", default="0", help="same seed, same numbers; default: 0")
     add("--quick", action="store_true", help="fewer attribute sets and repeats")
@@ -69,17 +74,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = Settings(
             options.noise,
             command.budgets(options.epsilon),
-            options.per,
+            options.per or ("total" if options.name == "compare" else "attribute"),
             command.whole("repeats", options.repeats, 1),
             options.quick,
             command.whole("seed", options.seed, 0) or 0,
         )
         command.check(options)
-        if options.name not in ("all", "page", "stale", "check"):
+        if options.name not in ("all", "page", "stale", "check", "compare"):
             experiment(options.name)
+        if (options.name == "compare") != (options.file is not None):
+            raise OptionError("compare and a file go together", "write: compare my.csv --epsilon 4")
         with pool.processes(command.whole("jobs", options.jobs, 1)):
             if options.name == "check":
                 return page.check(settings)
+            if options.name == "compare":
+                return _compare(options, settings)
             if options.name == "stale":
                 return _stale(options.docs)
             if options.name in ("all", "page"):
@@ -101,6 +110,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _compare(options: argparse.Namespace, settings: Settings) -> int:
+    result = compare.run(compare.read(options.file), settings)
+    print(show(result, compare.table([result])))
+    for said in compare.findings(result):
+        print(f"- {said}")
+    _write(options, compare, result)
+    return 0
+
+
+def _write(options: argparse.Namespace, module: ModuleType, result: dict[str, Any]) -> None:
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if options.figure:
+        for group, chart in groups.pictures(module, result).items():
+            path = options.figure.with_stem(f"{options.figure.stem}{'-' * bool(group)}{group}")
+            chart.save(path, **page.scale(path))
+
+
 def _one(options: argparse.Namespace, settings: Settings) -> None:
     module = experiment(options.name)
     start = perf_counter()
@@ -110,13 +137,7 @@ def _one(options: argparse.Namespace, settings: Settings) -> None:
     for said in module.findings({noise: result}):
         print(f"- {said}")
     print(f"\n({perf_counter() - start:.0f} s)")
-    if options.json:
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    if options.figure:
-        for group, chart in groups.pictures(module, result).items():
-            stem = f"{options.figure.stem}{'-' * bool(group)}{group}"
-            path = options.figure.with_stem(stem)
-            chart.save(path, **page.scale(path))
+    _write(options, module, result)
 
 
 def _stale(docs: Path) -> int:

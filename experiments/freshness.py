@@ -133,8 +133,33 @@ def _imports(nodes: Iterable[ast.stmt]) -> set[tuple[str, str | None]]:
     return {(module, name) for module, name in found if module in _paths()}
 
 
+@cache
+def _imported(module: str) -> frozenset[tuple[str, str | None]]:
+    return frozenset(_imports(_tree(module).body))
+
+
+@cache
+def _told(module: str) -> bytes:
+    return hashlib.sha256(f"{module}\0{ast.dump(_tree(module))}".encode()).digest()
+
+
+@cache
+def _code(roots: frozenset[tuple[str, str | None]], skip: tuple[str, ...]) -> str:
+    return _digest(roots, skip)
+
+
+def forget() -> None:
+    """Read the source anew: it was changed."""
+    for kept in (_tree, _exports, _imported, _told, _code, scheme_code):
+        kept.cache_clear()
+
+
 def code(roots: Iterable[tuple[str, str | None]], skip: tuple[str, ...] = ()) -> str:
     """A digest of modules, or of single names of experiments, and of all that they import."""
+    return _code(frozenset(roots), skip)
+
+
+def _digest(roots: Iterable[tuple[str, str | None]], skip: tuple[str, ...]) -> str:
     waiting, whole, parts = list(roots), set[str](), dict[str, set[str]]()
     while waiting:
         module, name = waiting.pop()
@@ -148,11 +173,11 @@ def code(roots: Iterable[tuple[str, str | None]], skip: tuple[str, ...] = ()) ->
             waiting += _imports(_reached(_tree(module), [name]))
         else:
             whole.add(module)
-            waiting += _imports(_tree(module).body)
+            waiting += _imported(module)
             waiting += [(name, None) for name in _LOADED.get(module, ())]
     digest = hashlib.sha256()
     for module in sorted(whole):
-        digest.update(f"{module}\0{ast.dump(_tree(module))}\0".encode())
+        digest.update(_told(module))
     for module, names in sorted(parts.items()):
         if module not in whole:
             told = "".join(ast.dump(node) for node in _reached(_tree(module), names))
