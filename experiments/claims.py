@@ -7,11 +7,12 @@ below, so a claim whose experiment was not run has none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from experiments import fig_adw, table_comp
+from experiments.harness import UNIFORM
 from experiments.sweep import first_win, last_win
 from experiments.text import Result, mean_of, number
 
@@ -40,7 +41,7 @@ def section(results: Results) -> str:
     for claim in CLAIMS:
         try:
             found = claim.judge(results)
-        except (KeyError, IndexError, TypeError):
+        except (KeyError, IndexError, TypeError, StopIteration):
             found = Verdict("not computed", "")
         rows.append(f"| {claim.where} | {claim.said} | **{found.verdict}** | {found.number} |")
     head = "| where | the paper says | verdict | number |\n| --- | --- | --- | --- |\n"
@@ -73,7 +74,7 @@ def _truncated(results: Results) -> Verdict:
 
 def _better_than_independent(results: Results) -> Verdict:
     told, held = [], []
-    for each, how in ((4.0, "4 each"), (1.0, "1 each"), (0.5, "4 in all")):
+    for each, how in BUDGETS.items():
         means = _means(results, "real", each)
         won = [s for s in ("castell", "hybrid", "truncated") if means[s] < means["independent"]]
         held += [how] if len(won) == 3 else []
@@ -87,28 +88,42 @@ def _better_than_independent(results: Results) -> Verdict:
     return Verdict(verdict, "real noise; " + "; ".join(told))
 
 
+BUDGETS = {4.0: "4 each", 1.0: "1 each", 0.5: "4 in all"}
+
+
+def _at_budgets(results: Results, wanted: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The means over widths with real noise, by budget; those at which some scheme is there."""
+    real = results["table_comp"]["real"]
+    found = {how: table_comp.averages(real, each) for each, how in BUDGETS.items()}
+    known = {how: m for how, m in found.items() if "hybrid" in m and set(wanted) & set(m)}
+    if not known:
+        raise KeyError(wanted[0])
+    return known
+
+
 def _lopub(results: Results) -> Verdict:
-    printed = table_comp.PRINTED_MEANS
-    real = _means(results, "real", table_comp.CAPTION)
-    rival = next(s for s in ("lopub, as published", "lopub") if s in real)
+    printed, told, held = table_comp.PRINTED_MEANS, [], []
     ratios = [printed[s] / printed["lopub"] for s in ("truncated", "hybrid")]
-    now = [real[s] / real[rival] for s in ("truncated", "hybrid")]
-    held = max(now) < 1.0
+    for how, means in _at_budgets(results, ("lopub, as published", "lopub")).items():
+        rival = "lopub, as published" if "lopub, as published" in means else "lopub"
+        now = [means[s] / means[rival] for s in ("truncated", "hybrid")]
+        held += [how] if max(now) < 0.05 else []
+        told.append(f"{how}: {now[0]:.2f} and {now[1]:.2f} of {rival} ({number(means[rival])})")
     return Verdict(
-        f"{'smaller at epsilon 4 each, not .03 and .04' if held else NOT}",
-        f"the printed means have ratios {ratios[0]:.3f} and {ratios[1]:.3f}; measured with real "
-        f"noise at 4 each against {rival} ({number(real[rival])}) {now[0]:.2f} and {now[1]:.2f}",
+        f"{HOLDS} at epsilon {', '.join(held)}" if held else NOT,
+        f"the printed means have ratios {ratios[0]:.3f} and {ratios[1]:.3f}, if the printed LoPub "
+        f"is largest cells as the others are; real noise, {'; '.join(told)}",
     )
 
 
 def _others(results: Results) -> Verdict:
     told, held = [], []
-    for each, how in ((4.0, "4 each"), (0.5, "4 in all")):
-        real = _means(results, "real", each)
-        best = min(real[s] for s in ("truncated", "hybrid"))
-        rivals = [s for s in ("locop", "locop, as published", "dpfedwae") if s in real]
-        held += [how] if all(best < real[s] for s in rivals) else []
-        listed = ", ".join(f"{s} {number(real[s])}" for s in rivals)
+    names = ("locop", "locop, as published", "dpfedwae")
+    for how, means in _at_budgets(results, names).items():
+        best = min(means[s] for s in ("truncated", "hybrid"))
+        rivals = [s for s in names if s in means]
+        held += [how] if all(best < means[s] for s in rivals) else []
+        listed = ", ".join(f"{s} {number(means[s])}" for s in rivals)
         told.append(f"{how}: {number(best)} against {listed}")
     return Verdict(f"{HOLDS} at epsilon {', '.join(held)}" if held else NOT, "; ".join(told))
 
@@ -149,8 +164,11 @@ def _crossovers(results: Results) -> Verdict:
         + ", ".join(f"{d} {w or 'none'}" for d, w in wins.items())
         for noise, wins in found.items()
     ]
-    near = all(w and abs(w - printed[d]) <= 1 for d, w in found["rounding"].items())
-    return Verdict(MODEL if near else NOT, "print 4, 8, 8, 3, 4; at 1 each " + "; ".join(told))
+    # The first rows of the census are too few to judge it by.
+    judged = {d: w for d, w in found["rounding"].items() if d != "census1990"}
+    near = all(w is not None and abs(w - printed[d]) <= 1 for d, w in judged.items())
+    listed = ", ".join(f"{d} {w}" for d, w in printed.items())
+    return Verdict(MODEL if near else NOT, f"print: {listed}; at 1 each {'; '.join(told)}")
 
 
 def _respondents(results: Results) -> Verdict:
@@ -173,25 +191,36 @@ def _budgets(results: Results) -> Verdict:
     return Verdict(f"{HOLDS} for larger epsilon each" if held else MODEL, f"real noise: {told}")
 
 
+# Table rrs: whether a scheme is marked as accurate for few and for many attributes.
+MARKED = {
+    "RR-Joint": (True, False),
+    "independent": (False, True),
+    "castell": (True, False),
+    "hybrid": (True, True),
+    "truncated": (True, True),
+}
+
+
 def _low_and_high(results: Results) -> Verdict:
-    told = []
+    """Accurate, here: at most a quarter of the uniform table's error, at w = 2 and at 6."""
+    real, told, right = results["table_comp"]["real"], [], []
     for each, how in ((4.0, "4 each"), (1.0, "1 each")):
-        at = {
-            (s, w): mean_of(results["table_comp"]["real"], each=each, scheme=s, x=w)
-            for s in ("castell", "independent", "hybrid", "truncated", "RR-Joint")
-            for w in (2, 6)
-        }
-        told.append(
-            f"{how}, w = 2 and 6: "
-            + ", ".join(
-                f"{s} {number(at[s, 2])} and {number(at[s, 6])}"
-                for s in ("castell", "independent", "hybrid", "truncated", "RR-Joint")
-            )
-        )
+        same, listed = 0, []
+        for scheme, marks in MARKED.items():
+            errors = [mean_of(real, each=each, scheme=scheme, x=w) for w in (2, 6)]
+            least = [mean_of(real, each=each, scheme=UNIFORM, x=w) for w in (2, 6)]
+            if None in errors or None in least:
+                continue
+            good = tuple(e <= u / 4 for e, u in zip(errors, least, strict=True))  # type: ignore[operator]
+            same += sum(g == m for g, m in zip(good, marks, strict=True))
+            listed.append(f"{scheme} {number(errors[0])} and {number(errors[1])}")
+        if not listed:
+            raise KeyError(each)
+        right.append(f"{same} of {2 * len(listed)} marks at {how}")
+        told.append(f"{how}, w = 2 and 6: {', '.join(listed)}")
     return Verdict(
-        f"{HOLDS} at epsilon 4 each except that castell does not fail at w = 6; "
-        "at 1 each castell and truncated fail there",
-        "real noise; " + "; ".join(told),
+        " and ".join(right),
+        f"real noise, accurate being a quarter of the uniform table's error; {'; '.join(told)}",
     )
 
 

@@ -188,7 +188,7 @@ def section(name: str, module: ModuleType, results: Mapping[str, Result], folder
     parts.append(
         "\n".join(
             f"- {line(dict(r['about']))}. Numbers {of_commit(module, r)}; seed "
-            f"{r['made']['settings']['seed']}."
+            f"{r['made']['settings']['seed']}{_quick(r)}."
             for r in results.values()
         )
     )
@@ -216,6 +216,10 @@ def section(name: str, module: ModuleType, results: Mapping[str, Result], folder
 def _order(path: Path) -> tuple[int, str]:
     """The paper's own schemes first."""
     return 0 if path.stem.endswith("-paper") else 1, path.stem
+
+
+def _quick(result: Result) -> str:
+    return ", a quick run" if result["made"]["settings"]["quick"] else ""
 
 
 def both(module: ModuleType, settings: Settings, *, fresh: bool = False) -> dict[str, Any]:
