@@ -80,7 +80,8 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
 
 # The paper's tables and figures, with real noise and with its own model, on all cores (JOBS=1: on
-# one). About an hour on two; QUICK=1, fewer repeats, sets and points, minutes. Results are kept.
+# one). What is kept in docs/reproduction/numbers and of this code is not computed again. QUICK=1:
+# fewer repeats, sets and points, minutes.
 reproduce: $(VENV)/.dev
 	$(BIN)/python -m experiments all $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS))
 

@@ -18,6 +18,7 @@ ORDER = (
     "table_comp",
     "fig_lopub",
     "table_lopub",
+    "table_published",
     "fig_omega",
     "table_crossover",
     "fig_adw",

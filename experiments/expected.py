@@ -67,12 +67,18 @@ def estimate(
     if method == "independent":
         return _product(study, people, names, alone)
     if method == "hybrid":
-        # The estimator's own rule. It expects the noise of real reports, which is not there.
-        whole = joint_is_better(observe_rounded(study, people, names), alone)[0]
+        rule = (options or {}).get("rule", "data")
+        if rule == "width":
+            whole = len(names) <= (options or {})["width"]
+        else:
+            # The estimator's own rule. It expects the noise of real reports, which is not there.
+            whole = joint_is_better(observe_rounded(study, people, names), alone)[0]
         return _product(study, people, names, [names] if whole else alone)
     counts = RoundedCounts(study, people)
     if method == "clusters":
-        groups = restrict(_clusters(study, people), names)
+        given = (options or {}).get("clusters")
+        own = [block.names for block in study.design.blocks]
+        groups = restrict(_clusters(study, people) if given is None else own, names)
         return _product(study, people, names, groups)
     return castell.fit(counts, method, **(options or {})).estimate(names).probabilities
 

@@ -17,7 +17,13 @@ from experiments.settings import Settings
 from experiments.sweep import first_win, over_data
 from experiments.text import Result, Table, by_x
 
-PRINT = {"adult": 1.0, "census1990": 0.5, "german": 1.0, "nursery": 0.5}
+PRINT = {
+    "adult": 1.0,
+    "census1990": 0.5,
+    "census1990 (stand-in)": 0.5,
+    "german": 1.0,
+    "nursery": 0.5,
+}
 EPSILONS, QUICK = (0.5, 1.0, 2.0, 4.0, 8.0), (0.5, 1.0, 4.0)
 
 
@@ -46,7 +52,8 @@ def table(results: Sequence[Result]) -> Table:
 
 def draw(result: Result) -> Any:
     heading = "AVD of two-way tables by epsilon"
-    return lines(result, heading, x="epsilon of one attribute", log_x=True, band=True)
+    turns = {name: (e, "from here on castell is better in print") for name, e in PRINT.items()}
+    return lines(result, heading, x="epsilon of one attribute", log_x=True, band=True, turns=turns)
 
 
 def findings(results: Mapping[str, Result]) -> list[str]:

@@ -44,7 +44,9 @@ def table(results: Sequence[Result]) -> Table:
 
 def draw(result: Result) -> Any:
     heading = "AVD of two-way tables by the number of respondents"
-    return lines(result, heading, x="respondents n", log_x=True, band=True)
+    said = PRINT["castell is best from n"], "from here on castell is best in print, mostly"
+    turns = {r["data"]: said for r in result["records"]}
+    return lines(result, heading, x="respondents n", log_x=True, band=True, turns=turns)
 
 
 def findings(results: Mapping[str, Result]) -> list[str]:

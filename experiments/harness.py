@@ -59,6 +59,18 @@ class Scheme:
 
 
 JOINT = Scheme("RR-Joint", "castell", "joint", alone=True)
+# Clusters are proposed from the reports of some respondents, each attribute by itself, and the
+# others report cluster by cluster; everybody spends the whole budget once.
+CLUSTERS = Scheme("RR-Clusters", "clusters", "clusters")
+PILOT = 0.1
+# The paper's hybrid is castell up to a number of attributes that depends on the data: its crossover
+# points. Ours decides from the reports, table by table.
+HYBRID_WIDTHS = {"adult": 4, "census1990": 8, "census1990 (stand-in)": 8, "german": 3, "nursery": 4}
+HYBRID_WIDTH = 4
+SHOWN_AS: dict[str, dict[str, dict[str, Any]]] = {
+    "clusters": {"product over clusters": {}},
+    "hybrid": {"hybrid": {"rule": "width"}, "hybrid, by the reports": {}},
+}
 
 
 def schemes() -> tuple[Scheme, ...]:
@@ -68,10 +80,11 @@ def schemes() -> tuple[Scheme, ...]:
         module = estimator(method)
         design = next((DESIGNS[k] for k in reads(method).kinds if k in DESIGNS), "independent")
         most = getattr(module, "REPEATS", SLOW.get(method))
-        for label, options in {method: {}, **getattr(module, "VARIANTS", {})}.items():
+        shown = {**SHOWN_AS.get(method, {method: {}}), **getattr(module, "VARIANTS", {})}
+        for label, options in shown.items():
             chosen = tuple(options.items())
             found.append(Scheme(label, method, design, options=chosen, repeats=most))
-    found.append(JOINT)
+    found += [CLUSTERS] * ("clusters" in castell.methods()) + [JOINT]
     for name in systems():
         most = getattr(system(name), "REPEATS", None)
         found.append(Scheme(name, name, repeats=most, system=True))
@@ -95,23 +108,55 @@ def ask(
             raise QueryError(f"{scheme.label} collects for itself", "use --noise real")
         answer: Answer = system(scheme.method).answers(people, each * len(people.schema), seed)
         return answer
-    study = study_of(people, each, scheme)
+    if scheme == CLUSTERS:
+        return _clustered(people, each, noise, seed)
+    study, options = study_of(people, each, scheme), options_for(people, scheme)
     if part and getattr(study.design, "draw", None):
         # With fewer questions every respondent would answer each of them more often.
         raise QueryError("a drawn design cannot be asked in part", "ask all of it")
     if noise == "rounding":
 
         def answer(names: tuple[str, ...]) -> Floats:
-            return expected.estimate(study, people, names, scheme.method, dict(scheme.options))
+            return expected.estimate(study, people, names, scheme.method, options)
     else:
         reports = study.randomize(people.frame(), seed=seed)
-        model = castell.fit(reports, scheme.method, **dict(scheme.options))
+        model = castell.fit(reports, scheme.method, **options)
 
         def answer(names: tuple[str, ...]) -> Floats:
             return model.estimate(names).probabilities
 
     finish = scheme.finish
     return answer if finish is None else lambda names: finish(answer(names))
+
+
+def _clustered(people: Population, each: float, noise: str, seed: int) -> Answer:
+    """RR-Clusters: a pilot proposes the clusters; in the paper's model the truth does."""
+    total, schema = each * len(people.schema), people.schema
+    order = np.random.default_rng([seed, 4]).permutation(people.n)
+    few = max(1, round(PILOT * people.n))
+    if few == people.n:
+        raise QueryError("there is nobody but the pilot", "ask more people")
+    if noise == "rounding":
+        known = people.frame()
+    else:
+        pilot = people.take(order[:few])
+        known = Study(schema, epsilon=total).randomize(pilot.frame(), seed=seed)
+    proposed = castell.propose_clusters(schema, total, known)
+    study = Study(schema, epsilon=total, design=proposed.design, name=people.name)
+    options = {"clusters": proposed.clusters}
+    if noise == "rounding":
+        return lambda names: expected.estimate(study, people, names, CLUSTERS.method, options)
+    rest = people.take(order[few:])
+    model = castell.fit(study.randomize(rest.frame(), seed=seed + 1), CLUSTERS.method, **options)
+    return lambda names: model.estimate(names).probabilities
+
+
+def options_for(people: Population, scheme: Scheme) -> dict[str, Any]:
+    """The options of a scheme; up to which width hybrid is castell goes by the data."""
+    options = dict(scheme.options)
+    if options.get("rule") == "width":
+        options["width"] = HYBRID_WIDTHS.get(people.name, HYBRID_WIDTH)
+    return options
 
 
 def study_of(people: Population, each: float, scheme: Scheme) -> Study:

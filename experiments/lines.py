@@ -25,22 +25,36 @@ def lines(
     whole: bool = False,
     band: bool = False,
     printed: Mapping[str, Mapping[Any, float]] | None = None,
+    turns: Mapping[str, tuple[float, str]] | None = None,
 ) -> Any:
     """Error by x, a line for each scheme, a panel for each data set.
 
-    Bars are standard errors over repeats, bands the spread over attribute sets.
+    Bars are standard errors over repeats, bands the spread over attribute sets. `printed` are
+    errors of the paper by scheme, `turns` where it sees one scheme overtake another, by data set,
+    and in words.
     """
     import altair as alt
+
+    if "shown" in result:
+        heading = f"{heading}: {result['shown']}"
 
     answered = [r for r in result["records"] if r["mean"] is not None]
     records = [r for r in answered if r["mean"] >= _LOWEST]
     found = list(dict.fromkeys(r["scheme"] for r in records))
     labels = [s for s in found if s not in REFERENCES] + [s for s in REFERENCES if s in found]
-    low = max(min(r["mean"] for r in records) / _ROOM, _LOWEST)
-    high = max(r["mean"] + (r["error"] or 0.0) for r in records) * _ROOM
+    seen = [r["mean"] for r in records]
+    seen += [v for s, values in (printed or {}).items() if s in labels for v in values.values()]
+    low = max(min(seen) / _ROOM, _LOWEST)
+    high = max([*seen, *(r["mean"] + (r["error"] or 0.0) for r in records)]) * _ROOM
     data = [_record(r, low, band) for r in records]
-    for label, values in (printed or {}).items():
-        data += [{"data": "adult", "scheme": label, "x": k, "print": v} for k, v in values.items()]
+    panels_of = dict.fromkeys(r["data"] for r in records)
+    marked = {label: v for label, v in (printed or {}).items() if label in labels}
+    for label, values in marked.items():
+        data += [
+            {"data": name, "scheme": label, "x": k, "print": max(v, low)}
+            for name in panels_of
+            for k, v in values.items()
+        ]
     palette = colours(labels)
     shown = {s: f"{s} ({PAPER_NAMES[s]})" if s in PAPER_NAMES else s for s in labels}
     names = "{" + ", ".join(f"{k!r}: {v!r}" for k, v in shown.items()) + "}[datum.label]"
@@ -57,14 +71,14 @@ def lines(
         legend=None,
     )
 
-    def across(name: str) -> Any:
+    def across(name: str, field: str = "x:Q") -> Any:
         xs = sorted({r["x"] for r in records if r["data"] == name})
         scale = alt.Scale(zero=False, nice=False, padding=12)
         axis = alt.Axis(values=xs, format="d", grid=False) if whole else alt.Axis(grid=False)
         if log_x:
             scale = alt.Scale(type="log", domain=[xs[0] / 1.15, xs[-1] * 1.15], nice=False)
             axis = log_axis(alt, xs, grid=False)
-        return alt.X("x:Q", title=x, scale=scale, axis=axis)
+        return alt.X(field, title=x, scale=scale, axis=axis)
 
     up = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
     upward = log_axis(alt, [low, high])
@@ -96,6 +110,10 @@ def lines(
                 shape="diamond", size=70, strokeWidth=1.6, fill="white"
             )
             parts.append(marks.encode(y=alt.Y("print:Q", scale=up), color=color))
+        if name in (turns or {}):
+            where = alt.Chart(alt.Data(values=[{"turn": turns[name][0]}]))
+            rule = where.mark_rule(strokeDash=[2, 4], strokeWidth=1.5, color="#6b7785")
+            parts.insert(0, rule.encode(x=across(name, "turn:Q")))
         chart = alt.layer(*parts).properties(width=size[0], height=size[1])
         return chart.properties(title=alt.TitleParams(name, fontSize=12)) if many else chart
 
@@ -111,8 +129,10 @@ def lines(
     )
     if len(records) < len(answered):
         more.append(f"errors below {_LOWEST:g} are not drawn")
-    if printed:
+    if marked:
         more.append("diamonds: the paper's print")
+    if turns:
+        more.append(f"dotted: {next(iter(turns.values()))[1]}")
     return finish(chart, title(alt, result, heading, "; ".join(more)))
 
 

@@ -77,25 +77,35 @@ def processes(count: int | None = None) -> Iterator[None]:
 def work(
     do: Callable[[T], R], tasks: Sequence[T], what: str, cost: Callable[[T], float] | None = None
 ) -> list[R]:
-    """What `do` makes of each task. The first error ends it all, and is that of the task.
+    """What `do` makes of each task, in their order; see `work_in_any_order`."""
+    found = dict(work_in_any_order(do, tasks, what, cost))
+    return [found[place] for place in range(len(tasks))]
 
-    Progress goes by `cost`, roughly how long a task takes; without, all are alike.
+
+def work_in_any_order(
+    do: Callable[[T], R], tasks: Sequence[T], what: str, cost: Callable[[T], float] | None = None
+) -> Iterator[tuple[int, R]]:
+    """The place of each task, as it is done, and what `do` makes of it.
+
+    The first error ends it all, and is that of the task. Progress goes by `cost`, roughly how long
+    a task takes; without, all are alike.
     """
     costs = [1.0 if cost is None else cost(task) for task in tasks]
     with _progress(what, sum(costs)) as tell:
         if _pool is None:
-            found = []
-            for task, spent in zip(tasks, costs, strict=True):
-                found.append(do(task))
-                tell(spent)
-            return found
-        waiting: dict[Future[R], float] = {
-            _pool.submit(do, task): spent for task, spent in zip(tasks, costs, strict=True)
+            for place, task in enumerate(tasks):
+                made = do(task)
+                tell(costs[place])
+                yield place, made
+            return
+        waiting: dict[Future[R], int] = {
+            _pool.submit(do, task): place for place, task in enumerate(tasks)
         }
         try:
             for future in as_completed(waiting):
-                future.result()
-                tell(waiting[future])
+                made = future.result()
+                tell(costs[waiting[future]])
+                yield waiting[future], made
         except BrokenProcessPool:
             raise WorkError(
                 "a process ended before its work was done", "with little memory, try --jobs 1"
@@ -103,7 +113,6 @@ def work(
         finally:
             for future in waiting:
                 future.cancel()
-        return [future.result() for future in waiting]
 
 
 def _begin() -> None:

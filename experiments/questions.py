@@ -7,8 +7,10 @@ for all that is asked of the same people, or some attribute sets where each is a
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy as np
 from castell import CastellError
 from castell.evaluation.metrics import METRICS
 from castell.linear.operators import Floats
-from experiments import pool
+from experiments import memory, pool
 from experiments.datasets.population import Population
 from experiments.harness import REFERENCES, WHOLE, Scheme, Sets, ask, references, schemes
 from experiments.settings import Settings
@@ -58,6 +60,26 @@ class Task:
     whole: bool = True  # all attributes are asked at once, not each set by itself
 
 
+_lines: frozenset[str] | None = None
+
+
+@contextmanager
+def only(lines: Iterable[str] | None) -> Iterator[None]:
+    """Until the end of this, no other schemes are asked; None: all. References go together."""
+    global _lines
+    before = _lines
+    some = None if lines is None else frozenset(lines)
+    _lines = some | frozenset(REFERENCES) if some and some & set(REFERENCES) else some
+    try:
+        yield
+    finally:
+        _lines = before
+
+
+def _wanted(label: str) -> bool:
+    return _lines is None or label in _lines
+
+
 def evaluate(
     questions: Sequence[Question],
     settings: Settings,
@@ -72,21 +94,41 @@ def evaluate(
     A set that a scheme cannot answer is NaN, and so is a repeat it took no part in. What takes long
     is repeated less often, but `least` times where it can be; `left_out` says all that.
     """
-    chosen = schemes() if chosen is None else tuple(chosen)
+    chosen = tuple(s for s in (schemes() if chosen is None else chosen) if _wanted(s.label))
     tasks = list(_tasks(questions, settings, repeats, metric, chosen, least))
     # What takes long goes first, so that no process has to wait for it at the end.
     tasks.sort(key=_cost, reverse=True)
-    labels = [*(scheme.label for scheme in chosen), *REFERENCES]
+    labels = [*(scheme.label for scheme in chosen), *filter(_wanted, REFERENCES)]
     found = [
         {label: np.full((repeats, len(q.sets)), np.nan) for label in labels} for q in questions
     ]
     names = ", ".join(dict.fromkeys(q.people.name for q in questions))
-    done = pool.work(errors_of, tasks, f"{names}, {settings.noise} noise", _cost)
-    for task, errors in zip(tasks, done, strict=True):
+    what = f"{names}, {settings.noise} noise"
+    for task, errors in memory.recall(tasks, partial(_work, what), _identity):
         for label, values in errors.items():
             for asked, value in zip(task.asked, values, strict=True):
                 found[asked.question][label][task.repeat, asked.place] = value
     return found
+
+
+def _work(what: str, tasks: Sequence[Task]) -> Iterator[tuple[Task, Mapping[str, list[float]]]]:
+    for place, errors in pool.work_in_any_order(errors_of, tasks, what, _cost):
+        yield tasks[place], errors
+
+
+def _identity(task: Task) -> str:
+    """All that the errors of a task depend on: who is asked what, how, and by which code."""
+    from experiments.freshness import code, scheme_code
+
+    scheme, people = task.scheme, task.people
+    own = scheme_code(scheme, task.noise) if scheme else code([(__name__, None)])
+    facts = (
+        scheme and (scheme.label, scheme.method, scheme.design, scheme.alone, scheme.options),
+        own, task.each, [one.names for one in task.asked], task.seed, task.noise, task.metric,
+        task.whole, [one.place for one in task.asked], people.name, people.schema.sizes,
+        [memory.digest(people.codes[name]) for name in people.schema.names],
+    )  # fmt: skip
+    return repr(facts)
 
 
 def left_out(
@@ -151,7 +193,8 @@ def _tasks(
         for repeat in range(repeats):
             seed = seed_of(settings.seed, repeat, people.name)
             task = Task(people, each, tuple(asked), repeat, seed, settings.noise, metric)
-            yield replace(task, people=_only(people, asked))
+            if all(map(_wanted, REFERENCES)):
+                yield replace(task, people=_only(people, asked))
             for scheme in chosen:
                 if repeat >= often(scheme, settings, repeats, people, least):
                     continue

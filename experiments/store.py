@@ -1,64 +1,128 @@
-"""Results kept by their parameters: the same question to the same code is not computed twice."""
+"""Results and how they came about: what is kept of a run, and whether it is still of this code.
+
+What the page shows lies beside it, in `reproduction/numbers`, a file for each experiment and noise
+with the commit it is of and the digests of the code it rests on (`freshness`). Another folder, the
+cache, keeps single errors (`questions`), so that what was stopped goes on where it was.
+"""
 
 from __future__ import annotations
 
-import ast
-import hashlib
-import inspect
 import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 import castell
-from experiments import datasets, expected, harness, questions, sweep, systems
 from experiments.datasets import census1990
-from experiments.datasets.source import cache_folder
+from experiments.freshness import WHOLE, changed, code_of
+from experiments.harness import schemes
+from experiments.memory import remembering
+from experiments.questions import only
 from experiments.settings import Settings
 
-_SHOWS = ("table", "draw", "findings", "check")
+ROOT = Path(__file__).parents[1]
 
 
-def run(module: ModuleType, settings: Settings, *, fresh: bool = False) -> dict[str, Any]:
-    """An experiment's result, from the cache where it is there."""
-    name = module.__name__.rpartition(".")[2]
-    path = cache_folder() / "experiments" / f"{name}-{key(module, settings)[:16]}.json"
-    if path.is_file() and not fresh:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return found
-    result: dict[str, Any] = {"name": name, **module.run(settings)}
-    text = json.dumps(result, indent=1, allow_nan=False)
-    if getattr(module, "KEEP", True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n", encoding="utf-8")
-    # As from the cache, so that both ways give the same.
+def name_of(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2]
+
+
+def run(
+    module: ModuleType,
+    settings: Settings,
+    *,
+    fresh: bool = False,
+    before: dict[str, Any] | None = None,
+    lines: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """An experiment's result, and what it was made with.
+
+    Of a result from `before`, just some of its lines can be computed anew: the others stay as they
+    are, with the commit they are of.
+    """
+    with remembering(not fresh), only(None if before is None else lines):
+        result = module.run(settings)
+    labels = dict.fromkeys(r["scheme"] for r in result.get("records", ()) if "scheme" in r)
+    facts = {"commit": commit(), "with": _versions()}
+    made = {
+        label: {**facts, "code": c} for label, c in code_of(module, settings.noise, labels).items()
+    }
+    if before is not None and lines is not None:
+        others = [r for r in before["records"] if r["scheme"] not in labels]
+        result = {**before, **result, "records": [*others, *result["records"]]}
+        made = {**before["made"]["lines"], **made}
+    told = {"settings": asdict(settings), "census": census1990.which(), "lines": made}
+    # As from a file, so that both ways give the same.
+    text = json.dumps({**result, "name": name_of(module), "made": told}, allow_nan=False)
     plain: dict[str, Any] = json.loads(text)
     return plain
 
 
-def key(module: ModuleType, settings: Settings) -> str:
-    """Everything a result depends on: the question, the data, and the code that answers it."""
-    question = json.dumps(asdict(settings), sort_keys=True)
-    parts = [module.__name__, question, census1990.which(), _code(), _own(module)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+def _versions() -> str:
+    return (
+        f"castell {castell.__version__}, Python {platform.python_version()}, numpy "
+        f"{np.__version__}, {os.cpu_count()} cores"
+    )
 
 
-def _own(module: ModuleType) -> str:
-    """What an experiment computes with: its file without what only shows results."""
-    tree = ast.parse(inspect.getsource(module))
-    tree.body = [node for node in tree.body if getattr(node, "name", "") not in _SHOWS]
-    return ast.dump(tree)
+def commit() -> str:
+    """The commit of this folder, and whether the code was changed after it; empty without git."""
+    try:
+        found = _git("rev-parse", "--short=10", "HEAD")
+        after = _git("status", "--porcelain", "--", "src", "experiments")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return f"{found} with changes" if after else found
 
 
-@cache
-def _code() -> str:
-    digest = hashlib.sha256()
-    folders = [Path(castell.__file__).parent, Path(datasets.__file__).parent]
-    folders.append(Path(systems.__file__).parent)
-    files = [file for folder in folders for file in folder.rglob("*.py")]
-    files += [Path(inspect.getfile(module)) for module in (harness, expected, questions, sweep)]
-    for file in sorted(files):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def path_of(folder: Path, name: str, noise: str) -> Path:
+    return folder / "reproduction" / "numbers" / f"{name}-{noise}.json"
+
+
+def kept(folder: Path, name: str, noise: str) -> dict[str, Any] | None:
+    """What the page shows of an experiment, whenever it was computed; None if nothing."""
+    path = path_of(folder, name, noise)
+    if not path.is_file():
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def keep(folder: Path, result: dict[str, Any]) -> None:
+    path = path_of(folder, result["name"], result["made"]["settings"]["noise"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=0) + "\n", encoding="utf-8")
+
+
+def same_question(result: dict[str, Any], settings: Settings) -> bool:
+    """Whether a result answers just this question, on the data that are here."""
+    made = result["made"]
+    same = made["settings"] == json.loads(json.dumps(asdict(settings)))
+    return same and made["census"] == census1990.which()
+
+
+def to_compute(
+    module: ModuleType, result: dict[str, Any], wanted: Sequence[str] | None = None
+) -> list[str]:
+    """The lines of a result that changed since, or that it lacks; of those `wanted` if given."""
+    held = result["made"]["lines"]
+    if WHOLE in held:
+        return changed(module, result)
+    known = [s.label for s in (*schemes(), *getattr(module, "SCHEMES", ()))]
+    if getattr(module, "CHOSEN", None):
+        known = [label for label in known if label in module.CHOSEN]
+    lacking = [label for label in known if label not in held]
+    found = [*changed(module, result), *lacking]
+    return [label for label in found if wanted is None or label in wanted]

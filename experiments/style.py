@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import Any
@@ -15,24 +16,34 @@ ORANGE, GREEN, PLUM, GOLD, TEAL = "#c2410c", "#2f855a", "#86428f", "#b7791f", "#
 _KNOWN = {
     "castell": BLUE,
     "independent": ORANGE,
-    "clusters": GREEN,
+    "product over clusters": "#86c5a0",
     "hybrid": PLUM,
     "truncated": GOLD,
     "RR-Joint": TEAL,
+    "truncated, no cell < 0": "#e0b050",
+    "RR-Clusters": GREEN,
     "lopub": "#be185d",
+    "lopub, as published": "#7f1d4f",
     "lopub, Lasso only": "#f08bb4",
     "locop": "#4d7c0f",
+    "locop, as published": "#a3c614",
     "dpfedwae": "#92400e",
+    "auto": "#111827",
+    "latent": "#0284c7",
+    "em": "#7c3aed",
+    "hybrid, by the reports": "#d081d8",
 }
-_SPARE = ["#7c3aed", "#0369a1", "#64748b", "#d946ef", "#65a30d", "#0d9488", "#a16207"]
+_SPARE = ["#d946ef", "#64748b", "#65a30d", "#0d9488", "#a16207", "#9f1239", "#1e3a8a"]
+# The three inversions: the paper's first two in grey, castell as everywhere.
+WAY_COLOURS = ["#475569", "#94a3b8", BLUE]
 _REFERENCE = {FLOOR: "#22303c", UNIFORM: "#9aa5b1", PRODUCT: "#6b7785"}
 DASH = {FLOOR: [6, 3], UNIFORM: [2, 3], PRODUCT: [8, 3, 2, 3]}
 
 
 def colours(labels: Sequence[str]) -> dict[str, str]:
-    """The same scheme has the same colour in every picture; new ones take spare colours."""
-    spare = iter(_SPARE * (1 + len(labels)))
-    return {x: _KNOWN.get(x) or _REFERENCE.get(x) or next(spare) for x in labels}
+    """The same scheme has the same colour in every picture; new ones take one by their name."""
+    spare = {x: _SPARE[zlib.crc32(x.encode()) % len(_SPARE)] for x in labels}
+    return {x: _KNOWN.get(x) or _REFERENCE.get(x) or spare[x] for x in labels}
 
 
 def title(alt: Any, result: Result, heading: str, *more: str) -> Any:

@@ -16,7 +16,7 @@ from experiments import datasets
 from experiments.harness import draw_sets, schemes_named
 from experiments.questions import Question, evaluate
 from experiments.settings import Settings, describe_people
-from experiments.style import finish, log_axis, title
+from experiments.style import BLUE, ORANGE, finish, log_axis, title
 from experiments.text import Result, Table
 
 PRINT = {"n*": 121_000.0, "epsilon*": 0.473, "w*": 1.374}
@@ -39,18 +39,33 @@ def run(settings: Settings) -> dict[str, Any]:
         sets = draw_sets(people, w, settings.most(None, 6), cells=1 << 21)
         points.append(("w*", w, Question(people, each, sets)))
     chosen = schemes_named("castell", "independent")
-    found = evaluate([question for *_, question in points], settings, repeats, chosen=chosen)
+    asked = [question for *_, question in points]
+    errors_at = evaluate(asked, settings, repeats, chosen=chosen)
     curves: dict[str, list[dict[str, Any]]] = {"n*": [], "epsilon*": [], "w*": []}
-    for (name, x, _), errors in zip(points, found, strict=True):
+    for (name, x, _), errors in zip(points, errors_at, strict=True):
         curves[name].append({"x": x, **{s: float(v.mean()) for s, v in errors.items()}})
     about = describe_people(settings, people, each, repeats)
+    width = width_threshold(largest, people.n)
     formulas = {
         "n*": n_threshold(largest, each, 2),
-        "epsilon*": epsilon_threshold(largest, people.n, 2),
-        "w*": width_threshold(largest, people.n),
+        "epsilon*": _known(epsilon_threshold(largest, people.n, 2)),
+        "w*": width,
+    }
+    # The print has its own w*, which is no number of attributes, for w; at any epsilon n* is less
+    # than at the smallest.
+    at_width = {
+        "n*": n_threshold(largest, 1e-9, width),
+        "epsilon*": _known(epsilon_threshold(largest, people.n, width)),
+        "w*": width,
     }
     measured = {name: crossing(points, name == "w*") for name, points in curves.items()}
-    return {"about": about, "curves": curves, "formulas": formulas, "measured": measured}
+    found_by = {"formulas": formulas, "at_width": at_width, "measured": measured}
+    return {"about": about, "curves": curves, **found_by}
+
+
+def _known(value: float) -> float | None:
+    """None where no epsilon is enough."""
+    return value if np.isfinite(value) else None
 
 
 def crossing(points: Sequence[Mapping[str, float]], falling: bool) -> float | None:
@@ -79,11 +94,17 @@ def table(results: Sequence[Result]) -> Table:
     rows = []
     for name, printed in PRINT.items():
         digits = ",.0f" if name == "n*" else ".3f"
-        formula = format(results[0]["formulas"][name], digits)
+        formula, other = (_format(results[0][by][name], digits) for by in ("formulas", "at_width"))
+        if name == "n*":
+            other = f"at most {other}"
         measured = [_format_measured(result, name) for result in results]
-        rows.append([name, format(printed, digits), formula, *measured])
+        rows.append([name, format(printed, digits), formula, other, *measured])
     noises = [f"measured, {result['about']['noise']}" for result in results]
-    return Table(["threshold", "print", "printed formula, w = 2", *noises], rows)
+    return Table(["threshold", "print", "formula at w = 2", "formula at w = w*", *noises], rows)
+
+
+def _format(value: float | None, digits: str) -> str:
+    return "none" if value is None else format(value, digits)
 
 
 def draw(result: Result) -> Any:
@@ -109,8 +130,8 @@ def draw(result: Result) -> Any:
                 axis=log_axis(alt, ends),
             ),
         )
-        one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color="#c2410c", strokeDash=[4, 4])
-        line = base.mark_line(color="#3b6ea8", point={"color": "#3b6ea8", "size": 40})
+        one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color=ORANGE, strokeDash=[4, 4])
+        line = base.mark_line(color=BLUE, point={"color": BLUE, "size": 40})
         layers = one.encode(y=alt.Y("one:Q", scale=up)) + line
         charts.append(layers.properties(width=190, height=190))
     heading = title(alt, result, "Adult: where castell becomes better than independent (below 1)")
@@ -121,10 +142,18 @@ def findings(results: Mapping[str, Result]) -> list[str]:
     result = next(iter(results.values()))
     said = []
     for name, printed in PRINT.items():
-        value = result["formulas"][name]
-        same = "gives" if abs(value / printed - 1) < 0.01 else "does not give"
-        said.append(f"the formula of {name} {same} the print ({value:,.4g}, print {printed:,g})")
-    found = ["At w = 2 and the settings above " + "; ".join(said) + "."]
+        two, own = (result[by][name] for by in ("formulas", "at_width"))
+        near = [
+            how
+            for how, value in (("w = 2", two), ("w = w*", own))
+            if value is not None and abs(value / printed - 1) < 0.01
+        ]
+        digits = ",.0f" if name == "n*" else ".3f"
+        least = "at most " if name == "n*" else ""
+        both = f"{_format(two, digits)} at w = 2, {least}{_format(own, digits)} at w = w*"
+        follows = f"follows with {' and '.join(near)}" if near else "follows from neither"
+        said.append(f"{name} = {printed:,g} {follows} ({both})")
+    found = ["From the printed formulas: " + "; ".join(said) + "."]
     for noise, result in results.items():
         how = "In the rounding model" if noise == "rounding" else "With real noise"
         measured = "; ".join(f"{name}: {_format_measured(result, name)}" for name in PRINT)

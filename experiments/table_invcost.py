@@ -13,7 +13,7 @@ import numpy as np
 
 from experiments._clock import LAST, VALUES, WAYS, peak, problem, seconds
 from experiments.settings import Settings, describe
-from experiments.style import finish, log_axis, title
+from experiments.style import WAY_COLOURS, finish, log_axis, title
 from experiments.text import Result, Table
 
 PRINT = {
@@ -80,7 +80,7 @@ def table(results: Sequence[Result]) -> Table:
 def draw(result: Result) -> Any:
     import altair as alt
 
-    colours = alt.Scale(domain=list(WAYS), range=["#c2410c", "#b7791f", "#3b6ea8"])
+    colours = alt.Scale(domain=list(WAYS), range=WAY_COLOURS)
     charts = [
         alt.Chart(alt.Data(values=list(result["records"])))
         .mark_line(strokeWidth=2, point={"size": 40})

@@ -10,7 +10,7 @@ for AVD, and the total variation distance, which is LoPub's own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ NOISY = False
 EPSILONS = (1.0, 4.0)
 ERRORS = {"avd": "largest cell", "tvd": "total variation"}
 DIRECT = "Lasso, each table directly"
+METHODS = ("lopub",)
 READINGS: dict[str, dict[str, Any]] = {
     "lasso": {"joint": "lasso"},
     "em": {"joint": "em"},
@@ -70,6 +71,7 @@ class Task:
     seed: int
     reading: str
     sets: Mapping[int, Sets]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def errors_of(task: Task) -> dict[tuple[str, int], list[float]]:
@@ -77,7 +79,7 @@ def errors_of(task: Task) -> dict[tuple[str, int], list[float]]:
     study = study_of(task.people, task.each, Scheme("lopub", "lopub", "bloom"))
     reports = study.randomize(task.people.frame(), seed=task.seed)
     direct = task.reading == DIRECT
-    answer = _directly(reports) if direct else _fit_lopub(reports, READINGS[task.reading])
+    answer = _directly(reports) if direct else _fit_lopub(reports, task.options)
     found = {}
     for w, chosen in task.sets.items():
         pairs = [(task.people.table(names), answer(names)) for names in chosen]
@@ -96,7 +98,7 @@ def run(settings: Settings) -> dict[str, Any]:
     readings = [DIRECT, *(x for x in READINGS if x != "em" or not settings.quick)]
     asked = [(each, reading) for each in budgets for reading in readings]
     tasks = [
-        Task(people, each, settings.seed + repeat, reading, sets)
+        Task(people, each, settings.seed + repeat, reading, sets, READINGS.get(reading, {}))
         for each, reading in asked
         for repeat in range(repeats)
     ]

@@ -13,7 +13,6 @@ Result = Mapping[str, Any]
 PAPER_NAMES = {
     "castell": "RR-Ind-Joint",
     "independent": "RR-Independent",
-    "clusters": "RR-Clusters",
     "lopub": "LoPub",
     "locop": "LoCop",
     "dpfedwae": "DP-FED-WAE",

@@ -17,6 +17,7 @@ from castell.inference.misfit import Verdict
 from castell.inference.reasons import Code, Reason
 from castell.inference.sampling_columns import rake
 from castell.inference.support import Checked
+from castell.planning.clusters import ProposedClusters, propose_clusters
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
 from castell.planning.planner import plan
@@ -67,6 +68,7 @@ __all__ = [
     "NextStage",
     "Plan",
     "Probability",
+    "ProposedClusters",
     "Quantile",
     "Reason",
     "Regression",
@@ -92,6 +94,7 @@ __all__ = [
     "methods_for",
     "plan",
     "plan_next",
+    "propose_clusters",
     "rake",
     "randomize_file",
     "randomize_stream",

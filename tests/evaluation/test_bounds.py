@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from castell.evaluation.bounds import (
     rounding_error,
     width_threshold,
 )
+from castell.evaluation.metrics import cramers_v
 from tests.populations import reports_of, schema
 
 
@@ -42,10 +44,41 @@ def test_by_hand() -> None:
 
 
 def test_the_thresholds_of_the_notes() -> None:
-    # d = 16 and n = 32,561 are Adult's; the print's 121,000 and 0.473 follow from nothing.
+    # d = 16 and n = 32,561 are Adult's. The print's 0.473 is eps* at its own w*.
     assert round(n_threshold(16, 1.0, 2)) == 445_508
     assert epsilon_threshold(16, 32_561, 2) == pytest.approx(4.32, abs=0.005)
-    assert width_threshold(16, 32_561) == pytest.approx(1.374, abs=0.0005)
+    width = width_threshold(16, 32_561)
+    assert width == pytest.approx(1.374, abs=0.0005)
+    assert epsilon_threshold(16, 32_561, width) == pytest.approx(0.473, abs=0.0005)
+    # The print's 121,000 is not n* at w*: no epsilon makes it that large.
+    assert n_threshold(16, 1e-9, width) == pytest.approx(50_500, rel=0.01)
+
+
+def _random_table(generator: np.random.Generator, d: int) -> np.ndarray[Any, Any]:
+    """Flat, sparse, or nearly diagonal; never an empty row or column."""
+    table = generator.dirichlet(np.full(d * d, generator.choice([0.05, 1.0]))).reshape(d, d)
+    table = table + generator.choice([0.0, 3.0]) * np.eye(d) + 1e-9
+    return np.asarray(table / table.sum())
+
+
+def test_the_squared_error_of_independence_is_within_its_bound() -> None:
+    """Theorem rrind.mse with exact margins, and each step of its proof turned round."""
+    generator = np.random.default_rng(0)
+    ratios = []
+    for _ in range(2000):
+        d = int(generator.integers(2, 9))
+        table = _random_table(generator, d)
+        product = np.outer(table.sum(axis=1), table.sum(axis=0))
+        squares = (table - product) ** 2
+        bound = mse_independent(cramers_v(table), d)
+        middle = (squares / product).sum() / d**2
+        assert bound >= middle * (1 - 1e-12)
+        assert middle >= squares.mean() * (1 - 1e-12)
+        ratios.append(squares.mean() / bound)
+    # It is loose: two equally likely values that always go together come nearest.
+    half = np.eye(2) / 2
+    assert ((half - 0.25) ** 2).mean() / mse_independent(cramers_v(half), 2) == pytest.approx(1 / 8)
+    assert 0.05 < max(ratios) <= 0.5
 
 
 @pytest.mark.parametrize(("size", "width"), [(2, 2), (3, 2), (16, 2), (4, 3), (2, 5)])

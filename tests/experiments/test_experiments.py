@@ -29,6 +29,7 @@ from experiments import (
     catalogue,
     datasets,
     expected,
+    freshness,
     harness,
     page,
     pool,
@@ -53,6 +54,7 @@ FEW = ("castell", "independent", "truncated")
 SIZES = {
     "adult": dict(zip(adult.COLUMNS, (2, 4, 3, 3, 2, 3, 2, 2), strict=True)),
     "census1990": {f"c{k}": 2 + k % 2 for k in range(20)},
+    "census_standin": {f"c{k}": 2 + k % 2 for k in range(20)},
     "german": {f"g{k}": 2 + k % 3 for k in range(7)},
     "nursery": {f"s{k}": 2 + k % 2 for k in range(6)},
 }
@@ -159,13 +161,18 @@ def test_every_method_there_is_becomes_a_scheme(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(castell, "methods", estimators.methods)
     monkeypatch.setattr(harness, "systems", systems.systems)
     found = harness.schemes()
-    plain = [s.label for s in found if not s.options and not s.system and s != harness.JOINT]
-    assert plain == list(estimators.methods())
+    own = [s for s in found if not s.system and s not in (harness.JOINT, harness.CLUSTERS)]
+    assert list(dict.fromkeys(s.method for s in own)) == list(estimators.methods())
+    plain = {s.method: s.label for s in own if not s.options}
+    assert {m: label for m, label in plain.items() if m != label} == {
+        "clusters": "product over clusters",
+        "hybrid": "hybrid, by the reports",
+    }
     assert [s.label for s in found if s.system] == list(systems.systems())
     assert {s.method for s in found if s.options} <= set(estimators.methods())
     assert len({s.label for s in found}) == len(found)
     # Each on a design that it reads.
-    studies = {s.method: study_of(_people("adult"), 1.0, s) for s in found if not s.system}
+    studies = {s.method: study_of(_people("adult"), 1.0, s) for s in own}
     assert [m for m, study in studies.items() if m not in castell.methods_for(study)] == []
 
 
@@ -197,7 +204,7 @@ def test_what_takes_long_is_repeated_less_often_and_said_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(castell, "methods", lambda: ("castell", "auto", "em", "latent", "lopub"))
-    slow = "auto, em, latent, lopub, lopub, Lasso only"
+    slow = "auto, em, latent, lopub, lopub, as published, lopub, Lasso only"
     few = [Question(_people("nursery"), 1.0, [("s0", "s1")])]
     wide = [Question(_people("census1990"), 1.0, [("c0", "c1")])]
     assert left_out(few, Settings(), 5) == [f"{slow}: 3 of 5 repeats"]
@@ -368,7 +375,7 @@ def test_an_error_in_a_process_is_the_same_error(capsys: pytest.CaptureFixture[s
     with pytest.raises(DataError, match="leave it"):
         pool.work(_refuse, range(3), "tasks")
     assert __main__.main(["fig_3d", "--jobs", "0"]) == 1
-    assert "0 processes: give one or more" in capsys.readouterr().err
+    assert "jobs is 0: give a whole number from 1 up" in capsys.readouterr().err
 
 
 def test_a_process_that_dies_is_an_error_for_people() -> None:
@@ -476,7 +483,8 @@ def test_a_file_is_all_it_takes_to_be_in_a_figure(stand_in: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        assert "newcomer" in (stand_in / "out.svg").read_text(encoding="utf-8")
+        drawn = "".join(f.read_text(encoding="utf-8") for f in stand_in.glob("out*.svg"))
+        assert "newcomer" in drawn
         result = json.loads((stand_in / "out.json").read_text(encoding="utf-8"))
         means[noise] = {
             name: [r["mean"] is not None for r in pick(result, scheme=name)]
@@ -523,13 +531,17 @@ def test_the_model_knows_every_method(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(castell, "methods", estimators.methods)
     people = _people("adult").select(["sex", "race", "income"])
     for scheme in harness.schemes():
-        study = study_of(people, 4.0, scheme)
+        if scheme == harness.CLUSTERS:
+            table = harness.ask(people, 4.0, scheme, "rounding", 0)(people.schema.names)
+            assert table.sum() == pytest.approx(1.0, abs=0.1)
+            continue
+        study, options = study_of(people, 4.0, scheme), harness.options_for(people, scheme)
         if not estimators.reads(scheme.method).everybody or scheme.method in ("auto", "latent"):
             # Reports that are no table, or are dealt one by one, cannot be rounded to counts.
             with pytest.raises(CastellError, match="--noise real"):
                 expected.estimate(study, people, people.schema.names, scheme.method)
             continue
-        table = expected.estimate(study, people, people.schema.names, scheme.method)
+        table = expected.estimate(study, people, people.schema.names, scheme.method, options)
         assert table.sum() == pytest.approx(1.0, abs=0.1)
 
 
@@ -577,18 +589,22 @@ def test_numbers_keep_their_digits() -> None:
     assert Table(["a", "b"], [["x", "1"]]).markdown().split("\n")[1] == "| --- | --: |"
 
 
-def test_results_are_kept_by_their_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_are_kept_with_the_question_and_the_code_they_are_of(
+    stand_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = catalogue.experiment("fig_3d")
     first = store.run(module, Settings())
-    monkeypatch.setattr(module, "run", lambda _: {"about": {}})
-    assert store.run(module, Settings()) == first
-    assert store.run(module, Settings(seed=1)) == {"name": "fig_3d", "about": {}}
+    assert store.kept(stand_in, "fig_3d", "real") is None
+    store.keep(stand_in, first)
+    assert store.kept(stand_in, "fig_3d", "real") == first
+    assert store.same_question(first, Settings())
+    assert store.to_compute(module, first) == []
+    assert not store.same_question(first, Settings(seed=1))
     # What was found on the real rows is not shown for made-up ones.
     monkeypatch.setenv("CASTELL_CENSUS", "stand-in")
-    assert store.run(module, Settings()) == {"name": "fig_3d", "about": {}}
-    monkeypatch.delenv("CASTELL_CENSUS")
-    assert store.run(module, Settings()) == first
-    assert store.run(module, Settings(), fresh=True) == {"name": "fig_3d", "about": {}}
+    assert not store.same_question(first, Settings())
+    first["made"]["lines"][freshness.WHOLE]["code"] = "another"
+    assert store.to_compute(module, first) == [freshness.WHOLE]
 
 
 def test_one_experiment_from_the_command_line(
@@ -604,10 +620,42 @@ def test_one_experiment_from_the_command_line(
     assert "<svg" in picture.read_text(encoding="utf-8")
 
 
-def test_the_command_line_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    assert __main__.main(["table_adlut"]) == 1
-    assert "did you mean 'table_adult'" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["table_adlut"], "did you mean 'table_adult'"),
+        (["fig_3d", "--epsilon", "0"], "epsilon is 0: give a number above 0"),
+        (["fig_3d", "--epsilon", "-1"], "epsilon is -1: give a number above 0"),
+        (["fig_3d", "--epsilon", "nan"], "epsilon is nan: give a number above 0"),
+        (["fig_3d", "--epsilon", "inf"], "epsilon is inf: give a number above 0"),
+        (["fig_3d", "--epsilon", "much"], "epsilon is much: give a number above 0"),
+        (["fig_3d", "--repeats", "0"], "repeats is 0: give a whole number from 1 up"),
+        (["fig_3d", "--seed", "x"], "seed is x: give a whole number from 0 up"),
+        (["fig_3d", "--json", "no/such/out.json"], "there is no folder for no/such/out.json"),
+        (["fig_3d", "--json", "."], ". is a folder: name a file"),
+        (["fig_3d", "--figure", "out.gif"], "out.gif is no picture: end its name in .png"),
+        (["page", "--docs", "no/such"], "no/such is no folder"),
+    ],
+)
+def test_the_command_line_refuses_in_one_line(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert __main__.main(arguments) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_the_command_line_refuses_other_words_in_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert __main__.main([]) == 2
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as stopped:
+        __main__.main(["fig_3d", "--nose", "real"])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_the_page_has_every_experiment_and_leaves_out_what_cannot_run(
@@ -623,7 +671,8 @@ def test_the_page_has_every_experiment_and_leaves_out_what_cannot_run(
     written = page.write(stand_in / "docs", QUICK["real"]).read_text(encoding="utf-8")
     assert written.count("\n## ") == len(chosen)
     assert "Left out: there is no adult: fetch it." in written
-    assert "quick run" in written
+    assert "Numbers of commit" in written
+    assert "Every number is of the code that stands beside it." in written
     pictures = [part.split('"')[1] for part in written.split("\n") if part.startswith("<img")]
     assert len(pictures) == 5
     assert all((stand_in / "docs" / picture).is_file() for picture in pictures)
@@ -645,7 +694,7 @@ def test_checks_pass_on_the_known_numbers() -> None:
         noise: {
             "about": {"repeats": 10},
             "records": [
-                record(scheme, w, value)
+                record(scheme, w, value, each=1.0)
                 for scheme, values in table.items()
                 for w, value in zip(table_comp.WIDTHS, values, strict=True)
             ],

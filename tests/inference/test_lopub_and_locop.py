@@ -17,6 +17,7 @@ from castell.inference.bloom_filters import Filters, Shares, bits_of
 from castell.inference.copula import correlation, cuts, nearest_correlation, tables
 from castell.inference.copula import sample as copula_sample
 from castell.inference.junction_tree import Clique, cliques, sample
+from castell.inference.signed_lasso import candidates, descend
 from castell.study.design import Design
 from tests.populations import collect, population, schema
 
@@ -347,3 +348,45 @@ def test_standard_errors_are_about_how_estimates_scatter(method: str, design: st
     said = np.mean([joint.standard_errors for joint in found[:3]], axis=0)
     assert (said > scatter / 2).all()
     assert (said < scatter * 2).all()
+
+
+# -- LoPub as published --------------------------------------------------------------------------
+
+
+def test_coordinate_descent_solves_the_lasso() -> None:
+    """Every optimality condition of the signed Lasso with an intercept, on a full-rank problem."""
+    generator = np.random.default_rng(5)
+    columns, wanted = generator.random((40, 6)), 100.0 * generator.normal(size=40)
+    penalty = 1.5
+    found = descend(columns, wanted, penalty, sweeps=5000)
+    assert (found < 0).any()
+    centred = columns - columns.mean(axis=0)
+    slope = centred.T @ (wanted - wanted.mean() - centred @ found) / len(wanted)
+    np.testing.assert_allclose(slope[found > 0], penalty, rtol=1e-2)
+    np.testing.assert_allclose(slope[found < 0], -penalty, rtol=1e-2)
+    assert (np.abs(slope[found == 0]) <= penalty * 1.01).all()
+    assert (descend(columns, wanted, 1e6) == 0).all()
+
+
+def test_published_candidates_of_one_attribute_are_its_margin() -> None:
+    people = population((2, 3, 4), seed=4)
+    _, _, filters = _filters(60_000)
+    for name in ("a", "b", "c"):
+        found = candidates(filters, [name])
+        table = found.table([filters.matrices[name].shape[1]])
+        assert table.sum() == pytest.approx(1.0)
+        assert np.abs(table - people.margin([name])).max() < 0.08
+
+
+def test_lopub_as_published_is_a_variant() -> None:
+    _, reports, _ = _filters(3000)
+    found = castell.fit(reports, "lopub", variant="published").estimate(["a", "b"]).probabilities
+    ours = castell.fit(reports, "lopub").estimate(["a", "b"]).probabilities
+    assert found.sum() == pytest.approx(1.0)
+    assert np.abs(found - ours).max() > 1e-3
+    with pytest.raises(OptionError, match="use one of ours, published"):
+        castell.fit(reports, "lopub", variant="mine")
+    with pytest.raises(OptionError, match="leave them out"):
+        castell.fit(reports, "lopub", variant="published", close=0.1)
+    with pytest.raises(OptionError, match="phi is -1"):
+        castell.fit(reports, "lopub", variant="published", phi=-1)

@@ -25,6 +25,12 @@ clique by clique. EM ends when no share moves by more than `close` (the paper's 
 - What is done where sampling meets values that a clique gives no share: the rest of that clique is
   drawn as if nothing were known.
 
+`variant="published"` is what the authors' public code does where print is silent, and nothing of
+the above that differs from it: Lasso with a penalty of 1/2 on counts, with an intercept and signed
+coefficients; EM over just the combinations it keeps, until no share moves by .001. phi is .2 to .5
+there. In the original f follows from 2 h ln((2 - f) / f) for each attribute, which a design has by
+a smaller epsilon (`BloomResponse.original_epsilon`).
+
 `docs/compared-systems.md` has the numbers next to the printed ones.
 """
 
@@ -42,6 +48,7 @@ from castell.errors import OptionError
 from castell.inference.bloom_filters import Filters, Shares
 from castell.inference.junction_tree import Clique, cliques, sample
 from castell.inference.method import Fitted, Reads
+from castell.inference.signed_lasso import PENALTY, candidates
 from castell.inference.synthetic_rows import Rows, model, row_count
 from castell.linear.operators import Floats
 from castell.numbers import is_number, is_whole
@@ -50,9 +57,14 @@ READS = Reads(everybody=False, bloom=True)
 # It takes seconds: experiments repeat it no more often than this.
 REPEATS = 3
 # Shown beside it in the figures: what the paper of castell compared with.
-VARIANTS = {"lopub, Lasso only": {"joint": "lasso"}}
+VARIANTS = {
+    "lopub, as published": {"variant": "published"},
+    "lopub, Lasso only": {"joint": "lasso"},
+}
 
 JOINTS = ("lasso+em", "em", "lasso")
+VARIANT_NAMES = ("ours", "published")
+PUBLISHED_CLOSE = 1e-3
 # What EM may go through in a step: cells, and cells times reports. Larger cliques get Lasso's
 # combinations.
 CELLS, WORK = 1 << 12, 1 << 28
@@ -63,6 +75,7 @@ _FLOOR = 0.01
 def fit(
     counts: Counts,
     *,
+    variant: str = "ours",
     joint: str = "lasso+em",
     phi: float = 0.2,
     penalty: float = 0.0,
@@ -71,16 +84,30 @@ def fit(
     rows: int | None = None,
 ) -> Fitted:
     """`phi`, how strong a dependence must be; `close` and `steps`, when EM ends."""
+    if variant not in VARIANT_NAMES:
+        raise OptionError(f"variant is {variant!r}", f"use one of {', '.join(VARIANT_NAMES)}")
+    if variant == "published":
+        if (joint, penalty, close) != ("lasso+em", 0.0, 1e-4):
+            raise OptionError(
+                "variant is 'published' and joint, penalty or close is given",
+                "leave them out; they are what was published",
+            )
+        return _fit(counts, How(variant, PENALTY, PUBLISHED_CLOSE, steps), phi, steps, rows)
     if joint not in JOINTS:
         raise OptionError(f"joint is {joint!r}", f"use one of {', '.join(JOINTS)}")
-    for name, value in (("phi", phi), ("penalty", penalty), ("close", close)):
+    for name, value in (("penalty", penalty), ("close", close)):
         if not is_number(value, 0.0):
             raise OptionError(f"{name} is {value!r}", "give a number from 0 up")
+    return _fit(counts, How(joint, penalty, close, steps), phi, steps, rows)
+
+
+def _fit(counts: Counts, how: How, phi: float, steps: int, rows: int | None) -> Fitted:
+    if not is_number(phi, 0.0):
+        raise OptionError(f"phi is {phi!r}", "give a number from 0 up")
     if not is_whole(steps, 1):
         raise OptionError(f"steps is {steps!r}", "give a whole number from 1 up")
     wanted = row_count(counts, rows)
     filters = Filters.of(counts)
-    how = How(joint, penalty, close, steps)
     order = structure(filters, how, phi)
     # Once fitted the reports are not needed again: errors come from reports drawn anew.
     first = _rows(order, how, wanted, filters, 0)
@@ -102,6 +129,9 @@ class How:
         if self.joint == "lasso":
             return filters.lasso(names, self.penalty)
         cells = prod(sizes)
+        if self.joint == "published" and cells <= CELLS:
+            some = candidates(filters, names, self.penalty)
+            return filters.em_of(names, some, self.close, self.steps)
         if cells > CELLS or cells * filters.n > WORK:
             some = filters.lasso(names, self.penalty)
             return filters.em_of(names, some, self.close, self.steps)

@@ -32,8 +32,9 @@ def ldp_total(epsilon: float, attributes: int) -> float:
 def mse_independent(v: float, size: int) -> float:
     """Theorem rrind.mse: the MSE of RR-Independent is less than V^2 / d, both domains of size d.
 
-    The proof's last inequality is turned round (it divides by products of margins, which are at
-    most one), so the print proves nothing; as a bound it holds for the data sets of the paper.
+    Both inequalities of the printed proof are reversed. Turned round they prove it, at most instead
+    of less than, where the margins are exact: V^2 / d is a sum of (o - e)^2 / e over d (d - 1), at
+    least the same sum over d^2, and e is at most one.
 
     >>> mse_independent(0.5, 2)
     0.125
@@ -102,11 +103,11 @@ def avd_castell(sizes: Sequence[int], epsilon: float, n: int) -> float:
     return float((1 + (d - 1) / exp(epsilon / w)) ** w * d**w / n)
 
 
-def n_threshold(size: int, epsilon: float, width: int) -> float:
+def n_threshold(size: int, epsilon: float, width: float) -> float:
     """n*: with at least this many respondents RR-Ind-Joint has the smaller bound.
 
-    The print's Table crossover (121,000 for Adult) follows from no width and epsilon tried;
-    width 2 and epsilon 1 give 445,508.
+    The print's Table crossover (121,000 for Adult) follows from no width and epsilon tried: width
+    2 and epsilon 1 give 445,508, and at width w* = 1.3739 it is never above some 50,500.
 
     >>> round(n_threshold(16, 1.0, 2))
     445508
@@ -115,12 +116,14 @@ def n_threshold(size: int, epsilon: float, width: int) -> float:
     return float((1 + (size - 1) / exp(epsilon / width)) ** width * size**width / worst)
 
 
-def epsilon_threshold(size: int, n: int, width: int) -> float:
+def epsilon_threshold(size: int, n: int, width: float) -> float:
     """eps*: from this total on RR-Ind-Joint has the smaller bound; infinite if it never has.
 
-    The print's "if eps < eps*" has the inequality turned round, and its table's 0.473 follows
-    from no width tried; width 2 gives 4.32 for Adult.
+    The print's "if eps < eps*" has the inequality turned round. Its table's 0.473 follows with the
+    width w* of the same table, which is no number of attributes; width 2 gives 4.32 for Adult.
 
+    >>> round(epsilon_threshold(16, 32561, width_threshold(16, 32561)), 3)
+    0.473
     >>> round(epsilon_threshold(16, 32561, 2), 2)
     4.32
     """

@@ -140,22 +140,30 @@ def _asked_clusters(schema: Schema, targets: Sequence[Target]) -> tuple[tuple[st
 def proposed_clusters(
     schema: Schema, population: Population, epsilon: float
 ) -> tuple[tuple[str, ...], ...]:
-    """Attributes that go together in the population, by Cramer's V; none if it is not known.
+    """Attributes that go together in the population, by Cramer's V; none if it is not known."""
+    if not population.known:
+        return ()
+    pairs = combinations(schema.names, 2)
+    strengths = {pair: cramers_v(population.table(list(pair))) for pair in pairs}
+    return strongest_together(schema, strengths, epsilon)
+
+
+def strongest_together(
+    schema: Schema,
+    strengths: Mapping[tuple[str, str], float],
+    epsilon: float,
+    least: float = ASSOCIATED,
+) -> tuple[tuple[str, ...], ...]:
+    """Clusters of two attributes or more from the Cramer's V of all pairs.
 
     As in RR-Clusters the most associated are put together first, as long as a cluster has no more
     combinations than its part of the budget tells apart.
     """
-    if not population.known:
-        return ()
     names = schema.names
     size = {name: schema[name].size for name in names}
-    pairs = sorted(
-        ((cramers_v(population.table(list(pair))), pair) for pair in combinations(names, 2)),
-        reverse=True,
-    )
     home: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
-    for v, (one, two) in pairs:
-        if v < ASSOCIATED:
+    for v, (one, two) in sorted(((v, pair) for pair, v in strengths.items()), reverse=True):
+        if v < least:
             break
         both = tuple(name for name in names if name in home[one] or name in home[two])
         room = exp(epsilon * len(both) / len(names))

@@ -1,0 +1,65 @@
+"""Which schemes share a picture: the paper's, its rivals, the rest; few enough to be told apart.
+
+A scheme keeps its colour in all of them (`style`). Floor, ceiling and a yardstick fill what is
+left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from experiments.harness import FLOOR, PRODUCT, REFERENCES, UNIFORM
+from experiments.text import Result
+
+MOST = 8  # lines in a picture
+PAPER = (
+    "castell", "independent", "hybrid", "truncated", "truncated, no cell < 0", "RR-Clusters",
+    "RR-Joint",
+)  # fmt: skip
+RIVALS = (
+    "lopub", "lopub, as published", "lopub, Lasso only", "locop", "locop, as published", "dpfedwae",
+)  # fmt: skip
+TITLES = {"paper": "the paper's schemes", "rivals": "compared systems", "ours": "other methods"}
+_FILL = {
+    "paper": (UNIFORM, FLOOR, PRODUCT),
+    "rivals": ("independent", UNIFORM, FLOOR),
+    "ours": ("independent", UNIFORM, FLOOR),
+}
+
+
+def groups(labels: Sequence[str]) -> dict[str, list[str]]:
+    """The schemes of each picture, at most `MOST`; new ones are among the others."""
+    own = [x for x in labels if x not in (*PAPER, *RIVALS, *REFERENCES)]
+    room = MOST - len(_FILL["ours"])
+    found = {
+        "paper": [x for x in PAPER if x in labels],
+        "rivals": [x for x in RIVALS if x in labels],
+        "ours": own[:room],
+    }
+    for start in range(room, len(own), room):
+        found[f"ours-{1 + start // room}"] = own[start : start + room]
+    for name, shown in found.items():
+        if shown:
+            fill = [x for x in _FILL[name.partition("-")[0]] if x in labels and x not in shown]
+            shown += fill[: MOST - len(shown)]
+    return {name: shown for name, shown in found.items() if shown}
+
+
+def pictures(module: ModuleType, result: Result) -> dict[str, Any]:
+    """The pictures of a result by a name for each; one without a name, if few lines are in it."""
+    records = [r for r in result.get("records", ()) if "scheme" in r]
+    if not records or getattr(module, "ROWS", False):
+        return {"": module.draw(result)}
+    answered = dict.fromkeys(r["scheme"] for r in records if r["mean"] is not None)
+    if len(answered) <= MOST:
+        return {"": module.draw(result)}
+    drawn = {}
+    for name, shown in groups(list(answered)).items():
+        kind = name.partition("-")[0]
+        if name != "paper" and len(set(shown) - {*_FILL[kind]}) < 2:
+            continue  # a line by itself says nothing beside yardsticks alone
+        some = [r for r in result["records"] if r.get("scheme") in shown]
+        drawn[name] = module.draw({**result, "records": some, "shown": TITLES[kind]})
+    return drawn
