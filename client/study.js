@@ -1,27 +1,26 @@
 // A study as published: read strictly, checked against its digest.
 
 import { product, sum } from "./arithmetic.js";
+import { attributeOf, checkRule } from "./attribute.js";
 import { canonical, sha256 } from "./canonical.js";
 import { channelOf } from "./channel.js";
 import { before, changesOf, haveForm, isFair } from "./corrections.js";
+import {
+  checkLanguage,
+  everyText,
+  keys,
+  listed,
+  optionalLink,
+  optionalText,
+  translations,
+} from "./document_form.js";
 import { checkPromise, inCommon, promiseOf } from "./promise.js";
 import { Refusal } from "./refusal.js";
-import { checkScale } from "./scale.js";
 import { broken, drawWeights } from "./weights.js";
 
+/** @typedef {import("./attribute.js").Attribute} Attribute */
 /** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./corrections.js").Correction} Correction */
-/** @typedef {import("./scale.js").Scale} Scale */
-
-/**
- * @typedef {object} Attribute
- * @property {string} name
- * @property {string} question
- * @property {string[]} values
- * @property {{[language: string]: {question?: string, values?: string[]}}} translations
- * @property {boolean} public whether it is sent as it is, outside epsilon
- * @property {Scale} [scale] which value a number belongs to, where values stand for numbers
- */
 
 /**
  * Attributes randomised as one, in mixed radix: the last one's code moves fastest.
@@ -66,9 +65,6 @@ const FORMAT = 1;
 
 const SAID = ["title", "description", "consent", "thanks"];
 const LINKS = ["imprint", "privacy", "completion"];
-
-// An https address, or a path. One that goes on with a slash of either kind is another host's.
-const LINK = /^(https:\/\/[A-Za-z0-9.-]+(:[0-9]{1,5})?([/?#][!-~]*)?|\/(?![/\\])[!-~]*)$/;
 
 /**
  * The study in a published text. The text must be the published one to the letter: a number written
@@ -202,39 +198,6 @@ export function blockCode(study, block, answers) {
 }
 
 /**
- * @param {any} entry
- * @returns {Attribute}
- */
-function attributeOf(entry) {
-  const more = ["translations", "ordered", "scale", "also", "missing", "public"];
-  keys(entry, ["name", "question", "values"], more, "an attribute");
-  const { name, question, values } = entry;
-  if (typeof name !== "string" || name === "" || SPACE_AT_END.test(name)) {
-    throw broken("an attribute has no name");
-  }
-  if (typeof question !== "string") throw broken(`${name} has no question`);
-  if ("public" in entry && entry.public !== true) throw broken(`${name} is public, or not`);
-  checkValues(name, values, 2);
-  checkScale(entry);
-  translations(entry, ["question", "values"]);
-  for (const translated of Object.values(entry.translations ?? {})) {
-    if (translated.values === undefined) continue;
-    checkValues(name, translated.values, values.length);
-    if (translated.values.length !== values.length) {
-      throw broken(`a translation of ${name} has another number of values`);
-    }
-  }
-  return {
-    name,
-    question,
-    values,
-    translations: entry.translations ?? {},
-    public: entry.public === true,
-    scale: entry.scale,
-  };
-}
-
-/**
  * @param {any} entries
  * @param {Map<string, Attribute>} byName
  * @param {boolean} drawn
@@ -287,119 +250,4 @@ function isPublic({ kind }) {
  */
 export function hidden(blocks) {
   return blocks.filter(({ channel }) => !isPublic(channel));
-}
-
-/**
- * A combination that the study declares impossible. It is for whoever estimates: what a device
- * reports does not depend on it, or it would tell who answered so.
- *
- * @param {any} rule codes of values, by attribute
- * @param {Map<string, Attribute>} byName
- */
-function checkRule(rule, byName) {
-  const plain = rule !== null && typeof rule === "object" && !Array.isArray(rule);
-  const named = plain ? Object.entries(rule) : [];
-  if (named.length < 2) throw broken("a rule is not about two attributes or more");
-  for (const [name, codes] of named) {
-    const size = byName.get(name)?.values.length ?? 0;
-    const fits = listed(codes, 1).every(
-      (code, i) => Number.isInteger(code) && code < size && code > (codes[i - 1] ?? -1),
-    );
-    if (!fits || codes.length >= size) throw broken("a rule names values that no attribute has");
-  }
-}
-
-// Spaces as Python strips them, which JavaScript's trim() does not quite.
-const SPACES =
-  "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-const SPACE_AT_END = new RegExp(`^[${SPACES}]|[${SPACES}]$`, "u");
-const ONLY_SPACES = new RegExp(`^[${SPACES}]*$`, "u");
-
-/**
- * @param {string} name
- * @param {any} values
- * @param {number} least
- */
-function checkValues(name, values, least) {
-  const texts = listed(values, least);
-  if (texts.some((text) => typeof text !== "string" || ONLY_SPACES.test(text))) {
-    throw broken(`${name} has an empty value`);
-  }
-  if (new Set(texts).size < texts.length) throw broken(`${name} lists a value twice`);
-}
-
-/**
- * @param {any} holder
- * @param {string[]} known
- */
-function translations(holder, known) {
-  if (!("translations" in holder)) return;
-  keys(holder.translations, [], Object.keys(holder.translations ?? {}), "the translations");
-  const all = Object.entries(holder.translations);
-  if (all.length === 0) throw broken("there are translations without a language");
-  for (const [language, entry] of all) {
-    checkLanguage(language);
-    keys(entry, [], known, "a translation");
-    if (Object.keys(entry).length === 0) throw broken("a translation is empty");
-    for (const key of known) if (key !== "values") optionalText(entry, key);
-  }
-}
-
-/** @param {any} language */
-function checkLanguage(language) {
-  if (!/^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$/.test(language)) throw broken("not a language");
-}
-
-/**
- * @param {any} holder
- * @param {string} key
- */
-function optionalText(holder, key) {
-  if (!(key in holder)) return;
-  if (typeof holder[key] !== "string" || holder[key] === "") throw broken(`${key} is no text`);
-}
-
-/**
- * An address that a page may lead to: https, or a path on the host the page came from.
- *
- * @param {any} holder
- * @param {string} key
- */
-function optionalLink(holder, key) {
-  optionalText(holder, key);
-  if (!LINK.test(holder[key] ?? "/")) throw broken(`${key} is no link`);
-}
-
-/**
- * @param {any} value
- * @param {string[]} needed
- * @param {string[]} possible
- * @param {string} what
- */
-function keys(value, needed, possible, what) {
-  const plain = value !== null && typeof value === "object" && !Array.isArray(value);
-  const found = plain ? Object.keys(value) : [];
-  const fits =
-    plain &&
-    needed.every((key) => found.includes(key)) &&
-    found.every((key) => needed.includes(key) || possible.includes(key));
-  if (!fits) throw broken(`${what} has entries that no study has, or lacks some`);
-}
-
-/**
- * @param {any} value
- * @param {number} least
- * @returns {any[]}
- */
-function listed(value, least) {
-  if (!Array.isArray(value) || value.length < least) throw broken("a list is missing or short");
-  return value;
-}
-
-/** @param {any} value @returns {string} */
-function everyText(value) {
-  if (typeof value === "string") return value;
-  return value !== null && typeof value === "object"
-    ? Object.values(value).map(everyText).join("\n")
-    : "";
 }
