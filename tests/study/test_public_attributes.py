@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,7 +125,7 @@ def test_nothing_is_sent_in_clear_that_is_not_declared() -> None:
         ({"design": [["region", "sick"]]}, "has a cluster"),
     ],
 )
-def test_what_would_hide_or_draw_it_is_refused(options: dict, problem: str) -> None:
+def test_what_would_hide_or_draw_it_is_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(StudyError, match=problem):
         Study(SCHEMA, 3.0, **options)
 
