@@ -10,16 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from castell import __version__
-from castell.cli import (
-    analyzing,
-    card,
-    estimating,
-    every_table,
-    planning,
-    sampling,
-    sending,
-    staging,
-)
+from castell.cli import analyzing, card, estimating, every_table, planning, sending, staging
 from castell.collector import commands as collecting
 from castell.collector import invite_commands, page_commands
 from castell.collector import owner_commands as owning
@@ -251,7 +242,6 @@ analyzing.register(app)
 every_table.register(app)
 planning.register(app)
 card.register(app)
-sampling.register(app)
 collecting.register(app)
 owning.register(app)
 staging.register(app)

@@ -1,4 +1,4 @@
-"""How respondents were sampled, on the command line: options of estimates, scores of reports."""
+"""How respondents were sampled: the options of the command line that say it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from castell.cli.result_files import check_output
 from castell.device.answer_file import AnswerFile
 from castell.errors import OptionError
 from castell.study.study import Study
@@ -32,16 +31,6 @@ Beside = Annotated[
     Path | None,
     typer.Option(help="File with a row for each report, in their order: CSV, Parquet or Excel."),
 ]
-
-SCORES = (
-    "castell scores study.toml reports.parquet smokes health --output scores.csv",
-    "castell scores study.toml reports.parquet smokes --output scores.parquet",
-)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb to the command line."""
-    app.command(epilog=f"Examples: {' | '.join(SCORES)}")(scores)
 
 
 def sampling_of(
@@ -86,28 +75,3 @@ def _margins(path: Path) -> dict[str, Any]:
             f"the margins {path} cannot be read ({error!s:.80})",
             "write a section for each attribute: [region] and below it north = 0.4",
         ) from None
-
-
-def scores(
-    study: Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")],
-    reports: Annotated[str, typer.Argument(help="Parquet file of reports, or a store.")],
-    attributes: Annotated[list[str], typer.Argument(help="Attributes of the joint table.")],
-    output: Annotated[Path, typer.Option(help="Write the scores as .csv or .parquet.")],
-) -> None:
-    """Write what each report adds to each cell of a table, for survey software.
-
-    The mean of a column, weighted or not, is the unbiased estimate of the cell.
-    """
-    from castell.cli.estimating import open_reports
-    from castell.cli.printing import write_columns
-    from castell.cli.progress import progress_bar
-    from castell.results.model import fit
-
-    made = Study.load(study)
-    check_output(output, (".csv", ".parquet"))
-    with progress_bar("counting") as tell:
-        model = fit(open_reports(made, reports, None, tell=tell), "castell")
-        frame = model.scores(attributes, backend="pyarrow")
-    write_columns(frame, model.source, output)
-    many = frame.num_columns - len(made.schema.public)
-    typer.echo(f"wrote {output}: {frame.num_rows:,} reports, {many} cells")
