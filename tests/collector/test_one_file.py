@@ -35,7 +35,8 @@ def test_modules_are_joined_in_the_order_they_need_each_other(tmp_path: Path) ->
         "function b() {}\nreturn { b };\n})();\n"
         "\nconst $x_a = (() => {\nconst { b: c } = $x_sub_b;\n"
         "const d = $x_d;\nstart(c, d);\n"
-        'const text = "; // stays";\nconst more = "; // it stays";\nconst e = (c());\nreturn {  };\n})();\n'
+        'const text = "; // stays";\nconst more = "; // it stays";\n'
+        "const e = (c());\nreturn {  };\n})();\n"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def reports() -> Reports:
 #   svymean(~smokes, both); SE(svymean(~smokes, both)); degf(both)   # and the others
 SMOKES = [0.308973172987974, 0.279370952821462, 0.411655874190564]
 NAMED = [f"{s}{c}" for s, c in zip(ANSWERS["stratum"], CLUSTER, strict=True)]
-DESIGNS = {
+DESIGNS: dict[str, tuple[dict[str, Any], list[float], int]] = {
     "both": (
         {"strata": "stratum", "clusters": CLUSTER},
         [0.0486321237764656, 0.0328044260218757, 0.0349232962724559],
@@ -100,8 +101,8 @@ def test_without_noise_shares_and_errors_are_those_of_rs_survey(name: str, metho
     assert "degrees of freedom" in found.summary()
 
 
-def both(method: str = "castell", **more: object) -> castell.Model:
-    given = {"weights": WEIGHT, "strata": "stratum", "clusters": CLUSTER}
+def both(method: str = "castell", **more: Any) -> castell.Model:
+    given: dict[str, Any] = {"weights": WEIGHT, "strata": "stratum", "clusters": CLUSTER}
     return castell.fit(reports(), method, **given, **more)
 
 
@@ -205,7 +206,7 @@ DRAWN = np.array([6, 6, 10, 14])  # clusters: small strata with large shares are
 EACH = 12
 
 
-def collected(seed: int) -> tuple[Reports, dict[str, object]]:
+def collected(seed: int) -> tuple[Reports, dict[str, Any]]:
     chance = np.random.default_rng(seed)
     strata = np.repeat(np.arange(4), DRAWN * EACH)
     clusters = np.repeat(np.arange(DRAWN.sum()), EACH)
@@ -291,7 +292,7 @@ def test_weighted_shares_are_covered_as_often_as_they_should() -> None:
         ({"weights": WEIGHT, "target": "respondents"}, "means nothing for weighted reports"),
     ],
 )
-def test_what_is_no_design_is_refused(given: dict, problem: str) -> None:
+def test_what_is_no_design_is_refused(given: dict[str, Any], problem: str) -> None:
     with pytest.raises(OptionError, match=problem.replace("(", r"\(")):
         castell.fit(reports(), "castell", **given)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from math import inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from castell.planning.card import card
 from castell.planning.planner import plan
 from castell.planning.shuffled import delta_at, shuffled
 from castell.study.design import Block, Design
+from castell.study.promise import Promise
 from castell.study.public_attributes import small_cells
 
 REGION = Attribute("region", ["north", "south", "west"], public=True)
@@ -124,7 +127,7 @@ def test_nothing_is_sent_in_clear_that_is_not_declared() -> None:
         ({"design": [["region", "sick"]]}, "has a cluster"),
     ],
 )
-def test_what_would_hide_or_draw_it_is_refused(options: dict, problem: str) -> None:
+def test_what_would_hide_or_draw_it_is_refused(options: dict[str, Any], problem: str) -> None:
     with pytest.raises(StudyError, match=problem):
         Study(SCHEMA, 3.0, **options)
 
@@ -195,10 +198,13 @@ def test_it_is_no_part_of_a_plan() -> None:
 
 
 def test_a_promise_covers_what_is_randomised() -> None:
-    staged = Study(SCHEMA, 3.0, staged=True)
-    assert staged.promise is not None
-    assert str(staged.promise.epsilon) == "3"
-    assert Study.from_json(staged.to_json()) == staged
+    """Every device checks it; later stages would draw blocks, so nobody is offered some."""
+    promised = Study(SCHEMA, 3.0, staged=Promise(Decimal(3)))
+    assert Study.from_json(promised.to_json()) == promised
+    with pytest.raises(StudyError, match=r"costs epsilon 3, above|costs epsilon 2\.9"):
+        Study(SCHEMA, 3.0, staged=Promise(Decimal("2.9")))
+    with pytest.raises(StudyError, match="a study with stages has a public attribute"):
+        Study(SCHEMA, 3.0, staged=True)
 
 
 def test_tables_of_public_and_randomised_attributes() -> None:

@@ -40,7 +40,7 @@ class ClearResponse:
     size: int
 
     def __post_init__(self) -> None:
-        if not is_whole(self.size, 2) or not isinstance(self.size, int) or self.size > MAX_TOTAL:
+        if not is_whole(self.size, 2) or type(self.size) is not int or self.size > MAX_TOTAL:
             raise ChannelError(
                 f"a public attribute of {self.size!r} values", "it needs two values or more"
             )

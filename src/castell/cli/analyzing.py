@@ -1,4 +1,4 @@
-"""The command line's analyses: compare groups or waves, test associations, regress."""
+"""The command line's analyses: compare groups or waves, test associations, regress, scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from castell.cli.estimating import (
     pairs_of,
     query_from,
 )
-from castell.cli.result_files import check_picture, save_picture
+from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.errors import OptionError
 from castell.results.model import DEFAULT_METHOD
 from castell.study.study import Study
@@ -56,12 +56,18 @@ REGRESS = (
     "castell regress 'health ~ score(age) + smokes' study.toml reports.parquet --family linear",
 )
 
+SCORES = (
+    "castell scores study.toml reports.parquet smokes health --output scores.csv",
+    "castell scores study.toml reports.parquet smokes --output scores.parquet",
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the verbs to the command line."""
     app.command(epilog=f"Examples: {' | '.join(COMPARE)}")(compare)
     app.command("test", epilog=f"Examples: {' | '.join(TEST)}")(run_test)
     app.command(epilog=f"Examples: {' | '.join(REGRESS)}")(regress)
+    app.command("scores", epilog=f"Examples: {' | '.join(SCORES)}")(write_scores)
 
 
 def compare(
@@ -187,6 +193,30 @@ def regress(
             formula, counts, family=family, method=method, errors=errors, scores=numbers
         )
     show(found, level, plot, as_json)
+
+
+def write_scores(
+    study: StudyPath,
+    reports: ReportsPlace,
+    attributes: Annotated[list[str], typer.Argument(help="Attributes of the joint table.")],
+    output: Annotated[Path, typer.Option(help="Write the scores as .csv or .parquet.")],
+) -> None:
+    """Write what each report adds to each cell of a table, for survey software.
+
+    The mean of a column, weighted or not, is the unbiased estimate of the cell.
+    """
+    from castell.cli.printing import write_columns
+    from castell.cli.progress import progress_bar
+    from castell.results.model import fit
+
+    made = Study.load(study)
+    check_output(output, (".csv", ".parquet"))
+    with progress_bar("counting") as tell:
+        model = fit(open_reports(made, reports, None, tell=tell), "castell")
+        frame = model.scores(attributes, backend="pyarrow")
+    write_columns(frame, model.source, output)
+    many = frame.num_columns - len(made.schema.public)
+    typer.echo(f"wrote {output}: {frame.num_rows:,} reports, {many} cells")
 
 
 def show(found: Any, level: float, plot: Path | None, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from castell.cli.result_files import check_output, check_picture, save_picture
+from castell.cli.sampling import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.counting.counts import Progress
 from castell.errors import OptionError
 from castell.estimators import methods, reads
@@ -114,6 +115,11 @@ def estimate(
             " stage or wave. Repeat for more."
         ),
     ] = None,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
+    rake: Rake = None,
+    beside: Beside = None,
     option: Annotated[
         list[str] | None, typer.Option(help="An option of the method: name=value.")
     ] = None,
@@ -162,9 +168,10 @@ def estimate(
     check_format(to, output, as_json)
     check_output(output, TABLES)
     check_picture(plot)
+    sampled = sampling_of(made, weights, strata, clusters, rake, beside)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, engine=engine, tell=tell)
-        model = fit(counts, method, **options_of(option or []))
+        model = fit(counts, method, **options_of(option or []), **sampled)
         among = query_from(given, made.schema, "--given") if given else None
         found: Any = None
         if number is not None:

@@ -52,11 +52,10 @@ def rake_weights(columns: Columns, margins: Margins, weights: Floats) -> Floats:
     for _ in range(MOST_SWEEPS):
         off = 0.0
         for name, share in wanted.items():
-            held = np.bincount(places[name], found, len(share)) / total
-            off = max(off, float(np.abs(held - share).max()))
-            found *= np.divide(share, held, out=np.zeros_like(share), where=held > 0.0)[
-                places[name]
-            ]
+            now = np.bincount(places[name], found, len(share)) / total
+            off = max(off, float(np.abs(now - share).max()))
+            scale = np.divide(share, now, out=np.zeros_like(share), where=now > 0.0)
+            found *= scale[places[name]]
         if off < CLOSE:
             return found
     raise OptionError(

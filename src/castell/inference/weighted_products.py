@@ -70,7 +70,8 @@ def _observed(scores: ReportScores, design: SampleDesign, names: tuple[str, ...]
     codes = pack(scores.columns, axes, slice(None))
     size = int(np.prod(shape))
     table = np.bincount(codes, design.weights * (n / design.weights.sum()), size)
-    return Observed(study, study.schema.select(names), parts, table.reshape(shape), n)
+    weighted: Floats = np.asarray(table, dtype=np.float64).reshape(shape)
+    return Observed(study, study.schema.select(names), parts, weighted, n)
 
 
 def _table(scores: ReportScores, design: SampleDesign, group: tuple[str, ...]) -> Table:

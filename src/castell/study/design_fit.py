@@ -11,8 +11,13 @@ from castell.study.design import Design
 from castell.study.schema import Schema
 
 
-def check_fit(schema: Schema, design: Design) -> None:
-    """Refuse one that does not."""
+def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
+    """Refuse one that does not; with `stages`, one that no later stage could follow."""
+    if stages and schema.public:
+        raise StudyError(
+            f"a study with stages has a public attribute, {schema.public[0]!r}",
+            "later stages draw blocks, beside which nothing is public; leave out the stages",
+        )
     channels = [checked(block.channel) for block in design.blocks]
     held = [name for block in design.blocks for name in block.names]
     once = sorted(set(held)) if design.draw else sorted(held)

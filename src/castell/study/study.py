@@ -86,7 +86,7 @@ class Study:
                 "there is a finished design and a budget beside it",
                 "the design's channels say what it costs; leave epsilon, shares and channels out",
             )
-        check_fit(schema, design)
+        check_fit(schema, design, stages=staged is True)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))

@@ -44,6 +44,7 @@ def describe_study(study: Study) -> dict[str, Any]:
         "description": study.text.description,
         "digest": study.digest,
         "epsilon": study.epsilon,
+        "public": list(study.schema.public),  # which epsilon does not cover
         "attributes": [
             {"name": a.name, "question": a.question, "values": list(a.values)} for a in study.schema
         ],

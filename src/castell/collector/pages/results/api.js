@@ -22,6 +22,7 @@ import { token } from "./token.js";
  * @property {string} title
  * @property {string} digest
  * @property {number} epsilon
+ * @property {string[]} public attributes that epsilon does not cover
  * @property {Attribute[]} attributes
  */
 

@@ -104,6 +104,8 @@ function showFacts(overview) {
   }
   at("n").textContent = whole.format(overview.n);
   at("epsilon").textContent = short(overview.study.epsilon);
+  at("public").hidden = overview.study.public.length === 0;
+  at("public-names").textContent = overview.study.public.join(", ");
   showStages(overview.stages);
   at("insecure").hidden = overview.secure ?? true;
   at("over").hidden = !overview.over;
