@@ -40,7 +40,7 @@ DECIDED = ("fair", "nursery")
 EPSILONS = (1.0, 2.0, 4.0, 8.0)
 SIZES = (1_000, 10_000, 100_000)
 # Collections simulated for each row: more where fitting is quick and few reports scatter.
-REPEATS = {1_000: 6, 10_000: 3, 100_000: 1}
+REPEATS = {1_000: 12, 10_000: 4, 100_000: 1}
 REPEATS_OF_AUTO = {1_000: 3, 10_000: 2, 100_000: 1}
 PEOPLE = 100_000
 # Designs that are simulated, those predicted to be best first; those far behind are not.

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from castell.planning.solve import smallest, smallest_epsilon, smallest_n
+from castell.planning.solve import smallest, smallest_epsilon, smallest_n, three_digits
 
 
 @pytest.mark.parametrize("wanted", [0.03, 0.001])
@@ -17,6 +17,16 @@ def test_n_reaches_and_one_per_cent_less_does_not(wanted: float) -> None:
     n = smallest_n(error, wanted)
     assert n is not None
     assert error(n) <= wanted < error(0.98 * n)
+
+
+def test_n_is_rounded_up_to_three_digits_whatever_is_wanted() -> None:
+    for k in range(40):
+        wanted = 0.2 * 0.8**k
+        n = smallest_n(lambda n: 1.0 / math.sqrt(n), wanted)
+        assert n is not None
+        assert n >= wanted**-2
+        assert n <= 10 or int(str(n)[3:] or 0) == 0
+    assert [three_digits(n) for n in (12_301, 12_300, 999.2, 7.5)] == [12_400, 12_300, 1000, 8]
 
 
 def test_steps_do_not_trap_it() -> None:

@@ -24,6 +24,8 @@ from castell.planning.association import evenly
 # Tables whose expected reports are kept, and samples that stand for all that hold a table.
 _KEPT = 256
 SOME_SAMPLES = 8
+# Channels that treat all answers alike.
+ALIKE = ("kary", "cyclic")
 # Of larger samples, what an estimate's own variance takes off does not matter.
 _FEW = 50
 
@@ -71,15 +73,15 @@ class ExpectedSamples:
         return self._seen[names]
 
     def _left_open(self, sample: Counts, names: tuple[str, ...]) -> float:
-        """What a report of a sample leaves open of some attributes; the same for all samples whose
-        attributes have as many values."""
-        study = sample.study
+        """What a report of a sample leaves open of some attributes; with channels to which all
+        answers are alike, the same for all samples whose attributes have as many values."""
+        study, blocks = sample.study, sample.study.design.blocks
         sizes = sorted((a.size, a.name in names) for a in study.schema)
-        channels = sorted((b.channel.outputs, b.channel.epsilon) for b in study.design.blocks)
-        key = (tuple(sizes), tuple(channels))
-        if len(study.design.blocks) > 1 or key not in self._open:
-            lenses = [part.lens for part in parts_of(study, names)]
-            self._open[key] = predicted_variance(*lenses)
+        channel = blocks[0].channel
+        key = (tuple(sizes), channel.kind, channel.outputs, channel.exact_epsilon)
+        alike = len(blocks) == 1 and channel.kind in ALIKE
+        if not alike or key not in self._open:
+            self._open[key] = predicted_variance(*(p.lens for p in parts_of(study, names)))
         return self._open[key]
 
     def views(self, names: tuple[str, ...], n: int) -> tuple[tuple[float, Observed], ...]:

@@ -133,12 +133,11 @@ def epsilon_words(plan: PlanFacts) -> list[str]:
     """The epsilon in the terms people have: the guess at the answer most exposed, and others'."""
     most = max(plan.exposures, key=lambda e: e.best_guess)
     right = round(100 * most.best_guess)
-    whom = f"100 people who report {most.name!r}" + (", drawn," if most.chance_drawn < 1.0 else "")
     others = "; ".join(each.words() for each in near(plan.epsilon))
     return [
-        f"Epsilon {plan.epsilon:g}: of {whom} the best guess at the answer is right for {right}, "
-        f"instead of {round(100 * most.chance)} without a report, if all answers are equally "
-        "common.",
+        f"Epsilon {plan.epsilon:g}: of 100 people who report {most.name!r} the best guess is right "
+        f"for {right}, instead of {round(100 * most.chance)} without a report, if all answers are "
+        "equally common.",
         f"Published epsilons around it: {others}.",
     ]
 

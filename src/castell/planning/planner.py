@@ -120,7 +120,7 @@ def _check(
         raise OptionError(f"n is {n!r}", f"give how many people are asked, 1 to {MOST:,}")
     if error is not None and not (is_number(error, 0.0) and 0.0 < float(error) < 0.5):  # type: ignore[arg-type]
         points = is_number(error, 0.5) and float(error) < 50.0  # type: ignore[arg-type]
-        meant = f"{error:g} points are {float(error) / 100:g}" if points else "0.03 is three points"  # type: ignore[arg-type,str-format]
+        meant = f"{error:g} points are {float(error) / 100:g}" if points else "0.03 is three points"  # type: ignore[arg-type]
         raise OptionError(
             f"the error is {error!r}", f"give a half-width between 0 and 0.5: {meant}"
         )

@@ -60,10 +60,10 @@ def _gap(error: float, wanted: float) -> float:
 def smallest_n(error: Callable[[int], float], wanted: float) -> int | None:
     """The least number of reports that reaches an error, in three digits; None if none does."""
     found = smallest(lambda n: error(round(n)), wanted, FEWEST, MOST)
-    return _three_digits(found) if isfinite(found) else None
+    return three_digits(found) if isfinite(found) else None
 
 
-def _three_digits(n: float) -> int:
+def three_digits(n: float) -> int:
     """Rounded up."""
     scale = int(10 ** max(len(str(int(n))) - 3, 0))
     return int(ceil(n / scale) * scale)
