@@ -33,6 +33,7 @@ from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
 from castell.results.regression import Regression, regress
+from castell.study.choices import choose_all, chosen
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
@@ -72,6 +73,8 @@ __all__ = [
     "TrendTest",
     "Verdict",
     "careless",
+    "choose_all",
+    "chosen",
     "compare",
     "consistent",
     "estimate",
