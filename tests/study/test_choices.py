@@ -12,6 +12,7 @@ import castell
 from castell import Study
 from castell.errors import AnswerError, CastellError, SchemaError, StudyError
 
+_NUMBER: Any = 3
 TEXT = """
 epsilon = 5.0
 
@@ -78,11 +79,11 @@ def test_what_was_chosen_becomes_columns() -> None:
     ("call", "words"),
     [
         (lambda: castell.choose_all("q", "ab"), "no list of options"),
-        (lambda: castell.choose_all("q", 3), "no list of options"),
+        (lambda: castell.choose_all("q", _NUMBER), "no list of options"),
         (lambda: castell.choose_all("q", []), "no options"),
         (lambda: castell.choose_all("q", ["a", "a"]), "one of them twice"),
         (lambda: castell.choose_all("q", ["a", ""]), "empty value"),
-        (lambda: castell.choose_all(3, ["a"]), "not a name"),
+        (lambda: castell.choose_all(_NUMBER, ["a"]), "not a name"),
         (lambda: castell.choose_all("q", ["a"], bins=[1]), "'bins' beside"),
         (lambda: castell.choose_all("q", ["a"], missing="never"), "missing is 'never'"),
         (lambda: castell.chosen("q", ["a"], ["a", "b"]), "row 2: 'b' is no option of 'q'"),

@@ -43,7 +43,8 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         raise StudyError(
             "the study has no attributes", "add a [[attribute]] section for each question"
         )
-    attributes, shares = [], {}
+    attributes: list[Attribute] = []
+    shares: dict[str, Any] = {}
     channels: dict[str | tuple[str, ...], Any] = {}
     for table in tables:
         if "choose" in table:
