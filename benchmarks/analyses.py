@@ -20,6 +20,7 @@ import castell
 from benchmarks._text import grid
 from castell import CastellError, Study
 from castell.device.encode import encode
+from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.regression.design_matrix import design_matrix
 from castell.inference.regression.formula import parse
 from castell.inference.regression.logit import newton
@@ -201,7 +202,9 @@ def _truths(people: Population, question: Question) -> dict[str, Any]:
     u, v = (_standard(margin) for margin in margins)
     formula = parse(question.formula)
     design = design_matrix(people.schema, formula)
-    answers = people.table([*design.covariates, formula.outcome]).reshape(design.cells, -1)
+    names = [*design.covariates, formula.outcome]
+    complete = CompleteCases.of(people.schema, names)
+    answers = complete.part(people.table(names)).reshape(design.cells, -1)
     start = np.zeros((len(design.columns), answers.shape[1] - 1))
     params = newton(design.matrix, answers, start)[0].T.ravel()
     return {

@@ -39,6 +39,7 @@ from castell.results.quantile import Quantile
 from castell.results.regression import Regression, regress
 from castell.results.synthesis import Synthetic
 from castell.results.synthesizing import synthesize
+from castell.study.choices import choose_all, chosen
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
@@ -82,6 +83,8 @@ __all__ = [
     "Verdict",
     "audit",
     "careless",
+    "choose_all",
+    "chosen",
     "compare",
     "consistent",
     "estimate",

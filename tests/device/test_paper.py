@@ -65,7 +65,7 @@ def test_reports_of_a_file_are_those_of_a_frame(tmp_path: Path) -> None:
     }
     lines = ["c;other;w", *(f"{c};;{w}" for w, c in zip(said["w"], said["c"], strict=True))]
     (tmp_path / "said.csv").write_text("\n".join(lines))
-    remarks = []
+    remarks: list[str] = []
     many = castell.import_file(
         study, tmp_path / "said.csv", tmp_path / "r.parquet", remarks=remarks.append
     )

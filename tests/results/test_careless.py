@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from castell import Attribute, Study, mechanism
 from castell.errors import QueryError
 
 YES = ["no", "yes"]
+_NO_SHARE: Any = {"no": "x"}
 
 
 def _crosswise(p: Any, name: Any = "a") -> Any:
@@ -188,7 +190,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 def test_what_tells_nothing_is_refused() -> None:
     study, other = _crosswise(0.2), _crosswise(0.8)
     one, two = _reports(study, 6, 10), _reports(other, 6, 10)
-    for call, words in [
+    calls: list[tuple[Callable[[], Any], str]] = [
         (lambda: castell.careless(one, "a"), "known answers, or between two groups"),
         (lambda: castell.careless([one, two], "a", known={"no": 1}), "or between two groups"),
         (lambda: castell.careless([one, two, one], "a"), "or between two groups"),
@@ -196,13 +198,14 @@ def test_what_tells_nothing_is_refused() -> None:
         (lambda: castell.careless([one, one], "a", says="same"), "look the same"),
         (lambda: castell.careless(one, "a", known={"no": 0.5}), "sum to 0.5"),
         (lambda: castell.careless(one, "a", known={"no": 0.5, "yes": 0.5}), "look like those"),
-        (lambda: castell.careless(one, "a", known={"no": "x"}), "from 0 to 1"),
+        (lambda: castell.careless(one, "a", known=_NO_SHARE), "from 0 to 1"),
         (lambda: castell.careless(one, "a", known={"no": 1.5}), "from 0 to 1"),
         (lambda: castell.careless(one, "a", known={"nein": 1}), "not a value"),
         (lambda: castell.careless(one, "b", known={"no": 1}), "'b'"),
         (lambda: castell.careless(one, "a", known={"no": 1}, says="x"), "no report of 'a'"),
         (lambda: castell.careless(_reports(study, 0, 0), "a", known={"no": 1}), "no reports"),
-    ]:
+    ]
+    for call, words in calls:
         with pytest.raises(castell.CastellError, match=words):
             call()
     both = Study([Attribute("a", YES), Attribute("b", YES)], epsilon=2.0, design="joint")

@@ -16,6 +16,7 @@ from castell.display.one_line import one_line
 from castell.inference.chisquare import tail
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
+from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.fitting import Family, Fit, fit_formula
 from castell.inference.regression.formula import parse
 from castell.inference.scores import Scores
@@ -258,7 +259,8 @@ def regress(
     of numbers, 'multinomial' for others (each value against the first). `method` is 'likelihood',
     or 'corrected' for the unbiased estimating equations, which estimate what a fit to the answers
     would give even where the formula is wrong; linear regression is always that. `errors` are
-    'sandwich' or 'information'.
+    'sandwich' or 'information'. It is of those who answered all that the formula asks: values such
+    as "prefer not to say" are left out.
 
     >>> from castell import Attribute, Schema, Study
     >>> schema = Schema([Attribute("ill", ["no", "yes"]), Attribute("dose", [0, 1, 2])])
@@ -273,7 +275,8 @@ def regress(
     schema = counts.study.schema
     names = tuple(a.name for a in schema.select([asked.outcome, *asked.covariates]))
     fit = fit_formula(counts, asked, family, method, errors, scores)
-    values = schema[asked.outcome].values
+    outcome = schema[asked.outcome]
+    values = [outcome.values[code] for code in regressed_codes(outcome)]
     linear = fit.family is Family.LINEAR
     behind = support(counts, names)
     studies = studies_of(counts)

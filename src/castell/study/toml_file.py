@@ -10,6 +10,7 @@ from typing import Any
 from castell.channels import Kinds, MatrixResponse, channel_of, mechanism
 from castell.channels.classic import PARAMETERS
 from castell.errors import ChannelError, StudyError
+from castell.study.choices import choose_all, split_epsilon
 from castell.study.collection_table import CollectionTable
 from castell.study.corrections import Correction, corrections_of
 from castell.study.page import Page
@@ -43,9 +44,15 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         raise StudyError(
             "the study has no attributes", "add a [[attribute]] section for each question"
         )
-    attributes, shares = [], {}
+    attributes: list[Attribute] = []
+    shares: dict[str, Any] = {}
     channels: dict[str | tuple[str, ...], Any] = {}
     for table in tables:
+        if "choose" in table:
+            several, share = _chosen_from(table)
+            attributes += several
+            shares |= {one.name: share for one in several if share is not None}
+            continue
         known = {"name", "values", "question", "epsilon", "matrix", "weights", "translations"}
         _only(table, known | SCALED | {"mechanism", *PARAMETERS}, "attribute")
         if "name" not in table:
@@ -146,6 +153,18 @@ def _written(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
     if "attributes" in table:
         _only(table, {"attributes", "matrix", "weights"}, "a channel")
     return table["matrix"] if "matrix" in table else MatrixResponse(table["weights"])
+
+
+def _chosen_from(table: dict[str, Any]) -> tuple[tuple[Attribute, ...], Decimal | None]:
+    """The attributes of a question of which several answers may apply, and the share of each."""
+    _only(table, {"name", "choose", "question", "epsilon", "also", "missing"}, "a question")
+    if "name" not in table:
+        raise StudyError("a question has no name", "add name = ... to it")
+    more = {key: table[key] for key in ("also", "missing") if key in table}
+    several = choose_all(table["name"], table["choose"], table.get("question", ""), **more)
+    if "epsilon" not in table:
+        return several, None
+    return several, split_epsilon(table["epsilon"], len(several), table["name"])
 
 
 def _classic(table: dict[str, Any], what: str) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import QueryError
+from castell.inference.regression.complete_cases import CompleteCases, answered_by, in_whole
 from castell.inference.regression.design_matrix import DesignMatrix
 from castell.inference.regression.logit import curvature, newton, probabilities
 from castell.inference.support import views
@@ -34,12 +35,14 @@ class Root:
     found: bool
 
 
-def logit_root(counts: Counts, design: DesignMatrix, outcome: str, values: int) -> Root:
+def logit_root(counts: Counts, design: DesignMatrix, outcome: str) -> Root:
     """Of a multinomial logit; some reports must hold all of its attributes."""
     names = (*design.covariates, outcome)
     seen = views(counts, names)
-    table = sum(weight * view.invert() for weight, view in seen)
-    answers = np.asarray(table).reshape(design.cells, values)
+    cases = CompleteCases.of(counts.study.schema, names)
+    values = cases.sizes[-1]
+    table = np.asarray(sum(weight * view.invert() for weight, view in seen))
+    answers = cases.part(table).reshape(design.cells, values)
     start = np.zeros((design.matrix.shape[1], values - 1))
     coefficients, found = newton(design.matrix, answers, start)
     chances = probabilities(design.matrix, coefficients)
@@ -49,20 +52,23 @@ def logit_root(counts: Counts, design: DesignMatrix, outcome: str, values: int) 
         return Root(coefficients, np.full(bend.shape, np.nan), found=False)
     # The score of one answer: x (1[y = k] - P(k | x)).
     apart = np.eye(values)[None, :, 1:] - chances[:, None, 1:]
-    scores = np.einsum("cp,cyk->pkcy", design.matrix, apart).reshape(len(bend), -1)
+    each = np.einsum("cp,cyk->pkcy", design.matrix, apart).reshape(len(bend), -1)
+    scores = np.array([cases.whole(one) for one in each])
     meat = np.zeros(bend.shape)
     for weight, view in seen:
-        meat += weight**2 * means_of(view, scores.reshape(-1, *view.shape)).covariance
+        meat += weight**2 * means_of(view, scores).covariance
     inverse = np.linalg.inv(bend)
     return Root(coefficients, inverse @ meat @ inverse, found=True)
 
 
 def linear_root(counts: Counts, design: DesignMatrix, outcome: Table) -> Root:
     """Of least squares: means of products of two columns are all it needs, so it is enough that
-    some reports hold the attributes of each two columns."""
-    columns = [*design.functions, outcome]
+    some reports hold the attributes of each two columns, and all that somebody may not answer."""
+    schema = counts.study.schema
+    columns = [in_whole(schema, one) for one in (*design.functions, outcome)]
+    who = answered_by(schema, (*design.covariates, *outcome.names))
     pairs = list(combinations_with_replacement(range(len(columns)), 2))
-    products = [_product(columns[i], columns[k]) for i, k in pairs]
+    products = [_product(_product(columns[i], columns[k]), who) for i, k in pairs]
     constant = [k for k, one in enumerate(products) if not one.names]
     asked = [k for k in range(len(products)) if k not in constant]
     means = unbiased_means(counts, [products[k] for k in asked])

@@ -2,7 +2,7 @@
 
 A factor whose values are numbers, or that has scores, is one column of them; any other has a column
 for each value but the first, 1 for those who have it (treatment coding). The column of an
-interaction is the product of its factors' columns.
+interaction is the product of its factors' columns. Values that are no answer have no place in it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 
 from castell.errors import QueryError
+from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.formula import Factor, Formula, Term
 from castell.inference.scores import Scores, refuse_other_scores, scores_of
 from castell.linear.operators import Floats
@@ -55,7 +56,7 @@ def design_matrix(schema: Schema, formula: Formula, scores: Scores | None = None
     refuse_other_scores(given, (formula.outcome, *formula.covariates))
     attributes = schema.select(formula.covariates) if formula.covariates else ()
     covariates = tuple(attribute.name for attribute in attributes)
-    sizes = tuple(attribute.size for attribute in attributes)
+    sizes = tuple(len(regressed_codes(attribute)) for attribute in attributes)
     check_cells(" x ".join(covariates) or "an intercept", sizes, None)
     names, functions = [], []
     if formula.intercept:
@@ -95,10 +96,11 @@ def _coded(attribute: Attribute, factor: Factor, scores: Scores) -> list[_Column
     if numbers is not None:
         name = attribute.name if factor.coding != "score" else f"score({attribute.name})"
         return [(name, numbers)]
-    eye = np.eye(attribute.size)
+    codes = regressed_codes(attribute)
+    eye = np.eye(len(codes))
     return [
-        (f"{attribute.name}[T.{value}]", eye[k])
-        for k, value in enumerate(attribute.values)
+        (f"{attribute.name}[T.{attribute.values[code]}]", eye[k])
+        for k, code in enumerate(codes)
         if k > 0
     ]
 
@@ -106,13 +108,14 @@ def _coded(attribute: Attribute, factor: Factor, scores: Scores) -> list[_Column
 def numbers_of(
     attribute: Attribute, coding: str = "", scores: Sequence[float] | None = None
 ) -> Floats | None:
-    """The number that each value stands for; None where values are categories."""
+    """The number of each value that is an answer; None where values are categories."""
     if coding == "C":
         return None
+    values = [attribute.values[code] for code in regressed_codes(attribute)]
     if scores is not None or coding == "score":
-        return scores_of(attribute, scores)
+        return scores_of(Attribute(attribute.name, values), scores)
     try:
-        found = np.array([float(value) for value in attribute.values])
+        found = np.array([float(value) for value in values])
     except ValueError:
         return None
     return found if np.isfinite(found).all() else None

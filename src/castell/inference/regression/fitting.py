@@ -12,6 +12,7 @@ import numpy as np
 from castell.counting import Counts
 from castell.errors import OptionError, QueryError
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.regression.complete_cases import CompleteCases, regressed_codes
 from castell.inference.regression.corrected_scores import (
     Root,
     linear_root,
@@ -95,7 +96,7 @@ def fit_formula(
         root = linear_root(counts, design, Table((outcome.name,), np.asarray(numbers)))
         return _from_root(root, chosen, design)
     if way is FitMethod.CORRECTED:
-        root = logit_root(counts, design, outcome.name, outcome.size)
+        root = logit_root(counts, design, outcome.name)
         return _from_root(root, chosen, design)
     return _likelihood(counts, design, outcome, chosen, how)
 
@@ -104,8 +105,9 @@ def _likelihood(
     counts: Counts, design: DesignMatrix, outcome: Attribute, family: Family, errors: Errors
 ) -> Fit:
     names = (*design.covariates, outcome.name)
-    shape = (*design.sizes, outcome.size)
-    problem = Problem(tuple(views_of(counts, names)), names, shape, design.matrix)
+    cases = CompleteCases.of(counts.study.schema, names)
+    views = tuple(views_of(counts, names))
+    problem = Problem(views, names, cases.shape, design.matrix, cases)
     check_size(problem)
     state, log, converged = maximize(problem)
     found = covariance(problem, state)
@@ -156,14 +158,15 @@ def _usual(family: Family) -> FitMethod:
 
 
 def _family(outcome: Attribute, numbers: Floats | None, asked: str | None) -> Family:
+    size = len(regressed_codes(outcome))
     if asked is None:
-        if outcome.size == 2:
+        if size == 2:
             return Family.LOGISTIC
         return Family.MULTINOMIAL if numbers is None else Family.LINEAR
     family = _one_of(Family, asked, "family")
-    if family is Family.LOGISTIC and outcome.size != 2:
+    if family is Family.LOGISTIC and size != 2:
         raise QueryError(
-            f"{outcome.name!r} has {outcome.size} values, and a logistic regression is of two",
+            f"{outcome.name!r} has {size} values, and a logistic regression is of two",
             "use family='multinomial', or 'linear' with scores",
         )
     return family

@@ -12,6 +12,7 @@ J_eff^-1 (sum s_eff s_eff') J_eff^-1 is so whether or not it is. Every p(x) is f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,7 +40,8 @@ class Covariance:
 
 def check_size(problem: Problem) -> None:
     """Refuse what would not fit before any work is done for it."""
-    parameters = len(problem.matrix) + problem.matrix.shape[1] * (problem.shape[-1] - 1)
+    parameters = len(problem.matrix) + problem.matrix.shape[1] * (problem.values - 1)
+    parameters += int(problem.cases.incomplete.sum())
     for view in problem.views:
         numbers = (parameters + view.even().size) * view.likelihood.counts.size
         if numbers > MOST_NUMBERS:
@@ -54,22 +56,28 @@ def covariance(problem: Problem, state: State) -> Covariance:
     chances = probabilities(problem.matrix, state.coefficients)
     changes = slopes(problem.matrix, chances)  # coefficients x combinations x values
     many, cells, values = changes.shape
+    outside = int(problem.cases.incomplete.sum())
     own = [view.even().size if view.others else 0 for view in problem.views]
-    total = many + cells + sum(own)
+    total = many + cells + outside + sum(own)
     bread = np.zeros((total, total))
     weights = np.zeros(problem.shape)
     scores: list[tuple[Floats, Floats]] = []  # of each view: counts, and scores of its reports
-    at = many + cells
+    at = many + cells + outside
+    free = [problem.cases.whole(np.zeros((cells, values)), unit) for unit in np.eye(outside)]
     for view, rest, more in zip(problem.views, state.others, own, strict=True):
         table = problem.table(state)
         reports = view.forward(view.whole(table, problem.names) * rest).ravel()
         counts = view.likelihood.counts.ravel()
         seen = counts > 0.0
         gains = np.zeros((total, int(seen.sum())))
-        gains[:many] = _gains(problem, view, rest, state.covariates[None, :, None] * changes, seen)
+        along = [problem.cases.whole(one) for one in state.covariates[None, :, None] * changes]
+        gains[:many] = _gains(problem, view, rest, along, seen)
         each = np.zeros((cells, cells, values))
         each[np.arange(cells), np.arange(cells)] = chances
-        gains[many : many + cells] = _gains(problem, view, rest, each, seen)
+        along = [problem.cases.whole(one) for one in each]
+        gains[many : many + cells] = _gains(problem, view, rest, along, seen)
+        if outside:
+            gains[many + cells : many + cells + outside] = _gains(problem, view, rest, free, seen)
         if more:
             gains[at : at + more] = _gains_of_others(problem, view, table, seen)
             at += more
@@ -79,7 +87,7 @@ def covariance(problem: Problem, state: State) -> Covariance:
         ratio = np.where(seen, counts / np.where(seen, reports, 1.0), 0.0)
         back = view.backward(ratio.reshape(view.likelihood.counts.shape))
         weights += view.spread((rest * back).sum(axis=view.others), problem.names)
-    flat = weights.reshape(cells, values)
+    flat = problem.cases.part(weights).reshape(cells, values)
     # The second derivatives: of P(y | x) by the coefficients, and by these and p(x).
     bread[:many, :many] -= _second(problem.matrix, chances, state.covariates, flat)
     cross = (changes * flat[None]).sum(axis=2)
@@ -88,13 +96,12 @@ def covariance(problem: Problem, state: State) -> Covariance:
     return _without_nuisance(bread, scores, many)
 
 
-def _gains(problem: Problem, view: View, rest: Floats, tables: Floats, seen: Seen) -> Floats:
+def _gains(
+    problem: Problem, view: View, rest: Floats, tables: Sequence[Floats], seen: Seen
+) -> Floats:
     """How the chances of the reports change along some tables."""
     return np.array(
-        [
-            view.forward(view.whole(one.reshape(problem.shape), problem.names) * rest).ravel()[seen]
-            for one in tables
-        ]
+        [view.forward(view.whole(one, problem.names) * rest).ravel()[seen] for one in tables]
     )
 
 

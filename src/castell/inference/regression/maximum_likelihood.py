@@ -11,9 +11,11 @@ hold attributes besides the regression's, their distribution given these is esti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.regression.logit import newton, probabilities
 from castell.inference.regression.views import View
 from castell.linear.operators import Floats
@@ -27,11 +29,13 @@ FARTHEST = 15.0
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Coefficients, the covariates' distribution, and each view's distribution of others."""
+    """Coefficients, the covariates' distribution among complete cases times their share, and each
+    view's distribution of others."""
 
     coefficients: Floats
     covariates: Floats
     others: tuple[Floats, ...]
+    incomplete: Floats  # the shares of cells in which some question is not answered
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,23 +46,36 @@ class Problem:
     names: tuple[str, ...]
     shape: tuple[int, ...]
     matrix: Floats
+    complete: CompleteCases | None = None  # all of them, if it is not said
+
+    @cached_property
+    def cases(self) -> CompleteCases:
+        return self.complete or CompleteCases.everybody(self.shape)
+
+    @property
+    def values(self) -> int:
+        """How many values of the outcome are answers."""
+        return self.cases.sizes[-1]
 
     @property
     def n(self) -> int:
         return sum(view.n for view in self.views)
 
     def start(self) -> State:
-        cells, values = len(self.matrix), self.shape[-1]
+        cells, values = len(self.matrix), self.values
+        outside = int(self.cases.incomplete.sum())
+        share = 1.0 / (cells * values + outside)
         return State(
             np.zeros((self.matrix.shape[1], values - 1)),
-            np.full(cells, 1.0 / cells),
+            np.full(cells, values * share),
             tuple(view.even() for view in self.views),
+            np.full(outside, share),
         )
 
     def table(self, state: State) -> Floats:
         """How all answers are distributed."""
         chances = probabilities(self.matrix, state.coefficients)
-        return np.asarray((state.covariates[:, None] * chances).reshape(self.shape))
+        return self.cases.whole(state.covariates[:, None] * chances, state.incomplete)
 
     def step(self, state: State) -> tuple[State, float]:
         """One EM step, and the log likelihood before it."""
@@ -74,10 +91,13 @@ class Problem:
             shared = own * back
             whole = shared.sum(axis=view.others, keepdims=True)
             others.append(np.where(whole > 0.0, shared / np.maximum(whole, 1e-300), rest))
-        answers = (table * weights).reshape(len(self.matrix), -1)
+        shared = table * weights
+        answers = self.cases.part(shared).reshape(len(self.matrix), -1)
         better, _ = newton(self.matrix, answers, state.coefficients, steps=2)
-        covariates = answers.sum(axis=1)
-        return State(better, covariates / covariates.sum(), tuple(others)), log
+        all_of_them = float(shared.sum())
+        covariates = answers.sum(axis=1) / all_of_them
+        incomplete = shared[self.cases.incomplete] / all_of_them
+        return State(better, covariates, tuple(others), incomplete), log
 
 
 def maximize(problem: Problem) -> tuple[State, float, bool]:
@@ -111,14 +131,15 @@ def _ahead(before: float, after: float) -> float:
 def _stride(zero: State, one: State, two: State) -> State:
     """Squared extrapolation from three states in a row (Varadhan and Roland 2008)."""
     packed = [
-        np.concatenate([s.coefficients.ravel(), np.sqrt(s.covariates)]) for s in (zero, one, two)
+        np.concatenate([s.coefficients.ravel(), np.sqrt(s.covariates), np.sqrt(s.incomplete)])
+        for s in (zero, one, two)
     ]
     go, bend = packed[1] - packed[0], packed[2] - 2.0 * packed[1] + packed[0]
     length = max(1.0, float(np.sqrt((go**2).sum() / max((bend**2).sum(), 1e-300))))
     length = min(length, 200.0)
     far = packed[0] + 2.0 * length * go + length**2 * bend
     many = zero.coefficients.size
-    covariates = np.maximum(far[many:], 0.1 * packed[2][many:]) ** 2
-    return State(
-        far[:many].reshape(zero.coefficients.shape), covariates / covariates.sum(), two.others
-    )
+    shares = np.maximum(far[many:], 0.1 * packed[2][many:]) ** 2
+    shares /= shares.sum()
+    covariates, incomplete = np.split(shares, [len(zero.covariates)])
+    return State(far[:many].reshape(zero.coefficients.shape), covariates, two.others, incomplete)
