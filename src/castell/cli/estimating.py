@@ -127,6 +127,7 @@ def estimate(
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
     from castell.cli.top_cells import check_top, print_top
+    from castell.inference.progress import listening
     from castell.results.model import fit
     from castell.results.table_file import table_bytes
 
@@ -151,7 +152,10 @@ def estimate(
     check_format(to, output, as_json)
     check_output(output, TABLES)
     check_picture(plot)
-    with progress_bar("counting", quiet=as_json) as tell:
+    with (
+        progress_bar("counting", quiet=as_json) as tell,
+        listening(lambda what, done: tell(done, what)),
+    ):
         counts = open_reports(made, reports, also, engine=engine, tell=tell)
         model = fit(counts, method, **options_of(option or []))
         among = query_from(given, made.schema, "--given") if given else None
