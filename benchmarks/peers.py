@@ -248,9 +248,14 @@ def draw(result: dict[str, Any], path: str) -> None:
     base = alt.Chart(alt.Data(values=rows))
     across = {"scale": alt.Scale(type="log"), "title": "times as long as castell (1 = as fast)"}
     y = alt.Y("who:N", title=None, sort="-x")
-    bars = base.mark_bar(color="#4c78a8").encode(x=alt.X("ratio:Q", **across), y=y)
-    ends = base.mark_rule(strokeWidth=2).encode(x=alt.X("least:Q", **across), x2="most:Q", y=y)
-    chart = alt.layer(bars, ends).properties(width=420, height=alt.Step(22))
+    ends = base.mark_rule(strokeWidth=3).encode(x=alt.X("least:Q", **across), x2="most:Q", y=y)
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=alt.X("ratio:Q", **across), y=y
+    )
+    texts = base.mark_text(dy=-11).encode(
+        x="ratio:Q", y=y, text=alt.Text("ratio:Q", format=",.3~r")
+    )
+    chart = alt.layer(ends, dots, texts).properties(width=460, height=alt.Step(30))
     faceted = chart.facet(
         row=alt.Row("what:N", title=None, sort=["randomise", "estimate", "count"])
     )
