@@ -73,6 +73,7 @@ def test_randomize() -> None:
     assert "million answers a second" in randomize.show(result)
 
 
+@pytest.mark.filterwarnings("ignore")  # of peers, about versions they do not know
 def test_peers(tmp_path: Path) -> None:
     result = peers.run(quick=True)
     _plain(result)

@@ -242,6 +242,7 @@ def variance(channel: Channel) -> float:
     if isinstance(channel, KaryResponse):
         own, others = channel.same / channel.total, channel.other / channel.total
     else:
+        assert isinstance(channel, CyclicResponse)
         own, others = channel.chances
     return others * (1 - others) / (own - others) ** 2
 

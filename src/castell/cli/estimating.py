@@ -143,6 +143,7 @@ def estimate(
     from castell.cli.progress import progress_bar, working
     from castell.cli.supposed import check_supposed, show_careless
     from castell.cli.top_cells import check_top, print_top
+    from castell.inference.progress import listening
     from castell.results.model import fit
     from castell.results.table_file import table_bytes
 
@@ -169,7 +170,10 @@ def estimate(
     check_output(output, TABLES)
     check_picture(plot)
     sampled = sampling_of(made, weights, strata, clusters, rake, beside)
-    with progress_bar("counting", quiet=as_json) as tell:
+    with (
+        progress_bar("counting", quiet=as_json) as tell,
+        listening(lambda what, done: tell(done, what)),
+    ):
         counts = open_reports(made, reports, also, engine=engine, tell=tell)
         model = fit(counts, method, **options_of(option or []), **sampled)
         among = query_from(given, made.schema, "--given") if given else None

@@ -20,7 +20,10 @@ def arrow_batches(frame: Any, names: list[str], rows: int) -> Iterator[Any]:
     elif hasattr(chosen, "fetch_arrow_reader"):  # DuckDB before 1.4
         yield from chosen.fetch_arrow_reader(rows)
     elif hasattr(chosen, "to_pyarrow_batches"):  # ibis
-        yield from chosen.to_pyarrow_batches(chunk_size=rows)
+        try:
+            yield from chosen.to_pyarrow_batches(chunk_size=rows)
+        except AttributeError:  # ibis 12 streams from DuckDB by a call that DuckDB 2 has no more
+            yield from chosen.to_pyarrow().to_batches(max_chunksize=rows)
     elif hasattr(chosen, "collect"):
         yield nw.from_native(chosen).collect(backend="pyarrow").to_native()
     elif hasattr(chosen, "__arrow_c_stream__"):

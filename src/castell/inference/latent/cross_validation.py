@@ -37,6 +37,7 @@ from castell.inference.latent.sufficient_statistics import (
     LeafTable,
     sufficient_statistics,
 )
+from castell.inference.progress import begin
 from castell.linear.operators import Floats
 
 Models = tuple[Mixture, ...]
@@ -205,9 +206,13 @@ def _choose_classes_and_steps(
     if all(isinstance(e, BlockTable) and len(e.attributes) == 1 for e in every):
         # Nobody reported two attributes: nothing can be learned of their association.
         return chosen, models
-    for many, scale in _starts(every, classes):
+    tried = _starts(every, classes)
+    for number, (many, scale) in enumerate(tried, 1):
         em = OverRelaxedEM(
             folds.random_start(many, scale, generator), [*folds.training_tables, *folds.rules]
+        )
+        tell = begin(
+            f"cross-validation: {FOLDS} folds at once, {many} classes ({number} of {len(tried)})"
         )
         peak, last = -np.inf, 0
         room = SETTINGS.work // (operations_per_step(every, many) * FOLDS)
@@ -216,6 +221,7 @@ def _choose_classes_and_steps(
             em.step()
             if step % SETTINGS.check_every if steps is None else step < steps:
                 continue
+            tell(step / far)
             log = folds.log_likelihood(em.mixture)
             if log > peak:
                 peak, last = log, step

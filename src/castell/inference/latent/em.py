@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from castell.inference.latent.expectation import Expectation, Statistics, e_step
 from castell.inference.latent.mixture import LEAST, Mixture, normalise
+from castell.inference.progress import begin
 from castell.linear.operators import Floats
 
 # The factor by which the relaxation grows with every step that raises the likelihood, and its most.
@@ -66,10 +67,13 @@ class OverRelaxedEM:
         """Of the mixtures that the last step started from, together."""
         return float(self._logs.sum())
 
-    def run(self, steps: int) -> Mixture:
-        """Some steps, and where they lead."""
-        for _ in range(steps):
+    def run(self, steps: int, what: str | None = None) -> Mixture:
+        """Some steps, and where they lead; `what` is told while they are taken."""
+        tell = None if what is None else begin(what)
+        for step in range(1, steps + 1):
             self.step()
+            if tell and (step % 10 == 0 or step == steps):
+                tell(step / steps)
         return self.mixture
 
     def climb(self, most: int) -> Mixture:

@@ -223,10 +223,14 @@ def fit_starts(
     starts = [
         random_start(margins, chosen.classes, chosen.start_scale, generator) for _ in range(many)
     ]
-    fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(chosen.steps)
+    what = f"{many} fits at once, {chosen.classes} classes"
+    fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(
+        chosen.steps, f"{what}, by tables"
+    )
     fits = list(fitted.unstack())
     if rows is not None:
-        further = OverRelaxedEM(fitted, [rows, *rules]).run(chosen.report_steps).unstack()
+        em = OverRelaxedEM(fitted, [rows, *rules])
+        further = em.run(chosen.report_steps, f"{what}, by all reports").unstack()
         weights = (1.0 - chosen.report_weight, chosen.report_weight)
         fits = [average(pair, weights) for pair in zip(fits, further, strict=True)]
     fits = [shrink_to_margins(each, chosen.shrinkage) for each in fits]
