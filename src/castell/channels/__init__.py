@@ -17,6 +17,7 @@ from castell.channels.choice import best_channel
 from castell.channels.cyclic import CyclicMargin, CyclicResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
+from castell.channels.named import MECHANISMS, mechanism
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
@@ -25,6 +26,7 @@ from castell.channels.weighted import WeightedChannel
 __all__ = [
     "BUILT_IN",
     "MAX_TOTAL",
+    "MECHANISMS",
     "BloomResponse",
     "Channel",
     "CoarseResponse",
@@ -41,4 +43,5 @@ __all__ = [
     "bloom_filters",
     "channel_of",
     "checked",
+    "mechanism",
 ]

@@ -8,16 +8,32 @@ from typing import Any
 from castell.channels.bloom import BloomResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
+from castell.channels.hashing import HashingResponse
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
+from castell.channels.subsets import SubsetResponse
+from castell.channels.thermometer import ThermometerResponse
+from castell.channels.unary import UnaryResponse
+from castell.channels.window import WindowResponse
 from castell.errors import CastellError, ChannelError
 from castell.plugins import CHANNELS, Plugin, plugins
 
 BUILT_IN = {
     c.kind: c
-    for c in (KaryResponse, MatrixResponse, CyclicResponse, PartitionResponse, BloomResponse)
+    for c in (
+        KaryResponse,
+        MatrixResponse,
+        CyclicResponse,
+        PartitionResponse,
+        BloomResponse,
+        HashingResponse,
+        SubsetResponse,
+        ThermometerResponse,
+        UnaryResponse,
+        WindowResponse,
+    )
 }
 
 # What makes a channel of a document: a function, or a class with `from_document`.

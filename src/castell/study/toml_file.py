@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import tomllib
 from decimal import Decimal
+from math import prod
 from typing import Any
 
-from castell.channels import Kinds, MatrixResponse, channel_of
+from castell.channels import Kinds, MatrixResponse, channel_of, mechanism
 from castell.errors import StudyError
 from castell.study.collection_table import CollectionTable
 from castell.study.corrections import Correction, corrections_of
@@ -67,7 +68,10 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         names = tuple(table["attributes"])
         if names in channels or (len(names) == 1 and names[0] in channels):
             raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
-        channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
+        if "mechanism" in table:
+            channels[names] = _named(table, Schema(attributes))
+        else:
+            channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
     clusters = content.get("clusters")
     if clusters is not None and content.get("design", "clusters") != "clusters":
         raise StudyError("there are clusters and another design", "leave one of them out")
@@ -136,6 +140,19 @@ def _written(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
     if "attributes" in table:
         _only(table, {"attributes", "matrix", "weights"}, "a channel")
     return table["matrix"] if "matrix" in table else MatrixResponse(table["weights"])
+
+
+def _named(table: dict[str, Any], schema: Schema) -> Any:
+    """The channel of a section that names a mechanism of the literature, and its epsilon."""
+    _only(table, {"attributes", "mechanism", "epsilon"}, "a channel with a mechanism")
+    what = " x ".join(map(repr, table["attributes"]))
+    if "epsilon" not in table:
+        raise StudyError(f"the mechanism of {what} has no epsilon", "add epsilon = 1.0 to it")
+    for name in table["attributes"]:
+        if name not in schema.names:
+            raise StudyError(f"there is a channel for {name!r}", suggest(name, schema.names))
+    size = prod(schema[name].size for name in table["attributes"])
+    return mechanism(str(table["mechanism"]), size, table["epsilon"], f"the epsilon of {what}")
 
 
 def _boolean(value: Any) -> bool:
