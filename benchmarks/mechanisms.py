@@ -1,8 +1,8 @@
 """Mechanisms of the literature at equal epsilon: the error of single attributes, and a picture.
 
 Each respondent draws one attribute and reports it with all of epsilon, whatever the mechanism: so
-all are compared on the same people, the same draw and the same budget. Shares are the mechanism's own
-unbiased estimates, made a distribution, and those of `auto` on castell's own choice of channels.
+all are compared on the same people, the same draw and the same budget. Shares are the mechanism's
+own unbiased estimates, made a distribution, and those of `auto` on castell's choice of channels.
 """
 
 from __future__ import annotations
@@ -91,18 +91,19 @@ def draw(result: dict[str, Any], path: Path = PICTURE) -> None:
     ]
     rest = iter(others)
     colors = [own.get(name) or next(rest) for name in names]
+    ticks = alt.Axis(values=list(EPSILON), grid=False)
     encoded = {
-        "x": alt.X("epsilon:Q", title="epsilon, all of it on one attribute").scale(type="log"),
-        "y": alt.Y("error:Q", title="mean total variation distance").scale(type="log"),
+        "x": alt.X("epsilon:Q", title="epsilon, all of it on one attribute", axis=ticks).scale(
+            type="log", nice=False, padding=12
+        ),
+        "y": alt.Y("error:Q", title="mean total variation distance").scale(
+            type="log", nice=False, padding=12
+        ),
         "color": alt.Color("mechanism:N", sort=names, title=None).scale(domain=names, range=colors),
     }
     rows = alt.Data(values=result["rows"])
     lines = alt.Chart(rows).mark_line(strokeWidth=2).encode(**encoded)
-    dots = (
-        alt.Chart(rows)
-        .mark_point(filled=True, size=45)
-        .encode(shape=alt.Shape("mechanism:N", sort=names, title=None), **encoded)
-    )
+    dots = alt.Chart(rows).mark_point(filled=True, size=45).encode(**encoded)
     title = alt.TitleParams(
         "Error of single attributes against epsilon",
         subtitle=[f"Adult, n = {result['n']:,}, one attribute drawn for each respondent"],
