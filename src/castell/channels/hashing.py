@@ -70,7 +70,7 @@ class HashingResponse(TwoWeights):
         shifts = np.tile(np.arange(self.prime), self.prime - 1)
         answers = np.arange(self.size)[:, None]
         hashed = (factors * answers + shifts) % self.prime % self.values
-        found = hashed[:, :, None] == np.arange(self.values)
+        found: NDArray[np.bool_] = hashed[:, :, None] == np.arange(self.values)
         return found.reshape(self.size, -1)
 
     def document(self) -> dict[str, Any]:

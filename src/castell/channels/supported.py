@@ -29,7 +29,7 @@ class SupportedChannel(WeightedChannel):
     """A channel by its weights and by what each report says for each answer."""
 
     # A report is none of the answers, even where there happen to be as many of both.
-    reports_answers: ClassVar[bool] = False  # type: ignore[assignment]
+    reports_answers: ClassVar[bool] = False
 
     @abstractmethod
     def support(self) -> Floats:

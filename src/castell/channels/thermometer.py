@@ -84,7 +84,8 @@ class ThermometerResponse(SupportedChannel):
         # A step reached less the next one: what lies at the answer itself.
         bits = self._bits().astype(np.float64)
         ones, zeros = np.ones((1, bits.shape[1])), np.zeros((1, bits.shape[1]))
-        return np.concatenate([ones, bits]) - np.concatenate([bits, zeros])
+        found: Floats = np.concatenate([ones, bits]) - np.concatenate([bits, zeros])
+        return found
 
     def weights(self) -> list[list[int]]:
         bits = self._bits()

@@ -9,7 +9,6 @@ Weights of whole reports are rounded so that epsilon is never above what was ask
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
@@ -147,7 +146,7 @@ def _asked(epsilon: object, what: str) -> Decimal:
     return asked
 
 
-def _listed(weights: Any) -> Sequence[int]:
+def _listed(weights: Any) -> tuple[int, ...]:
     if not isinstance(weights, list):
         raise ChannelError(f"the weights are {weights!r}", "list them")
     return tuple(weights)
