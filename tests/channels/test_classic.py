@@ -97,7 +97,7 @@ def test_decimals_of_a_file_are_exact() -> None:
 @pytest.mark.parametrize(
     ("name", "parameters", "words"),
     [
-        ("warmer", {"p": 0.7}, "castell knows warner"),
+        ("warmer", {"p": 0.7}, "castell knows best, crosswise"),
         ("warner", {}, "mechanism 'warner' has no p: add p"),
         ("warner", {"p": 0.7, "cards": 2}, "has no 'cards': it takes p"),
         ("warner", {"p": 0.5}, "say nothing"),

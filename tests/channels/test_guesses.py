@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 from castell import KaryResponse, MatrixResponse, Study
-from castell.channels import Channel, CyclicResponse, HadamardResponse
+from castell.channels import MECHANISMS, Channel, CyclicResponse, HadamardResponse, mechanism
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, lens_on
 from tests.coarse_studies import LEAVES, MERGED, ON_A_CIRCLE
@@ -33,6 +33,7 @@ CHANNELS: dict[str, Channel] = {
     "leaves on a circle": ON_A_CIRCLE,
     "merged": MERGED,
     "sharp circle": CyclicResponse(12, 31, singer(5, 3), 2**40 + 1, 2),
+    **{f"named {name}": mechanism(name, 6, 1.5) for name in MECHANISMS},
 }
 
 

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from castell import Attribute, KaryResponse, MatrixResponse, Study
-from castell.channels import CyclicResponse, HadamardResponse
+from castell.channels import CyclicResponse, HadamardResponse, mechanism
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, Design
 from tests.coarse_studies import coarse_studies
@@ -61,6 +61,23 @@ def _own_matrices() -> dict[str, Study]:
     }
 
 
+def _mechanisms() -> dict[str, Study]:
+    """Mechanisms of the literature: of single attributes, of a cluster, in drawn blocks."""
+    three = {"a": mechanism("oue", 2, 2.0), "b": mechanism("subset", 3, 1.0)}
+    three["c"] = mechanism("thermometer", 4, 4.0)
+    pair = mechanism("olh", 8, 2.0)
+    singles = {"a": mechanism("sue", 2, 3.0), "b": mechanism("square-wave", 3, 3.0)}
+    return {
+        "unary and subsets": Study(
+            ASKED, channels={**three, "c": mechanism("thermometer", 4, 4.0)}
+        ),
+        "hashed cluster": Study(
+            ASKED, shares={"b": 2.0}, design=[["c", "a"], ["b"]], channels={("c", "a"): pair}
+        ),
+        "drawn mechanisms": Study(ASKED, 3.0, "singles", channels=singles),
+    }
+
+
 OWN_B = [[0.7, 0.2, 0.1], [0.15, 0.8, 0.05], [0.3, 0.1, 0.6]]
 
 
@@ -81,6 +98,7 @@ STUDIES: dict[str, Study] = {
     "sample": Study(ASKED, 2.0, sample=2),
     "hadamard": _hadamard(),
     **_own_matrices(),
+    **_mechanisms(),
     "drawn unequal": coarse_studies(ASKED)["fine, unequal"],
     "public": _public(),
     "bloom": Study(ASKED, 6.0, "bloom"),

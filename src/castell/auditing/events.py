@@ -71,11 +71,14 @@ def _sets(one: Floats, two: Floats, first: Floats, second: Floats) -> list[Repor
 
 
 def _likely_bound(first: Floats, second: Floats, reports: Reports) -> float:
-    """About what the bound will be: the log of the ratio less three standard errors."""
+    """About what the bound will be: the log of the ratio less five standard errors.
+
+    Many sets are tried, so a few are lucky by three or four of them.
+    """
     n, m = float(first.sum()), float(second.sum())
     p = (float(first[reports].sum()) + 0.5) / (n + 1.0)
     q = (float(second[reports].sum()) + 0.5) / (m + 1.0)
-    return float(np.log(p / q)) - 3.0 * sqrt((1.0 - p) / (n * p) + (1.0 - q) / (m * q))
+    return float(np.log(p / q)) - 5.0 * sqrt((1.0 - p) / (n * p) + (1.0 - q) / (m * q))
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from castell.channels.bloom import BloomResponse, bloom_filters
 from castell.channels.choice import best_channel
-from castell.channels.classic import ClassicResponse, mechanism
+from castell.channels.classic import ClassicResponse
 from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
+from castell.channels.mechanism import mechanism
+from castell.channels.named import MECHANISMS
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
@@ -30,6 +32,7 @@ from castell.channels.weighted import WeightedChannel
 __all__ = [
     "BUILT_IN",
     "MAX_TOTAL",
+    "MECHANISMS",
     "BloomResponse",
     "Channel",
     "ClassicResponse",

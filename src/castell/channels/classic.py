@@ -84,14 +84,14 @@ def one_sided(name: str) -> ChannelError:
     )
 
 
-def mechanism(name: str, **parameters: Any) -> ClassicResponse:
+def classic_design(name: str, **parameters: Any) -> ClassicResponse:
     """A classic design of randomised response, as a channel for `Study(channels=...)`.
 
     Chances are numbers or texts: 0.75, "3/4". The value that is hidden is the second one.
 
-    >>> mechanism("warner", p="5/6").rows
+    >>> classic_design("warner", p="5/6").rows
     ((5, 1), (1, 5))
-    >>> mechanism("kuk", red=["1/4", "3/4"], cards=2).rows
+    >>> classic_design("kuk", red=["1/4", "3/4"], cards=2).rows
     ((9, 6, 1), (1, 6, 9))
     """
     if name not in MECHANISMS:

@@ -11,11 +11,16 @@ from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.foreign_channels import check_channel
 from castell.channels.hadamard import HadamardResponse
+from castell.channels.hashing import HashingResponse
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
 from castell.channels.skip import SkipResponse
+from castell.channels.subsets import SubsetResponse
+from castell.channels.thermometer import ThermometerResponse
+from castell.channels.unary import UnaryResponse
+from castell.channels.window import WindowResponse
 from castell.errors import CastellError, ChannelError
 from castell.plugins import CHANNELS, Plugin, plugins
 
@@ -30,6 +35,11 @@ BUILT_IN = {
         ClearResponse,
         SkipResponse,
         HadamardResponse,
+        HashingResponse,
+        SubsetResponse,
+        ThermometerResponse,
+        UnaryResponse,
+        WindowResponse,
     )
 }
 

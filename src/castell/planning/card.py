@@ -34,6 +34,11 @@ MECHANISMS = {
     "partition": "randomised response of groups of answers",
     "bloom": "randomised Bloom filter (RAPPOR)",
     "clear": "none: a public attribute, sent as it is",
+    "hashing": "local hashing",
+    "subset": "subset selection",
+    "thermometer": "thermometer encoding with randomised bits",
+    "unary": "unary encoding with randomised bits (SUE, OUE, basic RAPPOR)",
+    "window": "a window of likely numbers (piecewise mechanism, square wave)",
 }
 
 UNIT = "a person: all that one respondent's device sends in this study, which is one report"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import tomllib
 from decimal import Decimal
+from math import prod
 from typing import Any
 
-from castell.channels import Kinds, MatrixResponse, channel_of, mechanism
+from castell.channels import MECHANISMS, Kinds, MatrixResponse, channel_of, mechanism
 from castell.channels.classic import PARAMETERS
+from castell.channels.named import named_channel
 from castell.errors import ChannelError, StudyError
 from castell.study.choices import choose_all, split_epsilon
 from castell.study.collection_table import CollectionTable
@@ -82,7 +84,10 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         names = tuple(table["attributes"])
         if names in channels or (len(names) == 1 and names[0] in channels):
             raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
-        channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
+        if table.get("mechanism") in MECHANISMS:
+            channels[names] = _named(table, Schema(attributes))
+        else:
+            channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
     clusters = content.get("clusters")
     if clusters is not None and content.get("design", "clusters") != "clusters":
         raise StudyError("there are clusters and another design", "leave one of them out")
@@ -176,6 +181,19 @@ def _classic(table: dict[str, Any], what: str) -> Any:
     except ChannelError as error:
         error.problem = f"{what}: {error.problem}"
         raise
+
+
+def _named(table: dict[str, Any], schema: Schema) -> Any:
+    """The channel of a section that names a mechanism of the literature, and its epsilon."""
+    _only(table, {"attributes", "mechanism", "epsilon"}, "a channel with a mechanism")
+    what = " x ".join(map(repr, table["attributes"]))
+    if "epsilon" not in table:
+        raise StudyError(f"the mechanism of {what} has no epsilon", "add epsilon = 1.0 to it")
+    for name in table["attributes"]:
+        if name not in schema.names:
+            raise StudyError(f"there is a channel for {name!r}", suggest(name, schema.names))
+    size = prod(schema[name].size for name in table["attributes"])
+    return named_channel(table["mechanism"], size, table["epsilon"], f"the epsilon of {what}")
 
 
 def _boolean(value: Any) -> bool:

@@ -1,0 +1,113 @@
+"""Mechanisms of the literature at equal epsilon: the error of single attributes, and a picture.
+
+Each respondent draws one attribute and reports it with all of epsilon, whatever the mechanism: so
+all are compared on the same people, the same draw and the same budget. Shares are the mechanism's
+own unbiased estimates, made a distribution, and those of `auto` on castell's choice of channels.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import castell
+from benchmarks._population import Population, load
+from benchmarks._text import grid
+from castell import Study
+from castell.channels import mechanism
+from castell.evaluation.metrics import tvd
+from castell.results.canvas import BLUE, INK
+
+EPSILON = (0.5, 1.0, 2.0, 4.0)
+NAMES = ("grr", "sue", "oue", "olh", "subset", "hadamard", "thermometer", "square-wave", "best")
+AUTO = "auto on best"
+PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "mechanisms-adult.png"
+
+
+def run(quick: bool) -> dict[str, Any]:
+    people = load("adult")
+    epsilons, repeats = (EPSILON[1:2], 1) if quick else (EPSILON, 5)
+    rows = []
+    for epsilon in epsilons:
+        for name in NAMES[:1] if quick else NAMES:
+            rows += _measured(people, name, epsilon, repeats)
+    return {"data": people.name, "n": people.n, "repeats": repeats, "rows": rows}
+
+
+def _measured(people: Population, name: str, epsilon: float, repeats: int) -> list[dict[str, Any]]:
+    channels = {a.name: mechanism(name, a.size, epsilon) for a in people.schema}
+    study = Study(people.schema, epsilon, "singles", channels=channels)
+    answers = {
+        a.name: np.array(a.values, dtype=object)[people.codes[a.name]] for a in people.schema
+    }
+    far: dict[str, list[float]] = {}
+    for repeat in range(repeats):
+        reports = study.randomize(answers, seed=repeat)
+        for label, method in ((name, "castell"), *([(AUTO, "auto")] if name == "best" else [])):
+            model = castell.fit(reports, method)
+            errors = [
+                tvd(people.table([a]), model.estimate(a, post="simplex").probabilities)
+                for a in people.schema.names
+            ]
+            far.setdefault(label, []).append(float(np.mean(errors)))
+    return [
+        {
+            "mechanism": label,
+            "epsilon": epsilon,
+            "error": float(np.mean(found)),
+            "spread": float(np.std(found, ddof=1) / math.sqrt(repeats)) if repeats > 1 else None,
+        }
+        for label, found in far.items()
+    ]
+
+
+def show(result: dict[str, Any]) -> str:
+    epsilons = sorted({row["epsilon"] for row in result["rows"]})
+    found = {(row["mechanism"], row["epsilon"]): row["error"] for row in result["rows"]}
+    names = dict.fromkeys(row["mechanism"] for row in result["rows"])
+    rows = [[name, *(f"{found[name, e]:.4f}" for e in epsilons)] for name in names]
+    table = grid(["mechanism", *(f"epsilon {e:g}" for e in epsilons)], rows)
+    return f"{table}\n\nadult, n = {result['n']:,}, {result['repeats']} collections"
+
+
+def draw(result: dict[str, Any], path: Path = PICTURE) -> None:
+    """Error against epsilon, a line for each mechanism."""
+    import altair as alt
+
+    names = list(dict.fromkeys(row["mechanism"] for row in result["rows"]))
+    own = {AUTO: BLUE, "best": INK}
+    others = [
+        "#be185d",
+        "#0f766e",
+        "#b45309",
+        "#6d28d9",
+        "#4d7c0f",
+        "#0369a1",
+        "#9aa5b1",
+        "#a16207",
+    ]
+    rest = iter(others)
+    colors = [own.get(name) or next(rest) for name in names]
+    ticks = alt.Axis(values=list(EPSILON), grid=False)
+    encoded = {
+        "x": alt.X("epsilon:Q", title="epsilon, all of it on one attribute", axis=ticks).scale(
+            type="log", nice=False, padding=12
+        ),
+        "y": alt.Y("error:Q", title="mean total variation distance").scale(
+            type="log", nice=False, padding=12
+        ),
+        "color": alt.Color("mechanism:N", sort=names, title=None).scale(domain=names, range=colors),
+    }
+    rows = alt.Data(values=result["rows"])
+    lines = alt.Chart(rows).mark_line(strokeWidth=2).encode(**encoded)
+    dots = alt.Chart(rows).mark_point(filled=True, size=45).encode(**encoded)
+    title = alt.TitleParams(
+        "Error of single attributes against epsilon",
+        subtitle=[f"Adult, n = {result['n']:,}, one attribute drawn for each respondent"],
+        anchor="start",
+    )
+    chart = (lines + dots).properties(width=520, height=340, title=title)
+    chart.save(str(path), scale_factor=2)

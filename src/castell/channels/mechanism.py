@@ -1,0 +1,41 @@
+"""Channels by the names that people know: classic designs and mechanisms of the literature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from castell.channels.classic import MECHANISMS as CLASSIC
+from castell.channels.classic import classic_design
+from castell.channels.named import MECHANISMS, named_channel
+from castell.channels.protocol import Channel
+from castell.errors import ChannelError
+
+
+def mechanism(
+    name: str, size: int | None = None, epsilon: object = None, **parameters: Any
+) -> Channel:
+    """A channel for `Study(channels=...)`, by its name.
+
+    A classic design of randomised response takes its chances. A mechanism of the literature takes
+    how many values there are and an epsilon.
+
+    >>> mechanism("warner", p="5/6").outputs
+    2
+    >>> mechanism("oue", 4, 1.0).outputs
+    16
+    """
+    if name in CLASSIC:
+        if size is not None or epsilon is not None:
+            raise ChannelError(
+                f"mechanism {name!r} has a size or an epsilon", "both follow from its chances"
+            )
+        return classic_design(name, **parameters)
+    if name not in MECHANISMS:
+        known = ", ".join(sorted((*CLASSIC, *MECHANISMS)))
+        raise ChannelError(f"mechanism is {name!r}", f"castell knows {known}, or any matrix")
+    if size is None or epsilon is None or parameters:
+        raise ChannelError(
+            f"mechanism {name!r} takes a size and an epsilon",
+            f'write mechanism("{name}", 4, 1.0) for four values',
+        )
+    return named_channel(name, size, epsilon)
