@@ -35,7 +35,7 @@ def run(settings: Settings) -> dict[str, Any]:
 
 
 def _slow(way: str, width: int) -> bool:
-    """Whether one run takes a second."""
+    """Whether so many runs would take long."""
     return way == "naive" and width > 5
 
 

@@ -24,8 +24,8 @@ _FOLDERS = {"castell": castell, "experiments": experiments}
 # Rooms that show numbers and make none; of results, `model` alone fits and answers.
 _SHOWS = (
     "castell.cli", "castell.collector", "castell.display", "castell.results",
-    "experiments.lines", "experiments.page", "experiments.pool", "experiments.store",
-    "experiments.style", "experiments.text",
+    "experiments.freshness", "experiments.lines", "experiments.memory", "experiments.page",
+    "experiments.pool", "experiments.store", "experiments.style", "experiments.text",
 )  # fmt: skip
 _KEPT = ("castell.results.model",)
 # Loaded by name, so that no import says so.
@@ -77,11 +77,11 @@ def _reached(tree: ast.Module, wanted: Iterable[str]) -> list[ast.stmt]:
             named[name] = node
     waiting, found = list(wanted), dict[int, ast.stmt]()
     while waiting:
-        node = named.get(waiting.pop())
-        if node is None or id(node) in found:
+        reached = named.get(waiting.pop())
+        if reached is None or id(reached) in found:
             continue
-        found[id(node)] = node
-        waiting += [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+        found[id(reached)] = reached
+        waiting += [n.id for n in ast.walk(reached) if isinstance(n, ast.Name)]
     return [node for node in tree.body if id(node) in found]
 
 
@@ -204,6 +204,9 @@ def code_of(module: ModuleType, noise: str, labels: Iterable[str] = ()) -> dict[
     methods = [(f"castell.estimators.{m}", None) for m in getattr(module, "METHODS", ())]
     known = {scheme.label: scheme for scheme in (*schemes(), *getattr(module, "SCHEMES", ()))}
     shown = [label for label in labels if label in known or label in REFERENCES]
+    if name not in _paths():  # a file that somebody put beside the others
+        told = Path(str(module.__file__)).read_text(encoding="utf-8")
+        return {label: _join(told) for label in shown or [WHOLE]}
     if not shown:
         return {WHOLE: code([(name, "run"), *methods], skip)}
     # What the schemes are asked through counts with each of them.

@@ -110,7 +110,7 @@ def lines(
                 shape="diamond", size=70, strokeWidth=1.6, fill="white"
             )
             parts.append(marks.encode(y=alt.Y("print:Q", scale=up), color=color))
-        if name in (turns or {}):
+        if turns and name in turns:
             where = alt.Chart(alt.Data(values=[{"turn": turns[name][0]}]))
             rule = where.mark_rule(strokeDash=[2, 4], strokeWidth=1.5, color="#6b7785")
             parts.insert(0, rule.encode(x=across(name, "turn:Q")))

@@ -75,6 +75,6 @@ def recall(
 def digest(column: NDArray[Any]) -> str:
     """Of the answers to one question; worked out once for each array."""
     if id(column) not in _digests:
-        told = hashlib.sha256(np.ascontiguousarray(column).view(np.uint8)).hexdigest()[:16]
+        told = hashlib.sha256(np.ascontiguousarray(column).tobytes()).hexdigest()[:16]
         _digests[id(column)] = (column, told)
     return _digests[id(column)][1]

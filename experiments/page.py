@@ -148,9 +148,13 @@ def stale(folder: Path) -> list[str]:
     for name in names():
         module = experiment(name)
         for noise, result in kept_results(folder, module).items():
-            if lines := freshness.changed(module, result):
-                all_of_it = len(lines) == len(result["made"]["lines"])
-                found.append(f"{name}, {noise}: {'all of it' if all_of_it else ', '.join(lines)}")
+            lines = freshness.changed(module, result)
+            lacking = [x for x in store.to_compute(module, result) if x not in lines]
+            all_of_it = len(lines) == len(result["made"]["lines"])
+            said = ["all of it" if all_of_it else "; ".join(lines)] * bool(lines)
+            said += [f"not computed yet: {'; '.join(lacking)}"] * bool(lacking)
+            if said:
+                found.append(f"{name}, {noise}: {'. '.join(said)}")
     return found
 
 
@@ -172,8 +176,8 @@ def _older(lines: Sequence[str]) -> str:
     told = (
         "Every number is of the code that stands beside it."
         if not lines
-        else "These were computed by code that has changed since; `make reproduce` computes them, "
-        "and only them, again. All others are of the code that stands beside them.\n\n"
+        else "These were computed by code that has changed since, or not yet; `make reproduce` "
+        "computes them, and only them. All others are of the code that stands beside them.\n\n"
         + "\n".join(f"- {line}." for line in lines)
     )
     return f"## Numbers older than the code\n\n{told}"

@@ -110,7 +110,7 @@ def same_question(result: dict[str, Any], settings: Settings) -> bool:
     """Whether a result answers just this question, on the data that are here."""
     made = result["made"]
     same = made["settings"] == json.loads(json.dumps(asdict(settings)))
-    return same and made["census"] == census1990.which()
+    return bool(same and made["census"] == census1990.which())
 
 
 def to_compute(

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from castell.evaluation.bounds import epsilon_threshold, n_threshold, width_threshold
+from castell.results.canvas import BLUE
 from experiments import datasets
 from experiments.harness import draw_sets, schemes_named
 from experiments.questions import Question, evaluate
 from experiments.settings import Settings, describe_people
-from experiments.style import BLUE, ORANGE, finish, log_axis, title
+from experiments.style import ORANGE, finish, log_axis, title
 from experiments.text import Result, Table
 
 PRINT = {"n*": 121_000.0, "epsilon*": 0.473, "w*": 1.374}
