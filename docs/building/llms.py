@@ -21,7 +21,7 @@ def _first_sentence(document: Any) -> str:
 def _keep(app: Any, document: Any, docname: str) -> None:
     from sphinx.writers.text import TextTranslator
 
-    translator = TextTranslator(document.deepcopy(), app.builder)
+    translator: Any = TextTranslator(document.deepcopy(), app.builder)
     translator.unknown_visit = translator.unknown_departure = lambda _node: None
     translator.document.walkabout(translator)
     _FULL[docname] = translator.body
