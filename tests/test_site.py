@@ -16,7 +16,7 @@ import typer
 import castell
 from castell.cli.app import app
 from castell.study import collection_table, page, toml_file
-from docs.building import command_line, errors, http_interface, library, study_file
+from docs.building import accessible, command_line, errors, http_interface, library, study_file
 from docs.building.project_files import PAGES as PROJECT_PAGES
 from docs.building.project_files import within_the_site
 
@@ -170,3 +170,11 @@ def test_links_out_of_the_documents_are_led_into_the_site() -> None:
     assert within_the_site("[a](epsilon.md)", "scale") == "[a](epsilon.md)"
     assert within_the_site("[a](../deploy)", "running") == "a"
     assert all((DOCS / f"{name}.md").exists() for name in PROJECT_PAGES.values())
+
+
+def test_what_scrolls_can_be_reached_and_empty_corners_are_no_headings() -> None:
+    page_ = '<div class="table-wrapper x"><th class="head"><p></p></th></div><pre>y</pre>'
+    assert accessible.put_right(page_) == (
+        '<div class="table-wrapper x" tabindex="0" role="group" aria-label="table">'
+        '<td></td></div><pre tabindex="0">y</pre>'
+    )

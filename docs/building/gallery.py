@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 DRAWS = "<!-- made by the build: pictures -->"
+# Where the picture matters more than its lines, they are folded away.
+FOLDED = "<!-- the lines are folded -->"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ALT = re.compile(r"^# picture: (.+)\n", re.MULTILINE)
 
@@ -34,15 +36,18 @@ def draw(text: str, page: str, folder: Path) -> str:
     names: dict[str, Any] = {}
     numbers = iter(range(1, 1000))
 
+    def folded(code: str) -> str:
+        return f":::{{dropdown}} The lines\n{code}\n:::" if FOLDED in text else code
+
     def run(block: re.Match[str]) -> str:
         exec(compile(block[1], f"{page}.md", "exec", dont_inherit=True), names)  # noqa: S102
         shown = _ALT.search(block[1])
         if shown is None:
-            return block[0]
+            return folded(block[0])
         path = folder / f"{page.replace('/', '-')}-{next(numbers):02}.svg"
         _written(names.pop("picture"), path)
         back = "../" * page.count("/")
-        code = _ALT.sub("", block[0])
+        code = folded(_ALT.sub("", block[0]))
         return f"{code}\n\n![{shown[1]}]({back}_build/pictures/{path.name})"
 
     return _BLOCK.sub(run, text.replace(DRAWS, ""))
