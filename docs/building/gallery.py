@@ -21,7 +21,8 @@ def _written(picture: Any, path: Path) -> None:
     if isinstance(picture, str):
         path.write_text(picture, encoding="utf-8")
     else:
-        picture.save(str(path))
+        # A browser's letters are a little wider than those that the room was measured with.
+        picture.properties(padding=24).save(str(path))
 
 
 def draw(text: str, page: str, folder: Path) -> str:
