@@ -7,12 +7,13 @@ BIN    := $(VENV)/bin
 
 LOWEST := .lowest
 
-.PHONY: help demo test check tools soak lowest bench reproduce clean
+.PHONY: help demo test check tools docs soak lowest bench reproduce clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   study, randomise, estimate: a table next to the truth, and a picture"
 	@echo "make test   every check: format, lint, types, tests, documents"
+	@echo "make docs   the documentation as a site, docs/_build/html/index.html"
 	@echo "make soak   an hour of random faults for each store of the collector (SOAK_MINUTES=10: shorter)"
 	@echo "make lowest the tests with the oldest versions that pyproject.toml allows"
 	@echo "make bench  speed beside other packages, as ratios, and accuracy on data, in one run"
@@ -50,6 +51,11 @@ tools: $(VENV)/.dev
 	@$(BIN)/python -m tests.deploy.programs
 	@$(BIN)/python -m tests.browser.chromium
 
+# Warnings are errors. Everything is written anew, and nothing is loaded from elsewhere.
+docs: $(VENV)/.dev
+	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 # Random faults for each store, one after the other; then more of the killing and the fuzzing.
 SOAK_MINUTES ?= 60
 soak: check tools
@@ -86,4 +92,4 @@ reproduce: $(VENV)/.dev
 	$(BIN)/python -m experiments all $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS))
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) docs/_build build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

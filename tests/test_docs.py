@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import re
 import shlex
-import socket
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +15,12 @@ import pytest
 from castell import Study, methods
 from castell.estimators import options_of, reads
 from castell.population import health_survey
+from tests.running_pages import environment, free_port, serve
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Made by the build, which test_site runs: its blocks go on from each other.
+PAGES.remove(ROOT / "docs" / "gallery.md")
 
 # What a person types, or pipes, when `castell send` asks.
 ANSWERS = """
@@ -64,14 +64,6 @@ def _command_lines() -> list[tuple[str, str]]:
     ]
 
 
-def _serve(line: str, port: int, **how: Any) -> subprocess.Popen[str]:
-    """A collector that stays until the end of its page."""
-    server = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE, text=True, **how)
-    assert server.stdout is not None
-    assert server.stdout.readline().split() == ["survey", f"http://127.0.0.1:{port}/"]
-    return server
-
-
 def _write_paper(folder: Path) -> None:
     """The study of the page on classic designs, and what 500 people said."""
     (text,) = (code for _, code in _blocks("toml") if code.startswith("# copied.toml\n"))
@@ -93,18 +85,14 @@ def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
     _write_paper(tmp_path)
     lines = _command_lines()
     assert len(lines) >= 5
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    env = {**os.environ, "PATH": path, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
-    how: dict[str, Any] = {"cwd": tmp_path, "env": env}
+    how: dict[str, Any] = {"cwd": tmp_path, "env": environment(tmp_path)}
     for _, page in itertools.groupby(lines, key=lambda entry: entry[0]):
-        with socket.socket() as free, contextlib.ExitStack() as servers:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-            free.close()
+        with contextlib.ExitStack() as servers:
+            port = free_port()
             for _, written in page:
                 line = written.replace("8000", str(port))
                 if line.startswith("castell serve "):
-                    server = servers.enter_context(_serve(line, port, **how))
+                    server = servers.enter_context(serve(line, port, **how))
                     servers.callback(server.terminate)
                     continue
                 ran = subprocess.run(
@@ -120,7 +108,8 @@ def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    for page in [*PAGES, *ROOT.glob("*.md")]:
+    inner = [p for p in (ROOT / "docs").rglob("*/*.md") if "_build" not in p.parts]
+    for page in [*PAGES, *inner, *ROOT.glob("*.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
             if not target.startswith("http"):
                 assert (page.parent / target).exists(), f"{page.name} -> {target}"

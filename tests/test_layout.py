@@ -16,6 +16,8 @@ WHOLE = {
     "test_imports",
     "test_layout",
     "test_promises",
+    "test_site",
+    "test_tutorials",
     "test_vectors",
 }
 

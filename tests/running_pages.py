@@ -1,0 +1,74 @@
+"""A page of docs/ as its reader follows it: files written, lines typed, blocks run, in order."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from castell import Study
+
+_BLOCK = re.compile(r"^```(python|console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block that is a file begins with its name.
+_FILE = re.compile(r"# ([\w-]+\.(?:toml|py))\n")
+
+
+def serve(line: str, port: int, **how: Any) -> subprocess.Popen[str]:
+    """A collector that stays until the end of its page."""
+    server = subprocess.Popen(shlex.split(line), stdout=subprocess.PIPE, text=True, **how)
+    assert server.stdout is not None
+    assert server.stdout.readline().split() == ["survey", f"http://127.0.0.1:{port}/"]
+    return server
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """That of a reader whose home is the folder."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def follow(page: Path, folder: Path, typed: str) -> int:
+    """Do what the page says, in the folder, which is the present one; how many blocks it has."""
+    names: dict[str, Any] = {}
+    port = free_port()
+    written = page.read_text(encoding="utf-8")
+    blocks = _BLOCK.findall(written)
+    # Only what the page's own study asks is answered.
+    asked = re.findall(r'^name = "(\w+)"', written, re.MULTILINE)
+    typed = "".join(f"{t}\n" for t in typed.split() if t.partition("=")[0] in asked)
+    with contextlib.ExitStack() as servers:
+        for kind, block in blocks:
+            text = block.replace("8000", str(port)) if kind != "toml" else block
+            if named := _FILE.match(text):
+                (folder / named[1]).write_text(text, encoding="utf-8")
+            elif kind == "toml":
+                assert Study.from_toml(text).epsilon > 0
+            elif kind == "python":
+                exec(compile(text, str(page), "exec", dont_inherit=True), names)  # noqa: S102
+            elif kind == "console":
+                for line in re.findall(r"^\$ (castell .*?)(?: +# .*)?$", text, re.MULTILINE):
+                    _type(line, port, folder, typed, servers)
+    return len(blocks)
+
+
+def _type(line: str, port: int, folder: Path, typed: str, servers: contextlib.ExitStack) -> None:
+    how: dict[str, Any] = {"cwd": folder, "env": environment(folder)}
+    if line.startswith("castell serve "):
+        server = servers.enter_context(serve(line, port, **how))
+        servers.callback(server.terminate)
+        return
+    words = shlex.split(line)
+    ran = subprocess.run(words, input=typed, capture_output=True, text=True, check=False, **how)
+    assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
