@@ -13,7 +13,7 @@ import pytest
 
 import castell
 from castell import Attribute, Study, mechanism
-from castell.channels.classic import MECHANISMS
+from castell.channels.classic import MECHANISMS, classic_design
 from castell.errors import ChannelError, StudyError
 
 N, SECOND = 1000, 380  # reports in all, and those of the second kind
@@ -41,7 +41,7 @@ CLOSED = [
 def test_estimates_are_the_published_ones(
     name: Any, parameters: Any, closed: Any, slope: Any, epsilon: Any
 ) -> None:
-    channel = mechanism(name, **parameters)
+    channel = classic_design(name, **parameters)
     study = Study([Attribute("a", ["no", "yes"])], channels={"a": channel})
     words = [said[0] for said in channel.said] or ["no", "yes"]
     reports = castell.import_reports(study, {"a": [words[1]] * SECOND + [words[0]] * (N - SECOND)})
@@ -64,7 +64,7 @@ def test_estimates_are_the_published_ones(
 def test_every_number_of_every_answer_is_reported_as_the_weights_say(
     name: Any, parameters: Any
 ) -> None:
-    channel = mechanism(name, **parameters)
+    channel = classic_design(name, **parameters)
     numbers = np.arange(channel.total, dtype=np.uint64)
     for answer, weights in enumerate(channel.weights()):
         reports = channel.respond(np.full(channel.total, answer), numbers)
@@ -73,7 +73,7 @@ def test_every_number_of_every_answer_is_reported_as_the_weights_say(
 
 def test_red_cards_are_those_of_all_draws() -> None:
     red = [Fraction(1, 4), Fraction(2, 3)]
-    channel = mechanism("kuk", red=red, cards=3)
+    channel = classic_design("kuk", red=red, cards=3)
     for share, weights in zip(red, channel.weights(), strict=True):
         chances = [Fraction(0)] * 4
         for drawn in product([True, False], repeat=3):
@@ -87,11 +87,11 @@ def test_red_cards_are_those_of_all_draws() -> None:
 
 @pytest.mark.parametrize("sixth", ["1/6", 1 / 6, Fraction(1, 6), np.float64(1 / 6)])
 def test_chances_are_what_was_meant(sixth: Any) -> None:
-    assert mechanism("warner", p=sixth).rows == ((1, 5), (5, 1))
+    assert classic_design("warner", p=sixth).rows == ((1, 5), (5, 1))
 
 
 def test_decimals_of_a_file_are_exact() -> None:
-    assert mechanism("crosswise", prevalence=Decimal("0.246")).rows == ((123, 377), (377, 123))
+    assert classic_design("crosswise", prevalence=Decimal("0.246")).rows == ((123, 377), (377, 123))
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ class Normal:
 
         def variance_at(truth: Floats) -> Floats:
             change = slope * (truth - value) + bend * (truth - value) ** 2
-            return variance + (np.maximum(change, 0.0) if self.outward else change)
+            return np.asarray(variance + (np.maximum(change, 0.0) if self.outward else change))
 
         return between_bounds(value, variance_at, level)
 
