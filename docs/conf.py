@@ -6,6 +6,7 @@ pictures) is made by the modules in docs/building; the extension docs.building.s
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 
@@ -13,6 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from castell.version import VERSION  # noqa: E402
+
+# A package of the theme sets up logging for everybody; fits would tell the build what they do.
+logging.getLogger("castell").setLevel(logging.WARNING)
 
 project = "castell"
 author = "the authors of castell"

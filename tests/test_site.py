@@ -149,8 +149,8 @@ def test_the_study_file_is_told_as_it_is_read(monkeypatch: pytest.MonkeyPatch) -
         '[[channel]]\nattributes = ["a"]\nmatrix = [[0.7, 0.3], [0.3, 0.7]]\n'
     )
     assert known["the study"] == set(study_file.STUDY)
-    assert known["attribute"] == set(study_file.ATTRIBUTE)
-    assert known["a channel"] | {"kind"} == set(study_file.CHANNEL)
+    assert known["attribute"] | {"choose"} == set(study_file.ATTRIBUTE)
+    assert known["a channel"] | {"kind", "mechanism", "epsilon"} == set(study_file.CHANNEL)
     assert set(collection_table._KNOWN) == set(study_file.COLLECTION)
     assert set(page._KNOWN) == set(study_file.PAGE)
 

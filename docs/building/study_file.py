@@ -62,7 +62,26 @@ ATTRIBUTE: Entries = {
     ),
     "ordered": "`true`: the values have an order.",
     "also": "Last values that stand beside the order, such as `prefer not to say`.",
-    "missing": '`"category"`: a missing answer is the first value of `also`.',
+    "missing": (
+        '`"category"`: a missing answer is the first value of `also`; `"skip"`: it is reported as '
+        "it is, and a report shows who did not answer."
+    ),
+    "public": (
+        "`true`: known anyway, so reported as it is, outside epsilon: [weights](../weights.md)."
+    ),
+    "choose": "In place of `values`: options of which all that apply may be chosen.",
+    "mechanism": (
+        "A classic design by its name, with its entries beside it: [classic "
+        "designs](../classic-designs.md)."
+    ),
+    "p": "`warner`, `unrelated`: the chance that the sensitive question is asked.",
+    "prevalence": (
+        "`unrelated`, `crosswise`, `triangular`: the share of people who say yes to the other "
+        "question."
+    ),
+    "forced": "`forced`: the chance of each forced answer, in order of values.",
+    "red": "`kuk`: the share of red cards for each value, in order.",
+    "cards": "`kuk`: how many cards a respondent draws; 1 if not given.",
     "epsilon": "The part of the total that this attribute gets, in designs without a draw.",
     "matrix": "Its own randomisation matrix: a row of probabilities for each answer.",
     "weights": "The same as integers.",
@@ -73,6 +92,11 @@ CHANNEL: Entries = {
     "attributes": "The attributes of the block, in order.",
     "matrix": "A row of probabilities for each combination of answers.",
     "weights": "The same as integers.",
+    "mechanism": (
+        "A classic design, its entries as above, or a [mechanism of the "
+        "literature](../mechanisms.md)."
+    ),
+    "epsilon": "What a mechanism of the literature spends.",
     "kind": (
         "The kind of another channel; its own entries stand beside it: [write your "
         "own](../write-your-own.md)."

@@ -83,3 +83,10 @@ def test_a_variance_that_grows_with_the_truth_moves_the_upper_end_alone() -> Non
     grown = between_bounds(values, lambda truth: 0.09 + np.maximum(truth - 0.4, 0.0), 0.95)
     assert grown[0] == pytest.approx(low)
     assert grown[1] > high + 0.01
+
+
+def test_one_variance_for_several_estimates() -> None:
+    values = np.array([[0.1, 0.5], [0.9, 1.4]])
+    one = Normal(np.array([0.16, 0.0001])).interval(values, 0.95)
+    every = Normal(np.broadcast_to([0.16, 0.0001], (2, 2)).copy()).interval(values, 0.95)
+    assert np.array_equal(one, every)

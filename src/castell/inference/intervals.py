@@ -116,7 +116,7 @@ class Normal:
         untold = self.errors > TOLD
         wide = (2 * quantile(level) * self.errors > 1.0) & ~untold  # where both bounds are felt
         if np.any(wide):
-            low, high = (np.array(end, dtype=float) for end in np.broadcast_arrays(low, high))
+            low, high, wide = (np.array(each) for each in np.broadcast_arrays(low, high, wide))
             low[wide], high[wide] = self._between_bounds(values, wide, level)
         low, high = np.where(untold, 0.0, low), np.where(untold, 1.0, high)
         # Where nothing is uncertain the two ends are one, up to rounding.
@@ -149,8 +149,10 @@ class Normal:
     def _between_bounds(
         self, values: Floats, wide: NDArray[np.bool_], level: float
     ) -> tuple[Floats, Floats]:
-        known = np.broadcast_arrays(values, self.variance, self.slope, self.bend)
-        value, variance, slope, bend = (np.asarray(array)[wide] for array in known)
+        known = (
+            np.broadcast_to(of, wide.shape) for of in (values, self.variance, self.slope, self.bend)
+        )
+        value, variance, slope, bend = (of[wide] for of in known)
 
         def variance_at(truth: Floats) -> Floats:
             change = slope * (truth - value) + bend * (truth - value) ** 2
