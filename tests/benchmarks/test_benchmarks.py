@@ -189,6 +189,7 @@ def test_rows_that_cover_too_little_are_drawn_again(monkeypatch: pytest.MonkeyPa
     def row(method: str, covered: float) -> dict[str, Any]:
         place = {"data": "survey", "design": "pairs", "epsilon": 4.0, "kind": "cells"}
         told = {"covered": covered, "error": 0.01, "questions": 50, "width": 0.1, "ratio": 1.0}
+        told["untold"] = 0.0
         return {**place, "method": method, **told}
 
     asked: list[intervals.Collection] = []
