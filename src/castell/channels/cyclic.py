@@ -21,8 +21,8 @@ from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
 from castell.channels.difference_sets import MOST_POINTS, overlap
 from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
-from castell.channels.set_valued import SetMargin, SetValued
+from castell.channels.protocol import MAX_TOTAL, Words
+from castell.channels.set_valued import SetValued
 from castell.errors import ChannelError
 from castell.linear.operators import Circulant, Floats
 
@@ -139,11 +139,6 @@ class CyclicResponse(SetValued):
         place = np.maximum(above, 0) // (self.same - self.other)
         likely = (codes.astype(np.int64) + np.array(self.shifts)[place]) % self.outputs
         return np.where(above < 0, drawn, likely)
-
-    def project(self, sizes: Sequence[int], keep: Sequence[int]) -> Lens:
-        if len(keep) == len(sizes):
-            return self
-        return SetMargin(self, tuple(sizes), tuple(keep))
 
     def document(self) -> dict[str, Any]:
         return {

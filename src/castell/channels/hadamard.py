@@ -9,7 +9,6 @@ report, if answers are spread evenly; it is least, 8 / (r - 1), with (r - 1) / 2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR
 from functools import cached_property
@@ -22,8 +21,8 @@ from numpy.typing import NDArray
 from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
 from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
-from castell.channels.set_valued import SetMargin, SetValued
+from castell.channels.protocol import MAX_TOTAL, Words
+from castell.channels.set_valued import SetValued
 from castell.errors import ChannelError
 from castell.linear.operators import Floats
 from castell.linear.walsh import Walsh, even_parity
@@ -150,11 +149,6 @@ class HadamardResponse(SetValued):
         column = ((place >> bit) << (bit + 1)) | (place & ((1 << bit) - 1))
         column |= (~even_parity(column & row)).astype(np.int64) << bit
         return np.where(above < 0, drawn, group * self.order + column)
-
-    def project(self, sizes: Sequence[int], keep: Sequence[int]) -> Lens:
-        if len(keep) == len(sizes):
-            return self
-        return SetMargin(self, tuple(sizes), tuple(keep))
 
     def document(self) -> dict[str, Any]:
         return {

@@ -7,6 +7,7 @@ how many answers' sets a report lies in; so does the view of some attributes of 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from castell.channels.block_margins import answers_behind, no_forward
 from castell.channels.budget import log_ratio, rounded_up
+from castell.channels.protocol import Lens
 from castell.errors import QueryError
 from castell.linear.operators import Dense, Operator
 
@@ -42,6 +44,10 @@ class SetValued(ABC):
     @property
     @abstractmethod
     def total(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def forward(self) -> Operator: ...
 
     @property
     @abstractmethod
@@ -79,6 +85,11 @@ class SetValued(ABC):
         # The fewer answers share a report, the more it says of each; one in no set says nothing.
         held = int(self.holding[self.holding > 0].min())
         return self.same / (held * self.same + (self.size - held) * self.other)
+
+    def project(self, sizes: Sequence[int], keep: Sequence[int]) -> Lens:
+        if len(keep) == len(sizes):
+            return self
+        return SetMargin(self, tuple(sizes), tuple(keep))
 
     def weights(self) -> list[list[int]]:
         inside = self.member().dense() > 0.5

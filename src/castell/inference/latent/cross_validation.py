@@ -115,7 +115,7 @@ def fit_margins(
     """Maximum likelihood margins of independent attributes, where every fit starts; for each of
     the several sets of reports that the statistics are of."""
     one = random_start(start, 1, 0.0, np.random.default_rng(0))
-    fitted = OverRelaxedEM(Mixture.stack([one] * many), statistics).climb(SETTINGS.most_steps)
+    fitted = OverRelaxedEM(Mixture.stack([one] * many), statistics).converge(SETTINGS.most_steps)
     return tuple(tuple(part[0] for part in each.parts) for each in fitted.unstack())
 
 
@@ -130,7 +130,7 @@ def likely_margins(
     """
     if not any(isinstance(table, LeafTable) for table in tables):
         return alone
-    fitted = OverRelaxedEM(models, [*tables, *rules], margins_step).climb(SETTINGS.most_steps)
+    fitted = OverRelaxedEM(models, [*tables, *rules], margins_step).converge(SETTINGS.most_steps)
     return tuple(tuple(each.weights @ part for part in each.parts) for each in fitted.unstack())
 
 

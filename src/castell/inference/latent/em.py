@@ -76,7 +76,7 @@ class OverRelaxedEM:
                 tell(step / steps)
         return self.mixture
 
-    def climb(self, most: int) -> Mixture:
+    def converge(self, most: int) -> Mixture:
         """Steps until one gains next to nothing, and where they lead."""
         for step in range(most):
             # A gain of a hundredth in the log-likelihood is nothing that reports can tell.
