@@ -3,6 +3,7 @@
 import { plan } from "../results/api.js";
 import { clear, draw, pictureFor } from "../results/chart.js";
 import { at, el, soon, whole } from "../results/dom.js";
+import { whenSignedIn } from "../results/login.js";
 import { isExpired, problemOf, showProblem } from "../results/problem.js";
 import { address, keepToken, takeToken, token } from "../results/token.js";
 import { EPSILONS, PEOPLE, nearest, withOwn } from "./steps.js";
@@ -23,12 +24,7 @@ let timer = 0;
 
 function start() {
   takeToken();
-  at("login").onsubmit = (event) => {
-    event.preventDefault();
-    keepToken(at("token").value.trim());
-    at("token").value = "";
-    enter();
-  };
+  whenSignedIn(enter);
   at("leave").onclick = () => leave(null);
   at("sliders").onsubmit = (event) => event.preventDefault();
   const later = soon(ask, 250);

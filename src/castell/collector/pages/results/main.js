@@ -5,6 +5,7 @@ import { estimate, file, overview, progress } from "./api.js";
 import { png } from "./chart.js";
 import { at, el, save, soon } from "./dom.js";
 import { changedBy } from "./form.js";
+import { whenSignedIn } from "./login.js";
 import { isExpired, problemOf } from "./problem.js";
 import { addressOf, isSame, parametersOf, questionOf, withChanges } from "./question.js";
 import { render } from "./render.js";
@@ -46,12 +47,7 @@ let timer = 0;
 
 function start() {
   takeToken();
-  at("login").onsubmit = (event) => {
-    event.preventDefault();
-    keepToken(at("token").value.trim());
-    at("token").value = "";
-    enter();
-  };
+  whenSignedIn(enter);
   at("leave").onclick = () => {
     history.replaceState(null, "", location.pathname);
     leave(null);
