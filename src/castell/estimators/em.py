@@ -20,17 +20,17 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.inference.inversion import Observed, Query, names_of, observe
-from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, margin
-from castell.inference.margins import Margins
-from castell.inference.method import Fitted, Reads, Solution
-from castell.inference.model_error import (
+from castell.inference.association_error import (
     AssociationError,
-    ModelError,
     association_error,
     groups_of,
     residuals,
 )
+from castell.inference.inversion import Observed, Query, names_of, observe
+from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, margin
+from castell.inference.margins import Margins
+from castell.inference.method import Fitted, Reads, Solution
+from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.raking import rake
 from castell.inference.reasons import Code, Reason, reason

@@ -4,9 +4,11 @@ A question is a function f of the answers: 1 for those it counts, else 0. Under 
 margins m it falls into its mean, main effects and associations (Hoeffding's decomposition), of
 variances that add up. What a model says of the main effects errs as the unbiased margins do; what
 it says of associations errs by beta^2 for each unit of their norm, with a beta^2 for each pair and
-an overall one for all interactions of more attributes:
+an overall one for all interactions of more attributes, and by kappa^2 relative to the association A
+of f itself (`association_error.py` measures both):
 
-    V(f) = sum_a Var(main effect of a) + sum_ab beta_ab^2 N_ab(f) + beta^2 (N(f) - sum_ab N_ab(f)),
+    V(f) = sum_a Var(main effect of a) + sum_ab beta_ab^2 N_ab(f) + beta^2 (N(f) - sum_ab N_ab(f))
+           + kappa^2 A(f)^2,
     N(f) = max(Var f under the product, Var f under the model) - sum_a Var_m(main effect of a),
 
 N_ab being the variance of f's association of a and b. For the share s of a product of groups with
@@ -16,194 +18,52 @@ margins p_a and P = prod p_a:
     N = max(P (1 - P), s (1 - s)) - sum_a (P / p_a)^2 p_a (1 - p_a),
     N_ab = (P / (p_a p_b))^2 p_a (1 - p_a) p_b (1 - p_b).
 
+A(f)^2 is what the model says, (share - P)^2, or the mean square of what the reports leave possible,
+(unbiased share - P)^2 and its variance, whichever is larger. So where reports do not show that the
+model keeps associations (kappa^2 about 1) the error is that of the unbiased share.
+
 As in Wilson's interval the variance goes along with the truth supposed. The error E of the
 associations is taken to change with it as s (1 - s) does, E / N for each unit of that, but never to
 fall below what it is at the estimate.
-
-beta^2 comes from reports that the model has not seen. For a pair of attributes with margins m and
-groups A, B of their values, let
-
-    h(x, y) = u(x) v(y),   u = (1_A - m(A)) / sqrt(m(A) (1 - m(A))),   v likewise,
-
-an association of unit norm. The model fitted without fold k says E_k h; the reports of fold k say
-an unbiased mean of h, independent of it, with a variance v_k that is computed under the model.
-Their difference r_k has mean square beta^2 + v_k, where beta^2 is the model's mean squared error
-for a unit of association. Over all pairs that reports hold, and some random groups of each, the
-composite likelihood
-
-    sum of w log N(r_k; 0, beta^2 + v_k)
-
-with an exponential prior on beta^2 gives its posterior. What a model misses is not spread evenly:
-each pair has a beta^2 of its own, with the overall one as the mean of its prior, so that it is the
-overall one where the reports of the pair say little. Interactions of three and more attributes are
-taken to err as much for each unit of norm as pairs do overall.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from castell.inference.association_error import AssociationError
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Observed, Query, intersection
+from castell.inference.inversion import Query, intersection
 from castell.inference.margins import Codes, Margins
 from castell.linear.operators import Floats
 from castell.linear.table import Table, product
-
-# Groups of values tried for each pair.
-GROUPS = 40
-# Groups that hold less than this are tried only if there are no others: their standardised
-# indicator is nearly all noise.
-RAREST = 0.05
-TRIES = 30
-# Before any report: associations of survey answers are of this size, root mean square (Cohen's
-# small is .1 and medium .3), and what a model misses is at most all of them.
-PRIOR = 0.2
-# What is allowed for is not the posterior mean but so many standard deviations more: an interval
-# that holds too little costs more than one that holds too much.
-POSTERIOR_SDS = 0.5
-_GRID = np.geomspace(1e-6, 4.0, 160)
-
-
-@dataclass(frozen=True, eq=False)
-class Residuals:
-    """What reports not seen say of some associations, less what the model says, and the variance
-    of the former; each counts as much as its `weight`."""
-
-    differences: Floats
-    variances: Floats
-    weights: Floats
-
-
-def groups_of(margin: Floats, generator: np.random.Generator) -> Floats:
-    """Random groups of values as functions with mean 0 and variance 1, a row each."""
-    size = len(margin)
-    rows = []
-    for _ in range(GROUPS):
-        inside = generator.random((TRIES, size)) < generator.uniform(0.2, 0.8, (TRIES, 1))
-        share = inside @ margin
-        proper = inside.any(axis=1) & ~inside.all(axis=1)
-        # The first that is large enough, or the one nearest to a half.
-        wanted = proper & (np.abs(share - 0.5) <= 0.5 - RAREST)
-        nearest = np.where(proper, np.abs(share - 0.5), np.inf)
-        k = int(np.argmax(wanted)) if wanted.any() else int(np.argmin(nearest))
-        scale = np.sqrt(max(share[k] * (1.0 - share[k]), 1e-12))
-        rows.append((inside[k] - share[k]) / scale)
-    return np.array(rows)
-
-
-def residuals(
-    unseen: Sequence[Observed],
-    tables: Sequence[Floats],
-    reports: Floats,
-    one: Floats,
-    two: Floats,
-) -> Residuals | None:
-    """Of one pair: the reports of each fold, the model's table without it, and how it expects
-    `reports` to be distributed.
-
-    The variance is that expected under the model: with few reports in a fold, what they show of it
-    is as uncertain as the difference itself.
-    """
-    differences, variances = [], []
-    for view, model in zip(unseen, tables, strict=True):
-        if not view.n:
-            continue
-        gains = _gains(view, one, two)
-        if gains is None:
-            return None
-        expected = np.einsum("ka,ab,kb->k", one, model, two)
-        mean = _mean(gains, view.frequencies())
-        square = _mean([gain**2 for gain in gains], reports)
-        differences.append(mean - expected)
-        variances.append(np.maximum(square - expected**2, 1e-12) / view.n)
-    if not differences:
-        return None
-    # Groups of few values repeat one another, and folds share the model's error.
-    ways = (tables[0].shape[0] - 1) * (tables[0].shape[1] - 1)
-    weight = min(1.0, ways / GROUPS) / len(differences)
-    found = np.concatenate(differences)
-    return Residuals(found, np.concatenate(variances), np.full(found.shape, weight))
-
-
-def _gains(view: Observed, one: Floats, two: Floats) -> list[Floats] | None:
-    """What each report adds to every association, as factors: one for each part of the report."""
-    if not view.has_small_inverses:
-        return None
-    inverses = [part.lens.inverse for part in view.parts]
-    functions = dict(zip(view.names, (one, two), strict=True))
-    if len(view.parts) == 2:
-        return [
-            functions[part.names[0]] @ inverse.dense()
-            for part, inverse in zip(view.parts, inverses, strict=True)
-        ]
-    first, second = (functions[name] for name in view.parts[0].names)
-    both = (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
-    return [both @ inverses[0].dense()]
-
-
-def _mean(gains: Sequence[Floats], shares: Floats) -> Floats:
-    if len(gains) == 1:
-        return np.asarray(gains[0] @ shares.ravel())
-    return np.asarray(np.einsum("ka,ab,kb->k", gains[0], shares, gains[1]))
-
-
-Pair = frozenset[str]
-
-
-@dataclass(frozen=True, eq=False)
-class AssociationError:
-    """beta^2 overall, and of the pairs that reports hold."""
-
-    overall: float
-    pairs: Mapping[Pair, float]
-
-    def of(self, one: str, two: str) -> float:
-        return self.pairs.get(frozenset((one, two)), self.overall)
-
-
-def association_error(found: Mapping[Pair, Sequence[Residuals]]) -> AssociationError:
-    """beta^2 from the residuals of each pair."""
-    overall = squared_error([each for several in found.values() for each in several], PRIOR**2)
-    pairs = {pair: squared_error(several, overall) for pair, several in found.items()}
-    return AssociationError(overall, pairs)
-
-
-def squared_error(every: Sequence[Residuals], prior: float) -> float:
-    """beta^2, with some caution: the posterior mean and half a standard deviation.
-
-    Without any reports it is what the prior, of the given mean, says.
-    """
-    log = -_GRID / prior
-    if every:
-        square = np.concatenate([each.differences**2 for each in every])
-        noise = np.concatenate([each.variances for each in every])
-        weights = np.concatenate([each.weights for each in every])
-        for k, beta in enumerate(_GRID):
-            total = beta + noise
-            log[k] -= 0.5 * float((weights * (np.log(total) + square / total)).sum())
-    # The grid is even in the logarithm.
-    chance = np.exp(log - log.max()) * _GRID
-    chance /= chance.sum()
-    mean = float(chance @ _GRID)
-    deviation = float(np.sqrt(max(chance @ _GRID**2 - mean**2, 0.0)))
-    return mean + POSTERIOR_SDS * deviation
-
 
 _LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
+class Evidence:
+    """What reports say of some shares without a model: unbiased values, and their variances (of
+    cells) or covariance (of shares)."""
+
+    values: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class ModelError:
-    """What the margins of the reports leave open, and beta^2."""
+    """What the margins of the reports leave open, beta^2 and kappa^2."""
 
     margins: Margins
     association: AssociationError
 
-    def table(self, names: Sequence[str], table: Floats) -> Normal:
+    def table(
+        self, names: Sequence[str], table: Floats, evidence: Evidence | None = None
+    ) -> Normal:
         """The spread of every cell of a model's table."""
         if len(names) == 1:
             return self.margins.spread(names[0])
@@ -222,7 +82,11 @@ class ModelError:
             norm = square * odds[one] * odds[two]
             pairs, missed = pairs + norm, missed + self.association.of(one, two) * norm
         plain = apart * (1.0 - apart)
-        return self._normal(table, variance, plain, main, pairs, missed)
+        association = (table - apart) ** 2
+        if evidence is not None:
+            possible = (evidence.values - apart) ** 2 + evidence.variance
+            association = np.maximum(association, possible)
+        return self._normal(table, variance, plain, main, pairs, missed, association)
 
     def _normal(
         self,
@@ -232,16 +96,21 @@ class ModelError:
         main: Floats,
         pairs: Floats,
         missed: Floats,
+        association: Floats,
     ) -> Normal:
         model, overall = shares * (1.0 - shares), self.association.overall
         norm = np.maximum(np.maximum(plain, model) - main, 0.0)
         # Rounding may leave what no pair misses, in a cell that nobody is in, a hair below zero.
         error = np.maximum(missed, 0.0) + overall * np.maximum(norm - pairs, 0.0)
         rate = error / np.maximum(norm, _LEAST)
-        return Normal(variance + error, rate * (1.0 - 2.0 * shares), -rate, outward=True)
+        every = variance + error + self.association.relative * association
+        return Normal(every, rate * (1.0 - 2.0 * shares), -rate, outward=True)
 
     def shares(
-        self, queries: Sequence[Query], share: Callable[[Query], float]
+        self,
+        queries: Sequence[Query],
+        share: Callable[[Query], float],
+        evidence: Evidence | None = None,
     ) -> tuple[Normal, tuple[Floats, ...]]:
         """The spread of each of some shares, and their possible covariances.
 
@@ -276,13 +145,21 @@ class ModelError:
                     norm = scale * ratio[a] * ratio[b]
                     pairs[i, k] += norm
                     missed[i, k] += self.association.of(a, b) * norm
-        overall = self.association.overall
+        # Relative errors of associations are taken to be one error, of which each has its share.
+        associations = [np.outer(values - apart, values - apart)]
+        if evidence is not None:
+            shown = evidence.values - apart
+            associations.append(np.outer(shown, shown) + evidence.variance)
+        overall, relative = self.association.overall, self.association.relative
         covariances = tuple(
-            variance + missed + overall * (c - main - pairs) for c in (plain, model)
+            variance + missed + overall * (c - main - pairs) + relative * association
+            for c in (plain, model)
+            for association in associations
         )
         diagonals = (np.diag(each) for each in (plain, main, pairs, missed))
+        largest = np.max([np.diag(each) for each in associations], axis=0)
         noise = np.maximum(np.diag(variance), 0.0)
-        return self._normal(values, noise, *diagonals), covariances
+        return self._normal(values, noise, *diagonals, largest), covariances
 
     def _of_margins(self, queries: Sequence[Query]) -> tuple[Normal, tuple[Floats, ...]]:
         """Shares of single attributes: the margins' own errors."""

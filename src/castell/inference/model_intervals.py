@@ -22,13 +22,13 @@ from castell.counting import samples_with
 from castell.inference.intervals import AsUnbiased, Believed, Bounds, Spread, known_zeros
 from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted
-from castell.inference.model_error import ModelError
+from castell.inference.model_error import Evidence, ModelError
 from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
-from castell.linear.table import MAX_CELLS, Table
+from castell.linear.table import MAX_CELLS, Table, product
 from castell.study.design import Design
 
 Event = tuple[Floats, Spread]
@@ -136,14 +136,28 @@ class ModelIntervals:
                 spread = self.table(kept, cells, part.names)
                 events.append((along, Reshaped(spread, part.values.shape, along.shape)))
             return bounds(events)
-        mine = self.error.table(kept, cells)
         if len(kept) == 1:
             # Nothing but the margin's own error, so its interval is the unbiased one.
-            return AsUnbiased(self.error.margins.table(kept[0]), mine)
+            return AsUnbiased(self.error.margins.table(kept[0]), self.error.table(kept, cells))
         if not behind.together or self._too_large(kept):
-            return mine
+            return self.error.table(kept, cells, self._pair_tables(asked))
         whole = self.direct.joint(kept, None)
-        return Believed(mine, whole.probabilities, whole.spread(kept))
+        values, spread = whole.probabilities, whole.spread(kept)
+        mine = self.error.table(kept, cells, Evidence(values, spread.variance))
+        return Believed(mine, values, spread)
+
+    def _pair_tables(self, asked: Table) -> Evidence:
+        """What unbiased tables of each two attributes say of a table, were there no interactions
+        of more."""
+        names, margins = asked.names, {name: asked.project([name]) for name in asked.names}
+        values, variance = product(margins.values(), names), np.zeros(asked.values.shape)
+        for pair in combinations(names, 2):
+            others = product((m for name, m in margins.items() if name not in pair), names)
+            found = self.direct.joint(pair, None)
+            apart = product((margins[name] for name in pair), pair)
+            values = values + others * Table(pair, found.probabilities - apart).along(names)
+            variance = variance + others**2 * Table(pair, found.spread(pair).variance).along(names)
+        return Evidence(values, variance)
 
     def _too_large(self, names: Sequence[str]) -> bool:
         """Whether an unbiased table would not fit: of answers, or of the reports it comes from."""
@@ -167,18 +181,37 @@ class ModelIntervals:
         values = np.array([share(query) for query in queries])
         if behind.checked is Checked.NOTHING:
             return self._unknown(queries, values, share)
-        spread, covariances = self.error.shares(queries, share)
         if len(names) == 1:
+            spread, covariances = self.error.shares(queries, share)
             tables = [self.error.margins.table(next(iter(query))) for query in queries]
             codes = [next(iter(query.values())) for query in queries]
             own = np.array([float(t[c].sum()) for t, c in zip(tables, codes, strict=True)])
             return Shares(values, AsUnbiased(own, spread), covariances)
         if not behind.together:
+            spread, covariances = self.error.shares(queries, share, self._pairs(queries, share))
             return Shares(values, spread, covariances)
         direct = self.direct.shares(queries)
+        shown = Evidence(direct.values, direct.covariances[0])
+        spread, covariances = self.error.shares(queries, share, shown)
         unbiased = Unbiased(direct.values, direct.covariances[0], direct.one_over_n, direct.spread)
         both = Believed(spread, direct.values, direct.spread)
         return Shares(values, both, covariances, unbiased=unbiased)
+
+    def _pairs(self, queries: Sequence[Query], share: Callable[[Query], float]) -> Evidence:
+        """What unbiased shares of each two attributes say, were there no interactions of more."""
+        margins = [{name: share({name: q[name]}) for name in q} for q in queries]
+        values = np.array([prod(own.values()) for own in margins])
+        covariance = np.zeros((len(queries), len(queries)))
+        for pair in combinations(names_of(queries), 2):
+            of = [k for k, query in enumerate(queries) if set(pair) <= set(query)]
+            if not of:
+                continue
+            found = self.direct.shares([{name: queries[k][name] for name in pair} for k in of])
+            others = np.array([prod(m for n, m in margins[k].items() if n not in pair) for k in of])
+            apart = np.array([prod(margins[k][name] for name in pair) for k in of])
+            values[of] += others * (found.values - apart)
+            covariance[np.ix_(of, of)] += np.outer(others, others) * found.covariances[0]
+        return Evidence(values, covariance)
 
     def _unknown(
         self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]

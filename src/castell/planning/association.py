@@ -1,23 +1,25 @@
 """How wrong a model will be about associations, before there are reports to measure it by.
 
-`inference/model_error.py` measures beta^2, a model's mean squared error for a unit of association,
-on reports held out from the model. Here the same calculation is done on what is expected of these
-reports. For a pair of attributes and groups of their values, let r be the association in the
-population and v the variance of its unbiased estimate from all reports. A model keeps the share c
-of the associations that reports show, one share for all pairs, and the best one (James and Stein):
+`inference/association_error.py` measures a model's mean squared error for a unit of association,
+beta^2, and relative to what it shows, kappa^2, on reports held out from the model. Here the same
+calculation is done on what is expected of these reports. For a pair of attributes and functions of
+their values, let r be the association in the population and v the variance of its unbiased estimate
+from all reports. A model keeps the share c of the associations that reports show, one share for all
+pairs, and the best one (James and Stein):
 
     c = R / (R + b V),   e^2 = (1 - c)^2 r^2 + c^2 b v,
 
 R and V being the means of r^2 and v over all pairs, and b = `BORROWED` what is left of the variance
 because a model of all attributes learns an association from other pairs too. The held-out reports,
-a fifth of all, then differ from the model by e^2 + 5 v in mean square, and beta^2 is what the
-composite likelihood of such differences gives.
+a fifth of all, then differ from the model by e^2 + 5 v in mean square, where the model shows an
+association of mean square c^2 (r^2 + b v). beta^2 and kappa^2 are what the composite likelihood of
+such differences gives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
@@ -25,16 +27,17 @@ from typing import TypeVar
 import numpy as np
 
 from castell.counting import Counts, samples_of, samples_with
-from castell.inference.inversion import observe
-from castell.inference.latent.cross_fit_error import MOST_PAIRS
-from castell.inference.model_error import (
-    PRIOR,
+from castell.inference.association_error import (
+    GROUPS,
     AssociationError,
     Residuals,
     groups_of,
+    overall_errors,
     residuals,
     squared_error,
 )
+from castell.inference.inversion import observe
+from castell.inference.latent.cross_fit_error import MOST_PAIRS
 from castell.linear.operators import Floats
 from castell.planning.population import Population
 
@@ -50,10 +53,11 @@ SOME_SAMPLES = 2
 
 @dataclass(frozen=True, eq=False)
 class PairNoise:
-    """A pair of attributes in one sample: its association squared, on average over groups of
-    values, and the variance of the estimate of each for one report."""
+    """A pair of attributes in one sample: some associations squared, of groups of values at random
+    and then of its first singular functions, and the variance of the estimate of each for one
+    report."""
 
-    square: float
+    squares: Floats
     variances: Floats
     weights: Floats
     reports: float  # the share of all reports that this sample has
@@ -62,13 +66,20 @@ class PairNoise:
     def residuals(self, n: int, kept: float) -> Residuals:
         """What held-out reports are expected to differ by, if a model keeps a share of the
         associations that n reports show."""
-        wrong = (1.0 - kept) ** 2 * self.square + kept**2 * self.variance(n)
+        learned = self.learned(n)
+        wrong = (1.0 - kept) ** 2 * self.squares + kept**2 * learned
         fold = FOLDS * self.variances / (self.reports * n)
-        return Residuals(np.sqrt(wrong + fold), fold, self.weights)
+        shown = kept * np.sqrt(self.squares + learned)
+        return Residuals(np.sqrt(wrong + fold), fold, self.weights, shown)
 
-    def variance(self, n: int) -> float:
-        """Of a model's estimate, from all samples that hold the pair and from other pairs."""
-        return BORROWED * float(self.variances.mean()) / (self.reports * self.samples * n)
+    def learned(self, n: int) -> Floats:
+        """The variance of a model's estimates, from all samples that hold the pair and from other
+        pairs."""
+        return BORROWED * self.variances / (self.reports * self.samples * n)
+
+    @property
+    def at_random(self) -> slice:
+        return slice(0, GROUPS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,26 +122,27 @@ class Associations:
         holding = sorted(samples_with(self.counts, [one, two]), key=_outputs)
         some = evenly(holding, SOME_SAMPLES)
         table = self.population.table([one, two])
-        r = np.einsum("ka,ab,kb->k", self._groups[one], table, self._groups[two])
-        # A sample of people shows associations where there are none.
-        square = max(float(np.mean(r**2)) - 1.0 / self.population.people, 0.0)
         for sample in some:
             view = observe(sample, [one, two])
             groups = self._groups[one], self._groups[two]
             told = residuals([view], [table], view.frequencies(), *groups)
             if told is not None:
+                # A sample of people shows associations where there are none.
+                shown = told.associations**2 - 1.0 / self.population.people
                 weights = told.weights * (len(holding) / len(some))
                 share = view.n / self.counts.n
                 many = float(len(holding))
-                yield PairNoise(square, told.variances * view.n, weights, share, many)
+                squares, one_report = np.maximum(shown, 0.0), told.variances * view.n
+                yield PairNoise(squares, one_report, weights, share, many)
 
     def error(self, n: int) -> PredictedError:
-        """beta^2, overall and of each pair, as n reports would measure it."""
+        """beta^2, overall and of each pair, and kappa^2, as n reports would measure them."""
         told = [each for pair in self._pairs for each in self.noise(*pair)]
         kept = _shrinkage(told, n)
         found = [each.residuals(n, kept) for each in told]
-        scaled = [Residuals(f.differences, f.variances, f.weights * self._scale) for f in found]
-        return PredictedError(squared_error(scaled, PRIOR**2), {}, self, n, kept)
+        scaled = [replace(each, weights=each.weights * self._scale) for each in found]
+        overall, relative = overall_errors(scaled)
+        return PredictedError(overall, {}, relative, self, n, kept)
 
     @cached_property
     def _scale(self) -> float:
@@ -153,7 +165,7 @@ class PredictedError(AssociationError):
         names = self.of_design.counts.study.names
         pair = (one, two) if names.index(one) < names.index(two) else (two, one)
         found = [each.residuals(self.n, self.kept) for each in self.of_design.noise(*pair)]
-        return squared_error(found, self.overall) if found else self.overall
+        return squared_error(found, self.overall, self.relative) if found else self.overall
 
 
 def _outputs(sample: Counts) -> int:
@@ -169,7 +181,9 @@ def evenly(every: Sequence[T], most: int) -> list[T]:
 
 def _shrinkage(told: Sequence[PairNoise], n: int) -> float:
     """How much of the associations that n reports show a model keeps."""
-    weights = np.array([float(each.weights.sum()) for each in told])
-    signal = float(weights @ np.array([each.square for each in told]))
-    noise = float(weights @ np.array([each.variance(n) for each in told]))
+    signal = noise = 0.0
+    for each in told:
+        some = each.at_random
+        signal += float(each.weights[some] @ each.squares[some])
+        noise += float(each.weights[some] @ each.learned(n)[some])
     return signal / (signal + noise) if signal else 0.0

@@ -8,6 +8,14 @@ from itertools import combinations
 import numpy as np
 
 from castell.counting import Counts
+from castell.inference.association_error import (
+    AssociationError,
+    Pair,
+    Residuals,
+    association_error,
+    groups_of,
+    residuals,
+)
 from castell.inference.inversion import Observed, Part, parts_of
 from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.expectation import CountedTable
@@ -19,14 +27,6 @@ from castell.inference.latent.sufficient_statistics import (
     LeafTable,
     PairTables,
     studies_of_tables,
-)
-from castell.inference.model_error import (
-    AssociationError,
-    Pair,
-    Residuals,
-    association_error,
-    groups_of,
-    residuals,
 )
 from castell.linear.operators import Floats
 from castell.study.study import Study

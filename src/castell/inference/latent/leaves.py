@@ -18,10 +18,10 @@ from functools import cached_property
 
 import numpy as np
 
+from castell.inference.association_error import GROUPS, Residuals
 from castell.inference.latent.expectation import CountedTable
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import LeafTable
-from castell.inference.model_error import GROUPS, Residuals
 from castell.linear.operators import Floats
 
 _LEAST = 1e-12
@@ -84,7 +84,7 @@ def leaf_residuals(
     """For each table of leaves its attributes, and what reports not seen say of associations.
 
     Sums of leaves that have no main effect, of unit norm and otherwise by chance, are associations
-    like those of pairs (`model_error`), and reports of the block estimate them without bias.
+    like those of pairs (`association_error`), and reports of the block estimate them without bias.
     """
     margins = tuple(whole.weights @ part for part in whole.parts)
     generator = np.random.default_rng(0)  # repeatable: nobody's privacy depends on it
@@ -96,7 +96,7 @@ def leaf_residuals(
         if functions is None:
             continue
         gains = functions @ table.inverse.dense()
-        differences, variances = [], []
+        differences, variances, associations = [], [], []
         for tables, model in zip(held_out, models, strict=True):
             counts = tables[i].counts
             n = counts.sum()
@@ -104,13 +104,15 @@ def leaf_residuals(
                 continue
             expected = tables[i].report_probabilities(model)
             differences.append(gains @ (counts / n - expected))
+            associations.append(gains @ expected)
             spread = gains**2 @ expected - (gains @ expected) ** 2
             variances.append(np.maximum(spread, _LEAST) / n)
         if differences:
             ways = min(1.0, np.linalg.matrix_rank(functions) / len(functions))
             found = np.concatenate(differences)
             weights = np.full(found.shape, ways / len(differences))
-            yield table.attributes, Residuals(found, np.concatenate(variances), weights)
+            shown = np.concatenate(associations)
+            yield table.attributes, Residuals(found, np.concatenate(variances), weights, shown)
 
 
 def _associations(leaves: Leaves, generator: np.random.Generator) -> Floats | None:

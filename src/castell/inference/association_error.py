@@ -1,0 +1,236 @@
+"""How wrong a model is about associations, by reports that it has not seen.
+
+For a pair of attributes with margins m and groups A, B of their values, let
+
+    h(x, y) = u(x) v(y),   u = (1_A - m(A)) / sqrt(m(A) (1 - m(A))),   v likewise,
+
+an association of unit norm. The model fitted without fold k says E_k h; the reports of fold k say
+an unbiased mean of h, independent of it, with a variance v_k that is computed under the model.
+Their difference r_k has mean square
+
+    beta^2 + kappa^2 (E_k h)^2 + v_k:
+
+beta^2 is the model's mean squared error for a unit of association whatever its direction, kappa the
+error relative to the association that the model shows. A model that keeps the share c of all
+associations has kappa = (1 - c) / c. Groups at random hardly meet the associations there are, so
+the first singular functions of the table of the model without the fold are tried too: they go along
+with what it has found, and owe nothing to the reports they are tried on. The composite likelihood
+
+    sum of w log N(r_k; 0, beta^2 + kappa^2 (E_k h)^2 + v_k)
+
+over all pairs that reports hold, with exponential priors on beta^2 and kappa^2, gives their
+posterior. What a model misses is not spread evenly: each pair has a beta^2 of its own, with the
+overall one as the mean of its prior, so that it is the overall one where the reports of the pair
+say little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from castell.inference.inversion import Observed
+from castell.linear.operators import Floats
+
+# Groups of values tried for each pair.
+GROUPS = 40
+# Groups that hold less than this are tried only if there are no others: their standardised
+# indicator is nearly all noise.
+RAREST = 0.05
+TRIES = 30
+# Before any report: associations of survey answers are of this size, root mean square (Cohen's
+# small is .1 and medium .3), and what a model misses is at most all of them.
+PRIOR = 0.2
+# What is allowed for is not the posterior mean but so many standard deviations more: an interval
+# that holds too little costs more than one that holds too much.
+POSTERIOR_SDS = 0.5
+_LEAST = 1e-12
+_GRID = np.geomspace(1e-6, 4.0, 160)
+# Singular functions tried for each pair and fold.
+LEADING = 2
+# Before any report: a model errs by as much as it shows, as if it kept half of every association.
+RELATIVE_PRIOR = 1.0
+_RELATIVE_GRID = np.geomspace(1e-4, 10.0, 80)
+# beta^2 and kappa^2 are found in turn, each given the other; they hardly move after two rounds.
+ROUNDS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What reports not seen say of some associations, less what the model says, the variance of
+    the former, and the `associations` the model says; each counts as much as its `weight`."""
+
+    differences: Floats
+    variances: Floats
+    weights: Floats
+    associations: Floats
+
+    @classmethod
+    def join(cls, every: Sequence[Residuals]) -> Residuals:
+        return cls(
+            np.concatenate([np.empty(0), *(each.differences for each in every)]),
+            np.concatenate([np.empty(0), *(each.variances for each in every)]),
+            np.concatenate([np.empty(0), *(each.weights for each in every)]),
+            np.concatenate([np.empty(0), *(each.associations for each in every)]),
+        )
+
+
+def groups_of(margin: Floats, generator: np.random.Generator) -> Floats:
+    """Random groups of values as functions with mean 0 and variance 1, a row each."""
+    size = len(margin)
+    rows = []
+    for _ in range(GROUPS):
+        inside = generator.random((TRIES, size)) < generator.uniform(0.2, 0.8, (TRIES, 1))
+        share = inside @ margin
+        proper = inside.any(axis=1) & ~inside.all(axis=1)
+        # The first that is large enough, or the one nearest to a half.
+        wanted = proper & (np.abs(share - 0.5) <= 0.5 - RAREST)
+        nearest = np.where(proper, np.abs(share - 0.5), np.inf)
+        k = int(np.argmax(wanted)) if wanted.any() else int(np.argmin(nearest))
+        scale = np.sqrt(max(share[k] * (1.0 - share[k]), 1e-12))
+        rows.append((inside[k] - share[k]) / scale)
+    return np.array(rows)
+
+
+def residuals(
+    unseen: Sequence[Observed],
+    tables: Sequence[Floats],
+    reports: Floats,
+    one: Floats,
+    two: Floats,
+) -> Residuals | None:
+    """Of one pair: the reports of each fold, the model's table without it, and how it expects
+    `reports` to be distributed.
+
+    The variance is that expected under the model: with few reports in a fold, what they show of it
+    is as uncertain as the difference itself.
+    """
+    ways = (tables[0].shape[0] - 1) * (tables[0].shape[1] - 1)
+    kept = [(view, model) for view, model in zip(unseen, tables, strict=True) if view.n]
+    found = []
+    for view, model in kept:
+        along = leading_functions(model)
+        rows, columns = (np.concatenate(both) for both in zip((one, two), along, strict=True))
+        gains = _gains(view, rows, columns)
+        if gains is None:
+            return None
+        expected = np.einsum("ka,ab,kb->k", rows, model, columns)
+        mean = _mean(gains, view.frequencies())
+        square = _mean([gain**2 for gain in gains], reports)
+        variance = np.maximum(square - expected**2, 1e-12) / view.n
+        # Groups of few values repeat one another, and folds share the model's error.
+        weights = np.ones(len(rows))
+        weights[: len(one)] = min(1.0, ways / GROUPS)
+        found.append(Residuals(mean - expected, variance, weights / len(kept), expected))
+    return Residuals.join(found) if found else None
+
+
+def leading_functions(table: Floats) -> tuple[Floats, Floats]:
+    """The first singular functions of a table of two attributes, a row each: of all functions of
+    one attribute and of the other with mean 0 and variance 1, those that go together most."""
+    rows, columns = (np.sqrt(np.maximum(table.sum(axis=k), _LEAST)) for k in (1, 0))
+    left, sizes, right = np.linalg.svd(
+        table / np.outer(rows, columns) - np.outer(rows, columns), full_matrices=False
+    )
+    # One direction is that of the margins, and a table without association has no others.
+    some = np.flatnonzero(sizes[: min(LEADING, len(sizes) - 1)] > 1e-9)
+    return left.T[some] / rows, right[some] / columns
+
+
+def _gains(view: Observed, one: Floats, two: Floats) -> list[Floats] | None:
+    """What each report adds to every association, as factors: one for each part of the report."""
+    if not view.has_small_inverses:
+        return None
+    inverses = [part.lens.inverse for part in view.parts]
+    functions = dict(zip(view.names, (one, two), strict=True))
+    if len(view.parts) == 2:
+        return [
+            functions[part.names[0]] @ inverse.dense()
+            for part, inverse in zip(view.parts, inverses, strict=True)
+        ]
+    first, second = (functions[name] for name in view.parts[0].names)
+    both = (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)
+    return [both @ inverses[0].dense()]
+
+
+def _mean(gains: Sequence[Floats], shares: Floats) -> Floats:
+    if len(gains) == 1:
+        return np.asarray(gains[0] @ shares.ravel())
+    return np.asarray(np.einsum("ka,ab,kb->k", gains[0], shares, gains[1]))
+
+
+Pair = frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class AssociationError:
+    """beta^2 overall, and of the pairs that reports hold; kappa^2."""
+
+    overall: float
+    pairs: Mapping[Pair, float]
+    relative: float
+
+    def of(self, one: str, two: str) -> float:
+        return self.pairs.get(frozenset((one, two)), self.overall)
+
+
+def association_error(found: Mapping[Pair, Sequence[Residuals]]) -> AssociationError:
+    """beta^2 and kappa^2 from the residuals of each pair."""
+    every = [each for several in found.values() for each in several]
+    overall, relative = overall_errors(every)
+    pairs = {pair: squared_error(several, overall, relative) for pair, several in found.items()}
+    return AssociationError(overall, pairs, relative)
+
+
+def overall_errors(every: Sequence[Residuals]) -> tuple[float, float]:
+    """beta^2 overall and kappa^2."""
+    whole = Residuals.join(every)
+    beta, kappa = _Posterior(PRIOR**2, 0.0), _Posterior(RELATIVE_PRIOR, 0.0)
+    for _ in range(ROUNDS):
+        beta = _absolute(whole, PRIOR**2, kappa.mean)
+        kappa = _relative(whole, beta.mean)
+    return beta.cautious, kappa.cautious
+
+
+def squared_error(every: Sequence[Residuals], prior: float, relative: float) -> float:
+    """beta^2 given kappa^2. Without any reports it is what the prior, of the given mean, says."""
+    return _absolute(Residuals.join(every), prior, relative).cautious
+
+
+@dataclass(frozen=True)
+class _Posterior:
+    mean: float
+    deviation: float
+
+    @property
+    def cautious(self) -> float:
+        """The mean, and half a standard deviation."""
+        return self.mean + POSTERIOR_SDS * self.deviation
+
+
+def _absolute(found: Residuals, prior: float, relative: float) -> _Posterior:
+    square = found.associations**2
+    return _posterior(found, _GRID, prior, relative * square, np.ones_like(square))
+
+
+def _relative(found: Residuals, beta: float) -> _Posterior:
+    square = found.associations**2
+    return _posterior(found, _RELATIVE_GRID, RELATIVE_PRIOR, np.full(square.shape, beta), square)
+
+
+def _posterior(
+    found: Residuals, grid: Floats, prior: float, known: Floats, unit: Floats
+) -> _Posterior:
+    """Of what `unit` is multiplied by in the mean square of the differences."""
+    log = -grid / prior
+    apart, noise = found.differences**2, found.variances + known
+    for k, value in enumerate(grid):
+        total = noise + value * unit
+        log[k] -= 0.5 * float((found.weights * (np.log(total) + apart / total)).sum())
+    # The grid is even in the logarithm.
+    chance = np.exp(log - log.max()) * grid
+    chance /= chance.sum()
+    mean = float(chance @ grid)
+    return _Posterior(mean, float(np.sqrt(max(chance @ grid**2 - mean**2, 0.0))))
