@@ -13,13 +13,13 @@ from castell.inference.association_error import (
     RELATIVE_PRIOR,
     Residuals,
     association_error,
+    error_rates,
     groups_of,
     leading_functions,
-    overall_errors,
-    squared_error,
 )
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.model import learn
+from castell.linear.operators import Floats
 from tests.populations import collect, drawn_studies, population, studies
 
 
@@ -27,19 +27,23 @@ from tests.populations import collect, drawn_studies, population, studies
 @pytest.mark.parametrize("noise", [0.02, 0.2])
 def test_beta_is_found_up_to_what_noise_leaves_open(beta: float, noise: float) -> None:
     generator = np.random.default_rng(0)
-    variances = np.full(2000, noise**2)
     differences = generator.normal(0.0, np.sqrt(beta**2 + noise**2), 2000)
-    found = squared_error(
-        [Residuals(differences, variances, np.ones(2000), np.zeros(2000))], PRIOR**2, 0.0
-    )
+    found = error_rates([_residuals(differences, noise)]).absolute
     # The standard error of a variance from 2000 squares, and half of it for caution.
     reach = 5 * (beta**2 + noise**2) * np.sqrt(2 / 2000)
     assert beta**2 - reach <= found <= beta**2 + reach + 1e-4
 
 
+def _residuals(differences: Floats, noise: float, weight: float = 1.0) -> Residuals:
+    """Of a model that shows no association."""
+    ones = np.ones_like(differences)
+    return Residuals(differences, noise**2 * ones, weight * ones, 0.0 * ones)
+
+
 def test_without_reports_it_is_what_is_known_beforehand() -> None:
     # An exponential has a standard deviation of its mean, and half of it is added.
-    assert squared_error([], PRIOR**2, 0.0) == pytest.approx(1.5 * PRIOR**2, rel=0.05)
+    assert error_rates([]).absolute == pytest.approx(1.5 * PRIOR**2, rel=0.05)
+    assert error_rates([]).relative == pytest.approx(1.5 * RELATIVE_PRIOR, rel=0.05)
     nothing = association_error({})
     assert nothing.of("a", "b") == nothing.overall
 
@@ -49,15 +53,33 @@ def test_a_pair_that_stands_out_has_a_beta_of_its_own() -> None:
 
     def seen(beta: float, noise: float) -> list[Residuals]:
         differences = generator.normal(0.0, np.sqrt(beta**2 + noise**2), 200)
-        return [Residuals(differences, np.full(200, noise**2), np.full(200, 0.2), np.zeros(200))]
+        return [_residuals(differences, noise, 0.2)]
 
     pairs = {frozenset((f"q{i}", f"q{i + 1}")): seen(0.02, 0.02) for i in range(20)}
     odd, blind = frozenset("xy"), frozenset("yz")
     found = association_error({**pairs, odd: seen(0.5, 0.02), blind: seen(0.0, 5.0)})
-    assert found.pairs[odd] > 0.1
-    assert max(found.pairs[pair] for pair in pairs) < 0.005
+    assert found.of(*odd).absolute > 0.1
+    assert max(found.of(*pair).absolute for pair in pairs) < 0.005
     # Of a pair whose reports say nothing, the overall one is believed.
-    assert found.pairs[blind] == pytest.approx(1.5 * found.overall, rel=0.2)
+    overall = found.overall.absolute
+    assert found.of(*blind).absolute == pytest.approx(1.5 * overall, rel=0.2)
+
+
+def test_a_pair_borrows_no_relative_error_from_others() -> None:
+    """Of some pairs reports show that the model keeps their associations, of one they do not."""
+    generator = np.random.default_rng(3)
+
+    def seen(noise: float) -> list[Residuals]:
+        shown, ones = np.full(100, 0.5), np.ones(100)
+        differences = generator.normal(0.0, noise, 100)
+        return [Residuals(differences, noise**2 * ones, 0.2 * ones, shown)]
+
+    pairs = {frozenset((f"q{i}", f"q{i + 1}")): seen(0.02) for i in range(19)}
+    blind = frozenset("yz")
+    found = association_error({**pairs, blind: seen(20.0)})
+    assert max(found.of(*pair).relative for pair in pairs) < 0.02
+    assert found.overall.relative < 0.01
+    assert found.of(*blind).relative == pytest.approx(1.5 * RELATIVE_PRIOR, rel=0.1)
 
 
 def test_groups_have_mean_zero_and_variance_one() -> None:
@@ -78,15 +100,14 @@ def test_errors_that_go_along_with_what_is_shown_are_told_from_the_others(
     total = beta**2 + kappa**2 * shown**2 + 0.03**2
     differences = generator.normal(0.0, np.sqrt(total))
     ones = np.ones(4000)
-    found = overall_errors([Residuals(differences, 0.03**2 * ones, ones, shown)])
-    assert found[0] == pytest.approx(beta**2, rel=0.25, abs=5e-4)
-    assert found[1] == pytest.approx(kappa**2, rel=0.25, abs=0.01)
+    found = error_rates([Residuals(differences, 0.03**2 * ones, ones, shown)])
+    assert found.absolute == pytest.approx(beta**2, rel=0.25, abs=5e-4)
+    assert found.relative == pytest.approx(kappa**2, rel=0.25, abs=0.01)
 
 
 def test_where_a_model_shows_no_association_nothing_is_known_of_a_relative_error() -> None:
-    ones = np.ones(100)
-    for found in ([], [Residuals(0.1 * ones, 0.01 * ones, ones, 0.0 * ones)]):
-        assert overall_errors(found)[1] == pytest.approx(1.5 * RELATIVE_PRIOR, rel=0.05)
+    found = error_rates([_residuals(np.full(100, 0.1), 0.1)])
+    assert found.relative == pytest.approx(1.5 * RELATIVE_PRIOR, rel=0.05)
 
 
 def test_leading_functions_go_together_most() -> None:
@@ -120,7 +141,7 @@ def test_beta_of_a_model_is_how_far_it_is_off(design: str) -> None:
         found.append(
             mixture_error(
                 counts, fitted.mixture, fitted.hyperparameters, fitted.fold_models
-            ).overall
+            ).overall.absolute
         )
         off = []
         generator = np.random.default_rng(9)

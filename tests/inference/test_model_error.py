@@ -12,13 +12,11 @@ import castell
 from benchmarks.along_associations import collect_row
 from castell import Study
 from castell.counting import MemoryCounts
-from castell.inference.association_error import (
-    AssociationError,
-)
+from castell.inference.association_error import AssociationError, Rates
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Query
-from castell.inference.margins import Margins
-from castell.inference.model_error import Evidence, ModelError
+from castell.inference.margins import Codes, Margins
+from castell.inference.model_error import DirectEstimate, Evidence, ModelError
 from castell.inference.model_intervals import bounds
 from castell.inference.support import Checked, support
 from castell.linear.operators import Floats
@@ -27,8 +25,12 @@ from tests.populations import collect, drawn_studies, population, studies
 
 PEOPLE = population((2, 3, 4), seed=4, sharpness=2.0)
 NAMES = ("a", "b", "c")
-PAIRS = {frozenset("ab"): 0.04, frozenset("ac"): 0.09, frozenset("bc"): 0.0}
-ERROR = AssociationError(0.01, PAIRS, relative=0.25)
+PAIRS = {
+    frozenset("ab"): Rates(0.04, 0.25),
+    frozenset("ac"): Rates(0.09, 0.04),
+    frozenset("bc"): Rates(0.0, 1.5),
+}
+ERROR = AssociationError(Rates(0.01, 0.5), PAIRS)
 
 
 def _margins(design: str, n: int = 4000) -> Margins:
@@ -63,10 +65,15 @@ def _variance(component: Floats, margins: list[Floats]) -> float:
 
 
 def _oracle(
-    f: Floats, table: Floats, margins: Margins, shown: Floats | None = None, variance: float = 0.0
+    f: Floats,
+    table: Floats,
+    margins: Margins,
+    shown: Floats | None = None,
+    noise_of_pairs: float = 0.0,
 ) -> float:
     """V(f) from the definition: components of f, the unbiased errors of its main effects, and its
-    association, in the model's table or in one that reports have `shown`."""
+    associations, in the model's table or in one that reports have `shown`, of each pair with an
+    error of its own."""
     own = [table.sum(axis=tuple(k for k in range(3) if k != axis)) for axis in range(3)]
     parts = _components(f, own)
     noise = 0.0
@@ -80,14 +87,19 @@ def _oracle(
     main = sum(_variance(parts[(k,)], own) for k in range(3))
     plain = sum(_variance(part, own) for key, part in parts.items() if key)
     model = float((f**2 * table).sum() - (f * table).sum() ** 2)
-    pairs = {p: _variance(parts[p], own) for p in combinations(range(3), 2)}
-    missed = sum(ERROR.of(NAMES[i], NAMES[k]) * norm for (i, k), norm in pairs.items())
+    rates = {(i, k): ERROR.of(NAMES[i], NAMES[k]) for i, k in combinations(range(3), 2)}
+    pairs = {p: _variance(parts[p], own) for p in rates}
+    missed = sum(rates[p].absolute * norm for p, norm in pairs.items())
     rest = max(plain, model) - main - sum(pairs.values())
-    apart = np.einsum("a,b,c->abc", *own)
-    association = float((f * (table - apart)).sum()) ** 2
+
+    def association(of: Floats) -> float:
+        means = {p: float((parts[p] * of).sum()) for p in rates}
+        return float(sum(np.sqrt(rates[p].relative) * mean for p, mean in means.items()) ** 2)
+
+    relative = association(table)
     if shown is not None:
-        association = max(association, float((f * (shown - apart)).sum()) ** 2 + variance)
-    return noise + missed + ERROR.overall * rest + ERROR.relative * association
+        relative = max(relative, association(shown) + noise_of_pairs)
+    return noise + missed + ERROR.overall.absolute * rest + relative
 
 
 @pytest.mark.parametrize("design", [*studies(), *drawn_studies()])
@@ -112,26 +124,58 @@ def test_the_error_of_cells_and_groups_is_that_of_the_definition(design: str) ->
 
 @pytest.mark.parametrize("further", [0.0, 0.3])
 def test_what_reports_show_of_a_question_counts_as_its_association(further: float) -> None:
-    """A model without association, and reports that show one, or leave one open."""
+    """A model with little association, and reports that show more, or leave it open."""
     margins = _margins("independent")
     error, shown = ModelError(margins, ERROR), PEOPLE.table
-    apart = np.einsum("a,b,c->abc", *(PEOPLE.margin([name]) for name in NAMES))
-    table = (1.0 - further) * apart + further * shown
-    found = error.table(NAMES, table, Evidence(shown, np.full(table.shape, 1e-3)))
-    inside = (np.array([1]), np.array([0, 2]), np.array([1, 2, 3]))
-    f = np.zeros(table.shape)
-    f[np.ix_(*inside)] = 1.0
-    query: Query = dict(zip(NAMES, inside, strict=True))
-    evidence = Evidence(np.array([float((f * shown).sum())]), np.array([[4e-3]]))
-    spread, covariances = error.shares([query], _share(table), evidence)
-    wanted = _oracle(f, table, margins, shown, 4e-3)
-    assert spread.variance[0] == pytest.approx(wanted, rel=1e-6)
-    assert max(float(c[0, 0]) for c in covariances) == pytest.approx(wanted, rel=1e-6)
-    cell = (1, 2, 3)
-    f = np.zeros(table.shape)
-    f[cell] = 1.0
-    wanted = _oracle(f, table, margins, shown, 1e-3)
-    assert found.variance[cell] == pytest.approx(wanted, rel=1e-6)
+    own = [PEOPLE.margin([name]) for name in NAMES]
+    table = (1.0 - further) * np.einsum("a,b,c->abc", *own) + further * shown
+    share, unbiased = _share(table), _share(shown)
+    evidence = Evidence(
+        lambda pair: DirectEstimate(PEOPLE.margin(pair), np.full((), 1e-3)),
+        lambda queries: DirectEstimate(np.array([unbiased(queries[0])]), np.full((1, 1), 1e-3)),
+    )
+
+    def noise(inside: tuple[Codes, ...]) -> float:
+        """The variance of each pair, times the square of what the third attribute leaves."""
+        left = [float(margin[codes].sum()) for margin, codes in zip(own, inside, strict=True)]
+        pairs = combinations(range(3), 2)
+        return 1e-3 * sum(
+            ERROR.of(NAMES[i], NAMES[k]).relative * left[3 - i - k] ** 2 for i, k in pairs
+        )
+
+    found = error.table(NAMES, table, evidence)
+    cell = (np.array([1]), np.array([2]), np.array([3]))
+    for inside in (cell, (np.array([1]), np.array([0, 2]), np.array([1, 2, 3]))):
+        f = np.zeros(table.shape)
+        f[np.ix_(*inside)] = 1.0
+        wanted = _oracle(f, table, margins, shown, noise(inside))
+        query: Query = dict(zip(NAMES, inside, strict=True))
+        spread, covariances = error.shares([query], share, evidence)
+        assert spread.variance[0] == pytest.approx(wanted, rel=1e-6)
+        assert max(float(c[0, 0]) for c in covariances) == pytest.approx(wanted, rel=1e-6)
+        if inside is cell:
+            assert found.variance[1, 2, 3] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_model_that_reports_contradict_errs_by_as_much() -> None:
+    """An unbiased share far from the model's, of an association that is said to be well known."""
+    margins = _margins("independent", 100_000)
+    sure = ModelError(margins, AssociationError(Rates(1e-9, 1e-9), {}))
+    table = np.outer([0.5, 0.5], [0.2, 0.3, 0.5])
+    direct = DirectEstimate(table + 0.1 * np.outer([1, -1], [1, 0, -1]), np.full(table.shape, 1e-6))
+    off = 0.1**2 - 1e-6
+    agreed = sure.table(["a", "b"], table, whole=DirectEstimate(table, direct.variance))
+    found = sure.table(["a", "b"], table, whole=direct)
+    grown = (found.variance - agreed.variance)[:, [0, 2]]
+    np.testing.assert_allclose(grown, off, rtol=1e-3)
+    np.testing.assert_allclose(found.variance[:, 1], agreed.variance[:, 1], rtol=1e-6)
+    queries: list[Query] = [{"a": np.array([0]), "b": np.array([k])} for k in (0, 1)]
+    share = Table(("a", "b"), table).share
+    whole = DirectEstimate(direct.values[0, :2], 1e-6 * np.eye(2))
+    spread, covariances = sure.shares(queries, share, whole=whole)
+    np.testing.assert_allclose(spread.variance, found.variance[0, :2], rtol=1e-3)
+    difference = max(float(np.array([1, -1]) @ c @ np.array([1, -1])) for c in covariances)
+    assert difference == pytest.approx(off, rel=0.05)
 
 
 def _share(table: Floats) -> Callable[[Query], float]:

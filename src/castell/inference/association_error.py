@@ -21,7 +21,8 @@ with what it has found, and owe nothing to the reports they are tried on. The co
 over all pairs that reports hold, with exponential priors on beta^2 and kappa^2, gives their
 posterior. What a model misses is not spread evenly: each pair has a beta^2 of its own, with the
 overall one as the mean of its prior, so that it is the overall one where the reports of the pair
-say little.
+say little. Each has a kappa^2 of its own too, and there nothing is borrowed: that a model keeps the
+associations of pairs with little noise does not show that it keeps those of pairs with much.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ LEADING = 2
 # Before any report: a model errs by as much as it shows, as if it kept half of every association.
 RELATIVE_PRIOR = 1.0
 _RELATIVE_GRID = np.geomspace(1e-4, 10.0, 80)
+# Numbers computed with at once.
+_AT_ONCE = 1 << 18
 # beta^2 and kappa^2 are found in turn, each given the other; they hardly move after two rounds.
 ROUNDS = 3
 
@@ -107,7 +110,7 @@ def residuals(
     The variance is that expected under the model: with few reports in a fold, what they show of it
     is as uncertain as the difference itself.
     """
-    ways = (tables[0].shape[0] - 1) * (tables[0].shape[1] - 1)
+    ways = (one.shape[1] - 1) * (two.shape[1] - 1)
     kept = [(view, model) for view, model in zip(unseen, tables, strict=True) if view.n]
     found = []
     for view, model in kept:
@@ -164,39 +167,47 @@ def _mean(gains: Sequence[Floats], shares: Floats) -> Floats:
 Pair = frozenset[str]
 
 
-@dataclass(frozen=True, eq=False)
-class AssociationError:
-    """beta^2 overall, and of the pairs that reports hold; kappa^2."""
+@dataclass(frozen=True)
+class Rates:
+    """A model's mean squared error for a unit of association, beta^2, and relative to an
+    association, kappa^2."""
 
-    overall: float
-    pairs: Mapping[Pair, float]
+    absolute: float
     relative: float
 
-    def of(self, one: str, two: str) -> float:
+
+@dataclass(frozen=True, eq=False)
+class AssociationError:
+    """How wrong a model is about associations: of all pairs together, and of those that reports
+    hold."""
+
+    overall: Rates
+    pairs: Mapping[Pair, Rates]
+
+    def of(self, one: str, two: str) -> Rates:
         return self.pairs.get(frozenset((one, two)), self.overall)
 
 
 def association_error(found: Mapping[Pair, Sequence[Residuals]]) -> AssociationError:
-    """beta^2 and kappa^2 from the residuals of each pair."""
-    every = [each for several in found.values() for each in several]
-    overall, relative = overall_errors(every)
-    pairs = {pair: squared_error(several, overall, relative) for pair, several in found.items()}
-    return AssociationError(overall, pairs, relative)
+    """From the residuals of each pair."""
+    overall = error_rates([each for several in found.values() for each in several])
+    pairs = {pair: error_rates(several, overall.absolute) for pair, several in found.items()}
+    return AssociationError(overall, pairs)
 
 
-def overall_errors(every: Sequence[Residuals]) -> tuple[float, float]:
-    """beta^2 overall and kappa^2."""
+def error_rates(every: Sequence[Residuals], prior: float = PRIOR**2) -> Rates:
+    """beta^2, with a prior of the given mean, and kappa^2, each with some caution.
+
+    Without any reports they are what the priors say.
+    """
     whole = Residuals.join(every)
-    beta, kappa = _Posterior(PRIOR**2, 0.0), _Posterior(RELATIVE_PRIOR, 0.0)
+    square = whole.associations**2
+    one = np.ones_like(square)
+    absolute, relative = _Posterior(prior, 0.0), _Posterior(RELATIVE_PRIOR, 0.0)
     for _ in range(ROUNDS):
-        beta = _absolute(whole, PRIOR**2, kappa.mean)
-        kappa = _relative(whole, beta.mean)
-    return beta.cautious, kappa.cautious
-
-
-def squared_error(every: Sequence[Residuals], prior: float, relative: float) -> float:
-    """beta^2 given kappa^2. Without any reports it is what the prior, of the given mean, says."""
-    return _absolute(Residuals.join(every), prior, relative).cautious
+        absolute = _posterior(whole, _GRID, prior, relative.mean * square, one)
+        relative = _posterior(whole, _RELATIVE_GRID, RELATIVE_PRIOR, absolute.mean * one, square)
+    return Rates(absolute.cautious, relative.cautious)
 
 
 @dataclass(frozen=True)
@@ -210,25 +221,16 @@ class _Posterior:
         return self.mean + POSTERIOR_SDS * self.deviation
 
 
-def _absolute(found: Residuals, prior: float, relative: float) -> _Posterior:
-    square = found.associations**2
-    return _posterior(found, _GRID, prior, relative * square, np.ones_like(square))
-
-
-def _relative(found: Residuals, beta: float) -> _Posterior:
-    square = found.associations**2
-    return _posterior(found, _RELATIVE_GRID, RELATIVE_PRIOR, np.full(square.shape, beta), square)
-
-
 def _posterior(
     found: Residuals, grid: Floats, prior: float, known: Floats, unit: Floats
 ) -> _Posterior:
     """Of what `unit` is multiplied by in the mean square of the differences."""
     log = -grid / prior
     apart, noise = found.differences**2, found.variances + known
-    for k, value in enumerate(grid):
-        total = noise + value * unit
-        log[k] -= 0.5 * float((found.weights * (np.log(total) + apart / total)).sum())
+    at_once = max(_AT_ONCE // max(len(apart), 1), 1)
+    for k in range(0, len(grid), at_once):
+        total = noise + grid[k : k + at_once, None] * unit
+        log[k : k + at_once] -= 0.5 * ((np.log(total) + apart / total) @ found.weights)
     # The grid is even in the logarithm.
     chance = np.exp(log - log.max()) * grid
     chance /= chance.sum()

@@ -4,23 +4,28 @@ A question is a function f of the answers: 1 for those it counts, else 0. Under 
 margins m it falls into its mean, main effects and associations (Hoeffding's decomposition), of
 variances that add up. What a model says of the main effects errs as the unbiased margins do; what
 it says of associations errs by beta^2 for each unit of their norm, with a beta^2 for each pair and
-an overall one for all interactions of more attributes, and by kappa^2 relative to the association A
-of f itself (`association_error.py` measures both):
+an overall one for all interactions of more attributes, and by kappa^2 relative to f's own
+associations (`association_error.py` measures both):
 
     V(f) = sum_a Var(main effect of a) + sum_ab beta_ab^2 N_ab(f) + beta^2 (N(f) - sum_ab N_ab(f))
-           + kappa^2 A(f)^2,
+           + K(f),
     N(f) = max(Var f under the product, Var f under the model) - sum_a Var_m(main effect of a),
 
 N_ab being the variance of f's association of a and b. For the share s of a product of groups with
-margins p_a and P = prod p_a:
+margins p_a, shares s_ab of two of the groups and P = prod p_a:
 
     main effect of a:  (P / p_a) (1[x_a in group] - p_a),
     N = max(P (1 - P), s (1 - s)) - sum_a (P / p_a)^2 p_a (1 - p_a),
-    N_ab = (P / (p_a p_b))^2 p_a (1 - p_a) p_b (1 - p_b).
+    N_ab = (P / (p_a p_b))^2 p_a (1 - p_a) p_b (1 - p_b),
+    association of a and b:  A_ab = (P / (p_a p_b)) (s_ab - p_a p_b).
 
-A(f)^2 is what the model says, (share - P)^2, or the mean square of what the reports leave possible,
-(unbiased share - P)^2 and its variance, whichever is larger. So where reports do not show that the
-model keeps associations (kappa^2 about 1) the error is that of the unbiased share.
+A model that leaves out some of an association leaves out some of others too, so relative errors add
+up: K = (sum_ab kappa_ab A_ab)^2 as the model has it, or its mean square by what reports leave
+possible, with unbiased s_ab and the variances of these, whichever is larger. Where reports do not
+show that the model keeps an association (kappa^2 about 1), its error is so that of the unbiased
+share. And where the unbiased share of the very question differs from the model's by more than its
+own error does, the model is contradicted: V is at least their squared difference, less the
+unbiased variance.
 
 As in Wilson's interval the variance goes along with the truth supposed. The error E of the
 associations is taken to change with it as s (1 - s) does, E / N for each unit of that, but never to
@@ -32,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 
 import numpy as np
 
@@ -46,12 +52,24 @@ _LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """What reports say of some shares without a model: unbiased values, and their variances (of
-    cells) or covariance (of shares)."""
+class DirectEstimate:
+    """What reports say without a model: unbiased values, and their variances (of the cells of a
+    table) or their covariance (of shares)."""
 
     values: Floats
     variance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Direct estimates next to a model's, of two attributes if some reports hold both: of all
+    their cells, and of shares."""
+
+    table: Callable[[tuple[str, str]], DirectEstimate | None]
+    shares: Callable[[Sequence[Query]], DirectEstimate | None]
+
+
+NOTHING = Evidence(lambda _: None, lambda _: None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,31 +80,46 @@ class ModelError:
     association: AssociationError
 
     def table(
-        self, names: Sequence[str], table: Floats, evidence: Evidence | None = None
+        self,
+        names: Sequence[str],
+        table: Floats,
+        evidence: Evidence = NOTHING,
+        whole: DirectEstimate | None = None,
     ) -> Normal:
-        """The spread of every cell of a model's table."""
+        """The spread of every cell of a model's table; `whole` is the unbiased one."""
         if len(names) == 1:
             return self.margins.spread(names[0])
-        whole = Table(tuple(names), table)
-        each = {name: np.maximum(whole.project([name]).values, _LEAST) for name in names}
+        asked = Table(tuple(names), table)
+        each = {name: np.maximum(asked.project([name]).values, _LEAST) for name in names}
         odds = {name: Table((name,), (1.0 - m) / m).along(names) for name, m in each.items()}
         apart = product((Table((name,), margin) for name, margin in each.items()), names)
         square = apart**2
         variance: Floats = np.zeros(table.shape)
-        main, pairs, missed = (np.zeros(table.shape) for _ in range(3))
+        main, pairs, missed, model, shown, unknown = (np.zeros(table.shape) for _ in range(6))
         for name, margin in each.items():
             error = self.margins.variances(name) / margin**2
             variance = variance + square * Table((name,), error).along(names)
             main = main + square * odds[name]
         for one, two in combinations(names, 2):
+            rates, both = self.association.of(one, two), (one, two)
             norm = square * odds[one] * odds[two]
-            pairs, missed = pairs + norm, missed + self.association.of(one, two) * norm
+            pairs, missed = pairs + norm, missed + rates.absolute * norm
+            # All relative to the product of the two margins, as the rest of the cell is.
+            expected = np.outer(each[one], each[two])
+            of_model = asked.project(both).values / expected - 1.0
+            model = model + np.sqrt(rates.relative) * apart * Table(both, of_model).along(names)
+            found = whole if len(names) == 2 and whole is not None else evidence.table(both)
+            if found is not None:
+                seen = Table(both, found.values / expected - 1.0).along(names)
+                shown = shown + np.sqrt(rates.relative) * apart * seen
+                noise = Table(both, found.variance / expected**2).along(names)
+                unknown = unknown + rates.relative * square * noise
+        relative = np.maximum(model**2, shown**2 + unknown)
+        contradiction = np.zeros(1)
+        if whole is not None:
+            contradiction = (whole.values - table) ** 2 - whole.variance
         plain = apart * (1.0 - apart)
-        association = (table - apart) ** 2
-        if evidence is not None:
-            possible = (evidence.values - apart) ** 2 + evidence.variance
-            association = np.maximum(association, possible)
-        return self._normal(table, variance, plain, main, pairs, missed, association)
+        return self._normal(table, variance, plain, main, pairs, missed, relative, contradiction)
 
     def _normal(
         self,
@@ -96,31 +129,33 @@ class ModelError:
         main: Floats,
         pairs: Floats,
         missed: Floats,
-        association: Floats,
+        relative: Floats,
+        contradiction: Floats,
     ) -> Normal:
-        model, overall = shares * (1.0 - shares), self.association.overall
+        model, overall = shares * (1.0 - shares), self.association.overall.absolute
         norm = np.maximum(np.maximum(plain, model) - main, 0.0)
         # Rounding may leave what no pair misses, in a cell that nobody is in, a hair below zero.
         error = np.maximum(missed, 0.0) + overall * np.maximum(norm - pairs, 0.0)
         rate = error / np.maximum(norm, _LEAST)
-        every = variance + error + self.association.relative * association
+        every = variance + np.maximum(error + relative, contradiction)
         return Normal(every, rate * (1.0 - 2.0 * shares), -rate, outward=True)
 
     def shares(
         self,
         queries: Sequence[Query],
         share: Callable[[Query], float],
-        evidence: Evidence | None = None,
+        evidence: Evidence = NOTHING,
+        whole: DirectEstimate | None = None,
     ) -> tuple[Normal, tuple[Floats, ...]]:
         """The spread of each of some shares, and their possible covariances.
 
-        `share` is the model's answer to a query.
+        `share` is the model's answer to a query, `whole` are unbiased answers to all of them.
         """
         if all(len(query) == 1 for query in queries):
             return self._of_margins(queries)
         values = np.array([share(query) for query in queries])
         margins = [{a: max(share({a: q[a]}), _LEAST) for a in q} for q in queries]
-        apart = np.array([np.prod(list(each.values())) for each in margins])
+        apart = np.array([prod(each.values()) for each in margins])
         many = len(queries)
         variance, main, pairs, missed, model, plain = (np.zeros((many, many)) for _ in range(6))
         for i, one in enumerate(queries):
@@ -128,7 +163,7 @@ class ModelError:
                 both = intersection(one, two)
                 met = {a: share({a: both[a]}) for a in both} if both else {}
                 model[i, k] = (share(both) if both else 0.0) - values[i] * values[k]
-                together = float(np.prod(list(met.values()))) if both else 0.0
+                together = prod(met.values()) if both else 0.0
                 plain[i, k] = together - apart[i] * apart[k]
                 scale = apart[i] * apart[k]
                 common = [a for a in one if a in two]
@@ -144,22 +179,50 @@ class ModelError:
                 for a, b in combinations(common, 2):
                     norm = scale * ratio[a] * ratio[b]
                     pairs[i, k] += norm
-                    missed[i, k] += self.association.of(a, b) * norm
-        # Relative errors of associations are taken to be one error, of which each has its share.
-        associations = [np.outer(values - apart, values - apart)]
-        if evidence is not None:
-            shown = evidence.values - apart
-            associations.append(np.outer(shown, shown) + evidence.variance)
-        overall, relative = self.association.overall, self.association.relative
-        covariances = tuple(
-            variance + missed + overall * (c - main - pairs) + relative * association
+                    missed[i, k] += self.association.of(a, b).absolute * norm
+        overall = self.association.overall.absolute
+        relative = self._relative_errors(queries, share, margins, evidence, whole)
+        covariances = [
+            variance + missed + overall * (c - main - pairs) + each
             for c in (plain, model)
-            for association in associations
-        )
+            for each in relative
+        ]
+        contradiction = np.zeros((many, many))
+        if whole is not None:
+            contradiction = np.outer(whole.values - values, whole.values - values) - whole.variance
+            covariances.append(variance + contradiction)
         diagonals = (np.diag(each) for each in (plain, main, pairs, missed))
-        largest = np.max([np.diag(each) for each in associations], axis=0)
+        largest = np.max([np.diag(each) for each in relative], axis=0)
         noise = np.maximum(np.diag(variance), 0.0)
-        return self._normal(values, noise, *diagonals, largest), covariances
+        spread = self._normal(values, noise, *diagonals, largest, np.diag(contradiction))
+        return spread, tuple(covariances)
+
+    def _relative_errors(
+        self,
+        queries: Sequence[Query],
+        share: Callable[[Query], float],
+        margins: Sequence[dict[str, float]],
+        evidence: Evidence,
+        whole: DirectEstimate | None,
+    ) -> tuple[Floats, Floats]:
+        """K, as the model has the associations and as reports leave them possible."""
+        many = len(queries)
+        model, shown, unknown = np.zeros(many), np.zeros(many), np.zeros((many, many))
+        for pair in combinations(dict.fromkeys(a for query in queries for a in query), 2):
+            of = [k for k, query in enumerate(queries) if set(pair) <= set(query)]
+            if not of:
+                continue
+            own = [{a: queries[k][a] for a in pair} for k in of]
+            expected = np.array([prod(margins[k][a] for a in pair) for k in of])
+            rest = np.array([prod(m for a, m in margins[k].items() if a not in pair) for k in of])
+            kappa = np.sqrt(self.association.of(*pair).relative)
+            model[of] += kappa * rest * (np.array([share(query) for query in own]) - expected)
+            alone = whole is not None and own == [queries[k] for k in range(many)]
+            found = whole if alone else evidence.shares(own)
+            if found is not None:
+                shown[of] += kappa * rest * (found.values - expected)
+                unknown[np.ix_(of, of)] += kappa**2 * np.outer(rest, rest) * found.variance
+        return np.outer(model, model), np.outer(shown, shown) + unknown
 
     def _of_margins(self, queries: Sequence[Query]) -> tuple[Normal, tuple[Floats, ...]]:
         """Shares of single attributes: the margins' own errors."""

@@ -22,13 +22,13 @@ from castell.counting import samples_with
 from castell.inference.intervals import AsUnbiased, Believed, Bounds, Spread, known_zeros
 from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted
-from castell.inference.model_error import Evidence, ModelError
+from castell.inference.model_error import DirectEstimate, Evidence, ModelError
 from castell.inference.products import product_model
 from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
-from castell.linear.table import MAX_CELLS, Table, product
+from castell.linear.table import MAX_CELLS, Table
 from castell.study.design import Design
 
 Event = tuple[Floats, Spread]
@@ -115,7 +115,7 @@ class ModelIntervals:
         if behind.checked is Checked.PAIRS:
             found.append(reason(Code.ONLY_PAIRS_CHECKED, *names))
         association = self.error.association
-        largest = max(association.of(*pair) for pair in combinations(names, 2))
+        largest = max(association.of(*pair).absolute for pair in combinations(names, 2))
         return (*found, reason(Code.MODEL_ERROR, association=float(np.sqrt(largest))))
 
     # -- tables --------------------------------------------------------------------------------
@@ -140,24 +140,27 @@ class ModelIntervals:
             # Nothing but the margin's own error, so its interval is the unbiased one.
             return AsUnbiased(self.error.margins.table(kept[0]), self.error.table(kept, cells))
         if not behind.together or self._too_large(kept):
-            return self.error.table(kept, cells, self._pair_tables(asked))
-        whole = self.direct.joint(kept, None)
-        values, spread = whole.probabilities, whole.spread(kept)
-        mine = self.error.table(kept, cells, Evidence(values, spread.variance))
-        return Believed(mine, values, spread)
+            return self.error.table(kept, cells, self._evidence)
+        found = self.direct.joint(kept, None)
+        spread = found.spread(kept)
+        whole = DirectEstimate(found.probabilities, spread.variance)
+        return Believed(self.error.table(kept, cells, self._evidence, whole), whole.values, spread)
 
-    def _pair_tables(self, asked: Table) -> Evidence:
-        """What unbiased tables of each two attributes say of a table, were there no interactions
-        of more."""
-        names, margins = asked.names, {name: asked.project([name]) for name in asked.names}
-        values, variance = product(margins.values(), names), np.zeros(asked.values.shape)
-        for pair in combinations(names, 2):
-            others = product((m for name, m in margins.items() if name not in pair), names)
-            found = self.direct.joint(pair, None)
-            apart = product((margins[name] for name in pair), pair)
-            values = values + others * Table(pair, found.probabilities - apart).along(names)
-            variance = variance + others**2 * Table(pair, found.spread(pair).variance).along(names)
-        return Evidence(values, variance)
+    @cached_property
+    def _evidence(self) -> Evidence:
+        return Evidence(self._pair_table, self._pair_shares)
+
+    def _pair_table(self, pair: tuple[str, str]) -> DirectEstimate | None:
+        if not self.support(pair).together:
+            return None
+        found = self.direct.joint(pair, None)
+        return DirectEstimate(found.probabilities, found.spread(pair).variance)
+
+    def _pair_shares(self, queries: Sequence[Query]) -> DirectEstimate | None:
+        if not self.support(names_of(queries)).together:
+            return None
+        found = self.direct.shares(queries)
+        return DirectEstimate(found.values, found.covariances[0])
 
     def _too_large(self, names: Sequence[str]) -> bool:
         """Whether an unbiased table would not fit: of answers, or of the reports it comes from."""
@@ -188,30 +191,14 @@ class ModelIntervals:
             own = np.array([float(t[c].sum()) for t, c in zip(tables, codes, strict=True)])
             return Shares(values, AsUnbiased(own, spread), covariances)
         if not behind.together:
-            spread, covariances = self.error.shares(queries, share, self._pairs(queries, share))
+            spread, covariances = self.error.shares(queries, share, self._evidence)
             return Shares(values, spread, covariances)
         direct = self.direct.shares(queries)
-        shown = Evidence(direct.values, direct.covariances[0])
-        spread, covariances = self.error.shares(queries, share, shown)
-        unbiased = Unbiased(direct.values, direct.covariances[0], direct.one_over_n, direct.spread)
+        whole = DirectEstimate(direct.values, direct.covariances[0])
+        spread, covariances = self.error.shares(queries, share, self._evidence, whole)
+        unbiased = Unbiased(whole.values, whole.variance, direct.one_over_n, direct.spread)
         both = Believed(spread, direct.values, direct.spread)
         return Shares(values, both, covariances, unbiased=unbiased)
-
-    def _pairs(self, queries: Sequence[Query], share: Callable[[Query], float]) -> Evidence:
-        """What unbiased shares of each two attributes say, were there no interactions of more."""
-        margins = [{name: share({name: q[name]}) for name in q} for q in queries]
-        values = np.array([prod(own.values()) for own in margins])
-        covariance = np.zeros((len(queries), len(queries)))
-        for pair in combinations(names_of(queries), 2):
-            of = [k for k, query in enumerate(queries) if set(pair) <= set(query)]
-            if not of:
-                continue
-            found = self.direct.shares([{name: queries[k][name] for name in pair} for k in of])
-            others = np.array([prod(m for n, m in margins[k].items() if n not in pair) for k in of])
-            apart = np.array([prod(margins[k][name] for name in pair) for k in of])
-            values[of] += others * (found.values - apart)
-            covariance[np.ix_(of, of)] += np.outer(others, others) * found.covariances[0]
-        return Evidence(values, covariance)
 
     def _unknown(
         self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]

@@ -30,11 +30,11 @@ from castell.counting import Counts, samples_of, samples_with
 from castell.inference.association_error import (
     GROUPS,
     AssociationError,
+    Rates,
     Residuals,
+    error_rates,
     groups_of,
-    overall_errors,
     residuals,
-    squared_error,
 )
 from castell.inference.inversion import observe
 from castell.inference.latent.cross_fit_error import MOST_PAIRS
@@ -141,8 +141,7 @@ class Associations:
         kept = _shrinkage(told, n)
         found = [each.residuals(n, kept) for each in told]
         scaled = [replace(each, weights=each.weights * self._scale) for each in found]
-        overall, relative = overall_errors(scaled)
-        return PredictedError(overall, {}, relative, self, n, kept)
+        return PredictedError(error_rates(scaled), {}, self, n, kept)
 
     @cached_property
     def _scale(self) -> float:
@@ -155,17 +154,17 @@ class Associations:
 
 @dataclass(frozen=True, eq=False)
 class PredictedError(AssociationError):
-    """beta^2 overall, and of a pair when it is asked for."""
+    """beta^2 and kappa^2 overall, and of a pair when it is asked for."""
 
     of_design: Associations
     n: int
     kept: float
 
-    def of(self, one: str, two: str) -> float:
+    def of(self, one: str, two: str) -> Rates:
         names = self.of_design.counts.study.names
         pair = (one, two) if names.index(one) < names.index(two) else (two, one)
         found = [each.residuals(self.n, self.kept) for each in self.of_design.noise(*pair)]
-        return squared_error(found, self.overall, self.relative) if found else self.overall
+        return error_rates(found, self.overall.absolute) if found else self.overall
 
 
 def _outputs(sample: Counts) -> int:

@@ -83,7 +83,9 @@ class Latent:
         if not coarse:
             return ModelIntervals(ModelError(Margins(self.counts), error))
         shares = tuple(self.mixture.weights @ part for part in self.mixture.parts)
-        margins = LeafMargins(self.counts, self.mixture, Leaves(coarse, shares), error.overall)
+        margins = LeafMargins(
+            self.counts, self.mixture, Leaves(coarse, shares), error.overall.absolute
+        )
         return ModelIntervals(ModelError(margins, error))
 
     def table(self, names: Sequence[str]) -> Floats:
