@@ -8,7 +8,7 @@ an overall one for all interactions of more attributes, and by kappa^2 relative 
 associations (`association_error.py` measures both):
 
     V(f) = sum_a Var(main effect of a) + sum_ab beta_ab^2 N_ab(f) + beta^2 (N(f) - sum_ab N_ab(f))
-           + K(f),
+           + R(f),
     N(f) = max(Var f under the product, Var f under the model) - sum_a Var_m(main effect of a),
 
 N_ab being the variance of f's association of a and b. For the share s of a product of groups with
@@ -20,7 +20,7 @@ margins p_a, shares s_ab of two of the groups and P = prod p_a:
     association of a and b:  A_ab = (P / (p_a p_b)) (s_ab - p_a p_b).
 
 A model that leaves out some of an association leaves out some of others too, so relative errors add
-up: K = (sum_ab kappa_ab A_ab)^2 as the model has it, or its mean square by what reports leave
+up: R = (sum_ab kappa_ab A_ab)^2 as the model has it, or its mean square by what reports leave
 possible, with unbiased s_ab and the variances of these, whichever is larger. Where reports do not
 show that the model keeps an association (kappa^2 about 1), its error is so that of the unbiased
 share. And where the unbiased share of the very question differs from the model's by more than its
@@ -191,10 +191,16 @@ class ModelError:
         if whole is not None:
             contradiction = np.outer(whole.values - values, whole.values - values) - whole.variance
             covariances.append(variance + contradiction)
-        diagonals = (np.diag(each) for each in (plain, main, pairs, missed))
-        largest = np.max([np.diag(each) for each in relative], axis=0)
-        noise = np.maximum(np.diag(variance), 0.0)
-        spread = self._normal(values, noise, *diagonals, largest, np.diag(contradiction))
+        spread = self._normal(
+            values,
+            np.maximum(np.diag(variance), 0.0),
+            np.diag(plain),
+            np.diag(main),
+            np.diag(pairs),
+            np.diag(missed),
+            np.max([np.diag(each) for each in relative], axis=0),
+            np.diag(contradiction),
+        )
         return spread, tuple(covariances)
 
     def _relative_errors(
@@ -205,7 +211,7 @@ class ModelError:
         evidence: Evidence,
         whole: DirectEstimate | None,
     ) -> tuple[Floats, Floats]:
-        """K, as the model has the associations and as reports leave them possible."""
+        """R, as the model has the associations and as reports leave them possible."""
         many = len(queries)
         model, shown, unknown = np.zeros(many), np.zeros(many), np.zeros((many, many))
         for pair in combinations(dict.fromkeys(a for query in queries for a in query), 2):
