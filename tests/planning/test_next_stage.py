@@ -89,7 +89,7 @@ def test_a_table_that_is_wanted_is_closer_to_the_truth() -> None:
     names, people = ["b", "c"], PEOPLE.margin(["b", "c"])
     one: list[float] = []
     two: list[float] = []
-    planned = plan_next(_reports(), 18_000, tables=[names]).study
+    planned = plan_next(_reports(), 18_000, tables=[names]).planned
     for seed in range(3):
         generator = np.random.default_rng([9, seed])
         first = collect(FIRST, PEOPLE.table, 2000, generator)
