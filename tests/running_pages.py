@@ -6,13 +6,13 @@ import contextlib
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from castell import Study
+from tests.ports import free_port
 
 _BLOCK = re.compile(r"^```(python|console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # A block that is a file begins with its name.
@@ -31,12 +31,6 @@ def environment(folder: Path) -> dict[str, str]:
     """That of a reader whose home is the folder."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def follow(page: Path, folder: Path, typed: str) -> int:

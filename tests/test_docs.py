@@ -15,7 +15,8 @@ import pytest
 from castell import Study, methods
 from castell.estimators import options_of, reads
 from castell.population import health_survey
-from tests.running_pages import environment, free_port, serve
+from tests.ports import free_port
+from tests.running_pages import environment, serve
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

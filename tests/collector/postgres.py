@@ -11,7 +11,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_port
 
 
 def tools() -> Path | None:
@@ -51,9 +52,7 @@ class Server:
         self._who = _unprivileged_user()
         if self._who:
             os.chown(folder, self._who["user"], self._who["group"])
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        self._port = free_port()
         password = secrets.token_hex(8)
         self.address = f"postgresql://castell:{password}@127.0.0.1:{self._port}/postgres"
         self._process: subprocess.Popen[bytes] | None = None

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import pickle
 import signal
+import socket
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -19,6 +23,7 @@ import castell.counting.dask
 from castell import Reports, fit, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting.dask import DaskFiles, DaskFrame
+from castell.counting.dask_clients import connect
 from castell.errors import OptionError, ReportError
 from tests.cli.test_app import Shell
 from tests.cli.test_app import castell as shell
@@ -46,6 +51,13 @@ def cluster() -> Iterator[Any]:
         n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
     ) as made:
         yield made
+    # A client that stays looks for its scheduler, in a thread that disturbs the tests after these.
+    assert not _running()
+
+
+def _running() -> list[Any]:
+    gc.collect()
+    return [client for client in distributed.Client._instances if client.status != "closed"]
 
 
 def _engine(cluster: Any) -> str:
@@ -143,7 +155,7 @@ def test_a_worker_that_is_killed_changes_nothing(
 
     def kill_one(_: float) -> None:
         if not killed:
-            pids = counts.client.run(os.getpid)  # type: ignore[attr-defined]
+            pids = counts.connection.client.run(os.getpid)  # type: ignore[attr-defined]
             killed.append(next(iter(pids.values())))
             os.kill(killed[0], signal.SIGKILL)
 
@@ -173,6 +185,59 @@ def test_what_a_worker_finds_wrong_is_told(cluster: Any, folder: Path, reports: 
         counts.table(axes_of(reports.study, reports.study.names))
     with pytest.raises(OptionError, match="files say themselves"):
         scan_reports(folder, reports.study, engine=_engine(cluster), secure=True)
+
+
+def test_a_client_goes_with_the_last_counts_that_use_it(
+    cluster: Any, folder: Path, reports: Reports
+) -> None:
+    assert not _running()
+    first = scan_reports(folder, reports.study, engine=_engine(cluster))
+    second = scan_reports(folder, reports.study, engine=_engine(cluster))
+    assert len(_running()) == 1
+    model = fit(first, "castell")
+    del first, second
+    assert len(_running()) == 1  # the model still counts
+    same_counts(pickle.loads(pickle.dumps(model.counts)), reports)  # noqa: S301
+    del model
+    assert not _running()
+    with distributed.Client(cluster) as mine:
+        counts = scan_reports(folder, reports.study, engine="dask")
+        same_counts(counts, reports)
+        del counts
+        assert _running() == [mine]  # is not castell's to close
+
+
+def test_a_cluster_that_castell_started_goes_too(folder: Path, reports: Reports) -> None:
+    counts = scan_reports(folder, reports.study, engine="dask")
+    same_counts(counts, reports)
+    assert len(_running()) == 1
+    with pytest.raises(ValueError, match="No clients found"):
+        distributed.Client.current()  # other code does not get a client that will be closed
+    del counts
+    assert not _running()
+
+
+def test_the_last_counts_may_go_in_the_thread_of_the_client(cluster: Any) -> None:
+    kept = [connect(cluster.scheduler_address)]
+    client = kept[0].client
+    client.loop.add_callback(kept.clear)
+    for _ in range(1000):
+        if client.status == "closed":
+            break
+        Event().wait(0.01)
+    assert client.status == "closed"
+
+
+def test_no_scheduler_is_one_line_and_leaves_no_client(
+    folder: Path, reports: Reports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(castell.counting.dask_clients, "_PATIENCE", 0.2)
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        engine = f"dask://127.0.0.1:{nobody.getsockname()[1]}"
+        with pytest.raises(OptionError, match="no Dask scheduler answers at 127"):
+            scan_reports(folder, reports.study, engine=engine)
+    assert not _running()
 
 
 @pytest.mark.parametrize("groups", [1, 5])

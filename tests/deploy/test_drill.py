@@ -19,8 +19,9 @@ import pytest
 from castell.collector.store import Submission, open_store
 from castell.collector.store.packing import Packing
 from tests.collecting import TELEMETRY, TELEMETRY_STUDY, TOKEN
-from tests.deploy.proxies import DEPLOY, free_port
+from tests.deploy.proxies import DEPLOY
 from tests.deploy.test_units import PROGRAM, starts
+from tests.ports import free_port
 
 RUNNING = DEPLOY.parent / "docs" / "running.md"
 PACKING = Packing(TELEMETRY_STUDY.design.widths)

@@ -9,7 +9,8 @@ import pytest
 
 from castell.collector.wire import new_id
 from tests.collecting import TELEMETRY, collecting
-from tests.deploy.proxies import EXAMPLES, free_port, proxied
+from tests.deploy.proxies import EXAMPLES, proxied
+from tests.ports import free_port
 
 SPY = "a-browser-by-which-one-person-is-known/7"
 JSON = {"content_type": "application/json", "user_agent": SPY}

@@ -16,7 +16,8 @@ import pytest
 
 from castell.collector.store import open_store
 from tests.collecting import TELEMETRY, TELEMETRY_STUDY, TOKEN
-from tests.deploy.proxies import DEPLOY, free_port
+from tests.deploy.proxies import DEPLOY
+from tests.ports import free_port
 
 UNITS = ("castell.service", "castell-backup.service", "castell-backup.timer")
 PROGRAM = str(Path(sys.executable).with_name("castell"))

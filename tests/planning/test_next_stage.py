@@ -10,7 +10,10 @@ import pytest
 
 import castell
 from castell import Attribute, NextStage, Schema, Study, plan_next
+from castell.counting import MemoryCounts
 from castell.errors import CastellError, MethodError, OptionError
+from castell.inference.latent.model import learn
+from castell.inference.latent.settings import SETTINGS
 from castell.planning import candidates, next_stage
 from castell.planning.plan import Wanted
 from tests.populations import collect, population
@@ -50,12 +53,16 @@ def test_the_next_stage_spends_no_more_and_asks_everything(plan: NextStage) -> N
     assert Study.from_json(plan.study.to_json()) == plan.study
 
 
-def test_it_expects_to_gain_and_says_so(plan: NextStage) -> None:
+def test_it_expects_to_gain_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Of two simulations chance may make either design the better one, and the last bit of a matrix
+    # product turn chance. So what they find is given here.
+    monkeypatch.setattr(next_stage, "_simulate", lambda _, s, *__: 0.02 if s == FIRST else 0.015)
+    plan = plan_next(_reports(), 18_000)
+    assert plan.gain == pytest.approx(0.25)
     assert not plan.keeps_design
     assert plan.study is plan.planned
     assert plan.errors[1] < plan.errors[0]
     assert plan.expected[1] < plan.expected[0]
-    assert plan.gain == pytest.approx(1 - plan.errors[1] / plan.errors[0])
     text = str(plan)
     assert f"{plan.errors[1]:.4f} with the plan" in text
     assert "depends on earlier reports, which are randomised" in text
@@ -67,6 +74,13 @@ def test_it_expects_to_gain_and_says_so(plan: NextStage) -> None:
     assert plan.plot().to_dict()["data"]["values"]
 
 
+def test_the_more_people_are_simulated_the_less_is_the_error() -> None:
+    fitted = learn(MemoryCounts(_reports()), None, None, SETTINGS.starts)
+    wanted = Wanted.of(PEOPLE.schema, None, None)
+    few, many = (next_stage._simulate(fitted, FIRST, n, wanted, 0) for n in (1000, 500_000))
+    assert many < few / 3
+
+
 def test_the_same_reports_give_the_same_plan(plan: NextStage) -> None:
     assert plan_next(_reports(), 18_000).planned == plan.planned
 
@@ -75,7 +89,7 @@ def test_a_table_that_is_wanted_is_closer_to_the_truth() -> None:
     names, people = ["b", "c"], PEOPLE.margin(["b", "c"])
     one: list[float] = []
     two: list[float] = []
-    planned = plan_next(_reports(), 18_000, tables=[names]).study
+    planned = plan_next(_reports(), 18_000, tables=[names]).planned
     for seed in range(3):
         generator = np.random.default_rng([9, seed])
         first = collect(FIRST, PEOPLE.table, 2000, generator)

@@ -15,11 +15,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from castell.counting.counts import Counts, Progress, add_batches
+from castell.counting.dask_clients import Connection, connect
 from castell.counting.kernels import Integers, Sum, TableSum, include
 from castell.counting.parquet import ParquetCounts, Scanned
 from castell.counting.parquet import open as open_parquet
 from castell.counting.unordered import Unordered, codes_of_batch
-from castell.errors import MissingExtraError, OptionError, ReportError
+from castell.errors import OptionError, ReportError
 from castell.reports.codes import check_codes, column_names
 from castell.reports.lazy_frames import arrow_batches
 from castell.reports.parquet import ROW_GROUP
@@ -65,15 +66,17 @@ def _add_files(
 class DaskFiles(ParquetCounts):
     """Parquet files that the workers of a cluster count."""
 
-    client: Any = field(default=None, repr=False)
+    # After fields that have a default, so it must have one too; `open` always gives it.
+    connection: Connection = field(default=None, repr=False)  # type: ignore[assignment]
 
     def add_up(self, *totals: Sum) -> None:
+        client = self.connection.client
         # Sums are sent empty, so that each part begins at nothing.
         futures = [
-            self.client.submit(_add_files, files, self.study, totals, pure=False, retries=RETRIES)
+            client.submit(_add_files, files, self.study, totals, pure=False, retries=RETRIES)
             for files in _parts(self.files)
         ]
-        _gather(self.client, futures, totals, self.progress)
+        _gather(client, futures, totals, self.progress)
 
 
 def _parts(files: Sequence[Scanned]) -> Iterator[list[tuple[Scanned, tuple[int, ...]]]]:
@@ -115,7 +118,7 @@ class DaskFrame(Unordered):
     study: Study
     n: int
     secure: bool
-    client: Any = field(repr=False)
+    connection: Connection = field(repr=False)
     backend: str | None = None
     progress: Progress | None = field(default=None, repr=False)
 
@@ -126,7 +129,8 @@ class DaskFrame(Unordered):
 
     def stream(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         for part in self.frame.to_delayed():
-            yield from _frame_batches(self.client.compute(part).result(), self.study, blocks)
+            found = self.connection.client.compute(part).result()
+            yield from _frame_batches(found, self.study, blocks)
 
 
 def _first_axis(study: Study) -> Axis:
@@ -136,9 +140,9 @@ def _first_axis(study: Study) -> Axis:
 def _add_partitions(counts: DaskFrame, totals: tuple[Sum, ...]) -> None:
     from dask import delayed
 
-    task = delayed(_add_frame, pure=False)
+    client, task = counts.connection.client, delayed(_add_frame, pure=False)
     parts = [task(part, counts.study, totals) for part in counts.frame.to_delayed()]
-    _gather(counts.client, counts.client.compute(parts, retries=RETRIES), totals, counts.progress)
+    _gather(client, client.compute(parts, retries=RETRIES), totals, counts.progress)
 
 
 def open(
@@ -150,20 +154,20 @@ def open(
     secure: bool | None = None,
 ) -> Counts:
     """Parquet files, or a Dask data frame, to be counted by a cluster."""
-    client = _client(address)
+    connection = connect(address)
     if _is_frame(source):
         _check_columns(source, study)
-        empty = DaskFrame(source, study, 0, bool(secure), client)
+        empty = DaskFrame(source, study, 0, bool(secure), connection)
         rows = TableSum([[_first_axis(study)]])
         _add_partitions(empty, (rows,))
         n = int(rows.arrays[0].sum())
-        return DaskFrame(source, study, n, bool(secure), client, progress=progress)
+        return DaskFrame(source, study, n, bool(secure), connection, progress=progress)
     if secure is not None:
         raise OptionError("files say themselves whether they are secure", "leave secure out")
     found = open_parquet(source, study, progress)
     if not isinstance(found, ParquetCounts):
         return found  # tallies are counted already
-    return DaskFiles(found.files, study, progress=progress, client=client)
+    return DaskFiles(found.files, study, progress=progress, connection=connection)
 
 
 def opens(source: Any) -> bool:
@@ -183,22 +187,3 @@ def _check_columns(frame: Any, study: Study) -> None:
             f"the frame has no column {lacking[0]!r}",
             f"reports of this study have {', '.join(map(repr, column_names(study)))}",
         )
-
-
-def _client(address: str | None) -> Any:
-    """The cluster at an address; else the one in use, or one of this machine's cores."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtraError("Dask is not installed", "pip install 'castell[dask]'") from None
-    if address:
-        try:
-            return Client(address, timeout=10, set_as_default=False)
-        except (OSError, ValueError, TimeoutError):
-            raise OptionError(
-                f"no Dask scheduler answers at {address}", "start one: dask scheduler"
-            ) from None
-    try:
-        return Client.current(allow_global=True)
-    except ValueError:
-        return Client(dashboard_address=None)
