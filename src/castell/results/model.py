@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 
 from castell.channels import Kinds
-from castell.counting import Counts, MemoryCounts, join_stages, studies_of
+from castell.counting import Counts, MemoryCounts, join_stages, samples_of, studies_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import MethodError, QueryError, ReportError
@@ -147,7 +147,7 @@ class Model(NumberQuestions, ComparisonQuestions, ScoreQuestions):
 
     def _answers_about(self, names: tuple[str, ...]) -> bool:
         made = self.method if self.estimator is None else self.estimator
-        across = reads(made).across or not any(s.design.draw for s in studies_of(self.counts))
+        across = reads(made).across or len(samples_of(self.counts)) == 1
         return across or bool(self.support(names).together)
 
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:

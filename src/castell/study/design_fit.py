@@ -19,9 +19,10 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             "later stages draw blocks, beside which nothing is public; leave out the stages",
         )
     channels = [checked(block.channel) for block in design.blocks]
-    held = [name for block in design.blocks for name in block.names]
-    once = sorted(set(held)) if design.draw else sorted(held)
-    if once != sorted(schema.names) or any(len(set(b.names)) < len(b.names) for b in design.blocks):
+    asked = [[name for i in s for name in design.blocks[i].names] for s in design.samples]
+    if {n for names in asked for n in names} != set(schema.names) or any(
+        len(set(names)) < len(names) for names in asked
+    ):
         raise StudyError(
             "the blocks do not hold each attribute once", "take a design made for this schema"
         )
@@ -34,9 +35,10 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             )
     if not design.hidden:
         schema.hidden  # noqa: B018  (says that there is nothing to hide)
-    if design.draw and design.hidden != design.blocks:
+    drawn = len(design.samples) > 1
+    if drawn and design.hidden != design.blocks:
         raise StudyError("a public attribute is drawn", "leave the draw out")
-    if design.draw and design.widths[0] > MAX_TOTAL:
+    if drawn and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
     if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
         raise StudyError(
