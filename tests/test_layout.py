@@ -16,6 +16,7 @@ WHOLE = {
     "test_example",
     "test_imports",
     "test_layout",
+    "test_modules_entered",
     "test_promises",
     "test_site",
     "test_tutorials",

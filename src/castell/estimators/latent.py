@@ -17,7 +17,6 @@ from typing import Any
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.inference.inversion import Query, names_of
-from castell.inference.kept_latent import kept, restored
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.method import Fitted, Reads, Solution
@@ -45,7 +44,7 @@ def fit(
 
 def resume(counts: Counts, learned: dict[str, Any], **_: Any) -> Fitted:  # noqa: ARG001
     """The same from what was kept."""
-    return _fitted(restored(learned))
+    return _fitted(Latent.restore(learned))
 
 
 def _fitted(latent: Latent) -> Fitted:
@@ -54,7 +53,7 @@ def _fitted(latent: Latent) -> Fitted:
         partial(_joint, latent),
         partial(_shares, latent),
         sample=latent.sample,
-        learned=partial(kept, latent),
+        learned=latent.learned,
         prefixes=latent.prefixes,
     )
 

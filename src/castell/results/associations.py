@@ -9,8 +9,8 @@ from castell.inference.reasons import Code, Reason, reason
 from castell.inference.scores import Scores, refuse_other_scores, scores_of
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
-from castell.results.answering import Answering, reasons_of
 from castell.results.association import Association, TrendTest, association_error, cramers_v
+from castell.results.questions import Answering, reasons_of
 
 
 def association_of(model: Answering, one: str, two: str) -> Association:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from castell.inference.scores import Scores
-from castell.results.answering import Questions, refuse_weighted
 from castell.results.association import Association, TrendTest
 from castell.results.associations import association_of, trend_of
 from castell.results.compare import compare_groups
 from castell.results.contrast import Comparison, Contrast
 from castell.results.every_association import Associations, associate
-from castell.results.questions import Values
+from castell.results.questions import Questions, Values, refuse_weighted
 
 
 class ComparisonQuestions(Questions):

@@ -15,10 +15,20 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from castell.channels import MAX_TOTAL, Channel, ClearResponse, Lens, PartitionResponse
+from castell.channels import (
+    MAX_TOTAL,
+    Channel,
+    ClearResponse,
+    Lens,
+    PartitionResponse,
+    SkipResponse,
+    checked,
+)
 from castell.channels.budget import rounded_up, total_of
+from castell.channels.classic import ClassicResponse, one_sided
 from castell.errors import StudyError
 from castell.numbers import is_whole
+from castell.study.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,10 @@ class Design:
 
     def __post_init__(self) -> None:
         many = len(self.blocks) if self.draw else 1
-        given = tuple(self.weights) or (1,) * many
+        given = tuple(self.weights)
+        if not given:
+            object.__setattr__(self, "weights", (1,) * many)
+            return
         whole = all(is_whole(weight, 1) for weight in given)
         if len(given) != many or not whole or sum(given) > MAX_TOTAL:
             raise StudyError(
@@ -187,3 +200,63 @@ def lens_on(block: Block, names: Sequence[str]) -> Lens:
             "ask for all of its attributes",
         )
     return lens
+
+
+def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
+    """Refuse a design that is not one for these attributes and no others, in blocks that fit their
+    values; with `stages`, one that no later stage could follow."""
+    if stages and schema.public:
+        raise StudyError(
+            f"a study with stages has a public attribute, {schema.public[0]!r}",
+            "later stages draw blocks, beside which nothing is public; leave out the stages",
+        )
+    channels = [checked(block.channel) for block in design.blocks]
+    asked = [[name for i in s for name in design.blocks[i].names] for s in design.samples]
+    if {n for names in asked for n in names} != set(schema.names) or any(
+        len(set(names)) < len(names) for names in asked
+    ):
+        raise StudyError(
+            "the blocks do not hold each attribute once", "take a design made for this schema"
+        )
+    for block in design.blocks:
+        public = [schema[name].public for name in block.names]
+        if any(public) != block.is_public or (block.is_public and len(public) > 1):
+            raise StudyError(
+                f"the block of {' x '.join(block.names)} is sent as it is, or is declared to be",
+                "an attribute is sent as it is if, and only if, it is declared public",
+            )
+    if not design.hidden:
+        schema.hidden  # noqa: B018  (says that there is nothing to hide)
+    drawn = len(design.samples) > 1
+    if drawn and design.hidden != design.blocks:
+        raise StudyError("a public attribute is drawn", "leave the draw out")
+    if drawn and design.widths[0] > MAX_TOTAL:
+        raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
+    if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
+        raise StudyError(
+            "a block that asks coarsely is reported beside others",
+            "let respondents draw one block: draw = true",
+        )
+    for block, channel in zip(design.blocks, channels, strict=True):
+        if any(schema[name].may_skip for name in block.names) != isinstance(channel, SkipResponse):
+            raise StudyError(
+                f"{' x '.join(block.names)}: its values and its channel differ on skipping",
+                'write missing = "skip", and leave the channel to the design',
+            )
+        sizes = tuple(schema[name].size for name in block.names)
+        whole = len(block.names) == 1 or channel.has_matrix
+        if isinstance(channel, PartitionResponse):
+            whole = channel.sizes == sizes
+        if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
+            raise StudyError(
+                f"the channel of {' x '.join(block.names)} does not fit its values",
+                "give one row for each combination of values, or Bloom filters for one attribute",
+            )
+
+
+def check_hides_answers(design: Design) -> None:
+    """Refuse to publish what gives answers away: it reads paper, and nobody is asked by it."""
+    for block in design.blocks:
+        channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
+        if isinstance(channel, ClassicResponse) and channel.is_one_sided:
+            raise one_sided(f"{block.names[0]!r}, {channel.name}")

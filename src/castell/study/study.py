@@ -28,8 +28,7 @@ from castell.study.block_channels import Channels
 from castell.study.build_design import build_design
 from castell.study.canonical import canonical, digest_of
 from castell.study.corrections import Correction, before, correction, corrections_of
-from castell.study.design import Block, Design
-from castell.study.design_fit import check_fit, check_hides_answers
+from castell.study.design import Block, Design, check_fit, check_hides_answers
 from castell.study.html import attribute_table
 from castell.study.promise import Promise, promise_for, promise_of, wordings
 from castell.study.schema import Attribute, Schema
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from castell.study.statement import Statement
 
 FORMAT = 1
+NO_TEXT = StudyText()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,7 +91,7 @@ class Study:
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
-        object.__setattr__(self, "text", text or StudyText())
+        object.__setattr__(self, "text", text or NO_TEXT)
         object.__setattr__(self, "corrections", tuple(corrections))
         promise = promise_for(epsilon, design.exact_epsilon) if staged is True else staged or None
         object.__setattr__(self, "promise", promise)

@@ -12,7 +12,7 @@ from castell import Attribute, Schema, Study
 from castell.counting import MemoryCounts
 from castell.inference.chisquare import tail
 from castell.inference.latent import structural_zero_mixture
-from castell.inference.latent.expectation import e_step
+from castell.inference.latent.em import e_step
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.structural_zero_likelihood import (
     PossibleTable,

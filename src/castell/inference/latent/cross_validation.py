@@ -15,12 +15,13 @@ import numpy as np
 
 from castell.counting import Counts, Fold, folds_of, samples_of
 from castell.counting.folds import FOLDS
-from castell.inference.latent.em import OverRelaxedEM, margins_step
-from castell.inference.latent.expectation import (
+from castell.inference.latent.em import (
     CountedTable,
     HeldOutReports,
+    OverRelaxedEM,
     Statistics,
     composite_log_likelihood,
+    margins_step,
     stack_tables,
 )
 from castell.inference.latent.mixture import (
