@@ -336,7 +336,7 @@ def test_stages_follow_each_other_as_reports_come(
         assert planner.asked == [(200, 200), (200, 200), (600, 400)]
         assert store.planned() == {200: "published", 400: "kept"}
         assert tally.plans == {"failed": 1, "published": 1, "kept": 1}
-        assert tally.held["planning"] == 0
+        assert tally.gauges["planning"] == 0
         # A collector that starts again finds that all is done.
         again = Planner()
         watch(store, (200, 400, 1000), again, tally)

@@ -93,7 +93,7 @@ def test_the_test_sees_a_sample_that_is_off() -> None:
 
 
 @pytest.mark.parametrize("method", ["auto", "latent", "independent", "locop"])
-def test_any_number_of_attributes_can_be_drawn(method: str) -> None:
+def test_any_number_of_attributes_can_be_sampled(method: str) -> None:
     asked = schema([2] * 40, [f"q{i}" for i in range(40)])
     study = Study(asked, 40 * 3.0)
     generator = np.random.default_rng(0)
@@ -137,7 +137,7 @@ def test_a_seed_repeats_and_none_does_not() -> None:
     assert not model.sample(200).equals(model.sample(200))
 
 
-def test_many_people_are_drawn_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_people_are_sampled_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampling, "_STEP", 64)
     for method in ("latent", "castell"):
         assert _model(method, "independent").sample(1000, "a").num_rows == 1000
@@ -148,7 +148,7 @@ def test_many_people_are_drawn_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("people", [0, -3, 2.5, True, "10", None])
 def test_a_number_of_people_is_a_whole_number(people: Any) -> None:
-    with pytest.raises(OptionError, match="people cannot be drawn: give a whole number from 1 up"):
+    with pytest.raises(OptionError, match="people cannot be sampled: give a whole number"):
         _model("castell", "independent").sample(people)
 
 
@@ -158,7 +158,7 @@ def test_a_seed_is_a_whole_number(seed: Any) -> None:
         _model("castell", "independent").sample(5, seed=seed)
 
 
-def test_attributes_that_cannot_be_drawn() -> None:
+def test_attributes_that_cannot_be_sampled() -> None:
     with pytest.raises(QueryError, match="no attribute 'z'"):
         _model("latent", "independent").sample(5, ["z"])
     with pytest.raises(QueryError, match="asked for twice"):
@@ -168,7 +168,7 @@ def test_attributes_that_cannot_be_drawn() -> None:
 
 
 @pytest.mark.parametrize("method", ["auto", "latent"])
-def test_what_nobody_reported_is_not_drawn(method: str) -> None:
+def test_what_nobody_reported_is_not_sampled(method: str) -> None:
     """A model would only be guessing."""
     study = STUDIES["drawn singles"]
     only_a = Reports(study, [np.zeros(50, dtype=int)], secure=True)

@@ -25,7 +25,7 @@ def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
     for name in names:
         attribute = study.schema[name]
         number = " | or a number" if isinstance(attribute.scale, (Bins, Points)) else ""
-        choices = f"[{_listed(attribute.values)}{number}]"
+        choices = f"[{_list_values(attribute.values)}{number}]"
         sent = "  (public: sent as it is)" * attribute.public
         typer.echo(f"{attribute.question or name}  {choices}{sent}", err=True)
         while name not in given:
@@ -39,7 +39,7 @@ def ask(study: Study, names: Sequence[str]) -> dict[str, object]:
     return given
 
 
-def _listed(values: Sequence[str]) -> str:
+def _list_values(values: Sequence[str]) -> str:
     """Values as choices; of very many only the first, a wrong one is told what is near it."""
     more = f" | and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
     return " | ".join(values[:_SHOWN]) + more

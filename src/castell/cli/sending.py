@@ -80,7 +80,11 @@ def send(
         client.check_open(invited=code is not None)
         if text.consent and not agree:
             _ask_consent(text.consent)
-        given = ask(client.study, client.asked) if sys.stdin.isatty() else _piped(client.asked)
+        given = (
+            ask(client.study, client.asked)
+            if sys.stdin.isatty()
+            else _answers_from_pipe(client.asked)
+        )
         report = client.make(given, code)
     else:  # nothing is asked whose answer would change nothing
         report = replace(stands.report, invitation=code or stands.invitation)
@@ -154,7 +158,7 @@ def _ask_consent(wanted: str) -> None:
         raise typer.Exit(1)
 
 
-def _piped(asked: Sequence[str]) -> dict[str, object]:
+def _answers_from_pipe(asked: Sequence[str]) -> dict[str, object]:
     given = answers_from_text(sys.stdin.read())
     if not given:
         names = ", ".join(f"{name}=..." for name in asked)

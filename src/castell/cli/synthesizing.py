@@ -34,36 +34,36 @@ def synthesize(
     attribute: Annotated[
         list[str] | None, typer.Option(help="Only this attribute; repeat for more.")
     ] = None,
-    held: Annotated[
+    released: Annotated[
         list[str] | None,
         typer.Option("--table", help="A table that the file must have: a,b. Repeat for more."),
     ] = None,
     method: Annotated[
         str, typer.Option(help="Estimator, as of castell estimate.")
     ] = DEFAULT_METHOD,
-    seed: Annotated[int | None, typer.Option(help="To draw the same people again.")] = None,
+    seed: Annotated[int | None, typer.Option(help="To sample the same people again.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the files.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
-    """Write people who are not there: rows drawn from a model of the reports, in labels."""
+    """Write people who are not there: rows sampled from a model of the reports, in labels."""
     from castell.cli.estimating import open_reports
     from castell.cli.progress import progress_bar
     from castell.results.model import fit
-    from castell.results.synthesizing import synthesize as draw
+    from castell.results.synthesizing import synthesize as make
     from castell.study.study import Study
 
     if people.suffix not in _ENDINGS:
         raise OptionError(f"{people} is no file of people", "let it end in .csv or .parquet")
-    targets = [people] if files == 1 else [_numbered(people, k + 1) for k in range(files)]
+    targets = [people] if files == 1 else [_numbered_path(people, k + 1) for k in range(files)]
     for target in targets:
         if target.exists() and not force:
             raise OptionError(f"{target} is there already", "give another name, or --force")
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(Study.load(study), reports, None, engine=None, tell=tell)
-    with progress_bar("drawing", quiet=as_json) as tell:
+    with progress_bar("sampling", quiet=as_json) as tell:
         model = fit(counts, method)
-        tables = [model.estimate(names.split(","), post="simplex") for names in held or []]
-        made = draw(
+        tables = [model.estimate(names.split(","), post="simplex") for names in released or []]
+        made = make(
             model,
             n,
             attribute or None,
@@ -82,7 +82,7 @@ def synthesize(
     typer.echo(f"wrote {', '.join(written)}: {made}")
 
 
-def _numbered(path: Path, number: int) -> Path:
+def _numbered_path(path: Path, number: int) -> Path:
     return path.with_name(f"{path.stem}-{number}{path.suffix}")
 
 

@@ -90,7 +90,7 @@ def _copy(store: Store, path: Path) -> int:
             copy = SqliteStore(part, snapshot.stages[0], secure=store.secure)
             with contextlib.closing(copy):
                 _fill(copy, snapshot, str(path))
-        return _checked(part)
+        return _check_copy(part)
 
 
 def _fill(store: Store, snapshot: Snapshot, place: str) -> int:
@@ -122,7 +122,7 @@ def _whole(path: Path) -> Iterator[Path]:
             part.with_name(part.name + end).unlink(missing_ok=True)
 
 
-def _checked(path: Path) -> int:
+def _check_copy(path: Path) -> int:
     """How many reports a copy holds, after a look at every page of it."""
     try:
         with contextlib.closing(sqlite3.connect(path)) as link:

@@ -23,11 +23,11 @@ from castell.study.whole_file import write_whole
 
 def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
     """The study in a store with the words of another, and what changes by that: perhaps nothing."""
-    held = store.stages[0]  # what a study file describes; its words are those of all stages
-    found = list(changes(held.content, words.content))
-    if not found and words.digest == _uncorrected(held).digest:
-        return held, []
-    return held.corrected(words, time.strftime("%Y-%m-%d", time.gmtime())), found
+    stored = store.stages[0]  # what a study file describes; its words are those of all stages
+    found = list(changes(stored.content, words.content))
+    if not found and words.digest == _uncorrected(stored).digest:
+        return stored, []
+    return stored.corrected(words, time.strftime("%Y-%m-%d", time.gmtime())), found
 
 
 def read_words(path: Path) -> Study:

@@ -136,8 +136,8 @@ def invitations(store: StorePlace, spool: Spool = None, as_json: Json = False) -
         from castell.collector.places import resolve
         from castell.collector.store import open_store
 
-    with closing(open_store(resolve(store), spool=spool)) as opened, opened.snapshot() as held:
-        needed, unused = held.rules.invited, len(held.unspent)
+    with closing(open_store(resolve(store), spool=spool)) as opened, opened.snapshot() as found:
+        needed, unused = found.rules.invited, len(found.unspent)
     least = unused // STEP * STEP
     if as_json:
         typer.echo(json.dumps({"needed": needed, "unused_at_least": least, "step": STEP}))

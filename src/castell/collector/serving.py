@@ -114,7 +114,7 @@ def _app(served: State | Mapping[str, State], tally: Tally) -> tuple[ASGIApp, Co
             step_of(state.settings.minimum),
             before=tally.refused,
             dropped=tally.dropped,
-            held=tally.held,
+            gauges=tally.gauges,
         )
         parts[name] = study_app(state, own, SolverProcess(own.answers, memory), guesses)
     app = parts[""].app if isinstance(served, State) else Studies(parts)

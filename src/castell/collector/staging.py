@@ -71,7 +71,7 @@ class StageWatch:
             if await to_its_end(lambda: end in self._store.planned()):
                 self.failing = False
                 return True
-            self._tally.held["planning"] = 1
+            self._tally.gauges["planning"] = 1
             became = await asyncio.to_thread(self._planner.plan, self._staging, n, end)
         except (PlanningError, StoreError) as error:
             self.failing = True
@@ -84,7 +84,7 @@ class StageWatch:
             )
             return False
         finally:
-            self._tally.held["planning"] = 0
+            self._tally.gauges["planning"] = 0
         self.failing = False
         self._tally.plans[became] += 1
         words = "is published" if became == "published" else "would do no better: it is not changed"

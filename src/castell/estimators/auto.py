@@ -88,17 +88,17 @@ MOST_CELLS = 1 << 20
 
 
 def fit(counts: Counts) -> Fitted:
-    return _fitted(CrossFit(counts))
+    return _as_fitted(CrossFit(counts))
 
 
 def resume(counts: Counts, learned: dict[str, Any]) -> Fitted:
     """The same from what was kept."""
     cross_fit = CrossFit(counts)
     vars(cross_fit)["latent"] = Latent.restore(learned)
-    return _fitted(cross_fit)
+    return _as_fitted(cross_fit)
 
 
-def _fitted(cross_fit: CrossFit) -> Fitted:
+def _as_fitted(cross_fit: CrossFit) -> Fitted:
     solve = lru_cache(maxsize=4)(partial(_solve, cross_fit))
     return Fitted(
         cross_fit.counts,

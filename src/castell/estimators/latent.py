@@ -39,15 +39,15 @@ def fit(
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
         if value is not None and not whole:
             raise OptionError(f"{name} is {value!r}", "give a whole number from 1 up")
-    return _fitted(learn(counts, classes, steps, starts))
+    return _as_fitted(learn(counts, classes, steps, starts))
 
 
 def resume(counts: Counts, learned: dict[str, Any], **_: Any) -> Fitted:  # noqa: ARG001
     """The same from what was kept."""
-    return _fitted(Latent.restore(learned))
+    return _as_fitted(Latent.restore(learned))
 
 
-def _fitted(latent: Latent) -> Fitted:
+def _as_fitted(latent: Latent) -> Fitted:
     return Fitted(
         latent.counts,
         partial(_joint, latent),

@@ -161,17 +161,17 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
         seed: int | None = None,
         backend: str | None = None,
     ) -> Any:
-        """Synthetic respondents drawn from the model: a frame with a row for each, in labels.
+        """Synthetic respondents sampled from the model: a frame with a row for each, in labels.
 
         All attributes, or those named, in a frame of the kind the answers came in, or 'pandas',
-        'polars', 'pyarrow'. `latent` and `auto` draw from their latent-class model of all
+        'polars', 'pyarrow'. `latent` and `auto` sample from their latent-class model of all
         attributes (a table of `auto` also heeds what its own reports say, so it may differ a
         little), `locop` and `lopub` from their synthetic rows, `independent` from the margins;
-        any number of attributes. Other methods draw from the estimated table of the attributes
+        any number of attributes. Other methods sample from the estimated table of the attributes
         asked for, made a distribution by post="simplex".
 
         The sample is made from the reports alone: it costs no respondent any more privacy. It has
-        the errors of the model it is drawn from. Its own sampling variation comes on top of them,
+        the errors of the model it comes from. Its own sampling variation comes on top of them,
         so what is counted in it has no honest interval: ask the model for that.
         """
         attributes = self.study.schema.select(self.study.names if names is None else names)

@@ -1,4 +1,4 @@
-"""Synthetic respondents: draws from what a method fitted."""
+"""Synthetic respondents, sampled from what a method fitted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from castell.numbers import is_whole
 
 Codes = list[NDArray[np.intp]]
 
-# So many people at a time: a draw holds a number for each of them and each value of an attribute.
+# So many people at a time: a sample has a number for each of them and each value of an attribute.
 _STEP = 1 << 16
-# A model of which fewer than one of so many can be is none to draw from.
+# A model of which fewer than one of so many can be is none to sample from.
 _MOST_TRIES = 1000
 
 
@@ -24,25 +24,25 @@ def sample_codes(
 ) -> Codes:
     """A column of codes for each attribute: from the model, or from its table if it has none."""
     if not is_whole(people, 1):
-        raise OptionError(f"{people!r} people cannot be drawn", "give a whole number from 1 up")
+        raise OptionError(f"{people!r} people cannot be sampled", "give a whole number from 1 up")
     generator = _generator(seed)
     if fitted.sample is None:
         return _from_table(_distribution(fitted, method, names), int(people), generator)
     zeros = fitted.counts.study.schema.impossible
     parts: list[Codes] = []
-    drawn = kept = 0
+    tried = kept = 0
     while kept < people:
         step = min(_STEP, int(people) - kept)
         columns = list(fitted.sample(names, step, generator))
-        drawn += step
-        # A method need not know of what is impossible: whoever cannot be is drawn again.
+        tried += step
+        # A method need not know of what is impossible: whoever cannot be is replaced.
         able = zeros.are_possible(dict(zip(names, columns, strict=True)))
         parts.append([column[able] for column in columns])
         kept += int(able.sum())
-        if kept < drawn / _MOST_TRIES:
+        if kept < tried / _MOST_TRIES:
             raise MethodError(
-                f"{method} draws next to nobody who can be: {kept:,} of {drawn:,} people",
-                "draw from method 'auto' or 'latent', which use what the study declares impossible",
+                f"{method} samples next to nobody who can be: {kept:,} of {tried:,} people",
+                "sample from 'auto' or 'latent', which heed what the study declares impossible",
             )
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
@@ -59,9 +59,9 @@ def _distribution(fitted: Fitted, method: str, names: tuple[str, ...]) -> Floats
         solution = fitted.joint(names, None)
     except TableTooLargeError as error:
         raise TableTooLargeError(
-            f"{method} draws from the whole table: {error.problem}",
+            f"{method} samples from the whole table: {error.problem}",
             "name fewer attributes, model.sample(n, ['a', 'b']), or fit method 'latent', which "
-            "draws any number of them",
+            "samples any number of them",
         ) from None
     table = np.zeros(solution.probabilities.shape)
     schema = fitted.counts.study.schema

@@ -21,7 +21,7 @@ from castell.results.synthesis import (
     Synthetic,
     bootstrap_fits,
     check_files,
-    held_to,
+    choose_by_tables,
     nearness,
 )
 
@@ -44,7 +44,7 @@ def synthesize(
 
     One file is drawn from the model itself. Several are each drawn from a model fitted anew to a
     collection like this one, so that they differ as much as the model is unsure; `combine` puts
-    together what is worked out in each. `tables` are estimates that a single file is held to.
+    together what is worked out in each. `tables` are estimates that a single file must have.
 
     >>> from castell import Attribute, Schema, Study, fit
     >>> study = Study(Schema([Attribute("smokes", ["no", "yes"])]), epsilon=4.0)
@@ -60,7 +60,7 @@ def synthesize(
         )
     if files > 1 and model.earlier:
         raise OptionError(
-            "reports of several stages are not drawn again", "ask for one file, files=1"
+            "reports of several stages are not resampled", "ask for one file, files=1"
         )
     attributes = model.study.schema.select(model.study.names if names is None else names)
     order = tuple(attribute.name for attribute in attributes)
@@ -112,9 +112,9 @@ def _one_file(
             raise OptionError(
                 f"a table holds {missing[0]!r}, which the file does not", "add it, or leave it out"
             )
-    held = [(table.names, simplex(table.probabilities)) for table in tables]
+    targets = [(table.names, simplex(table.probabilities)) for table in tables]
     choice = sample_codes(model.fitted, model.method, order, _CHOICE * n, seeds[0])
-    return held_to(choice, order, held, n, np.random.default_rng(seeds[1]))
+    return choose_by_tables(choice, order, targets, n, np.random.default_rng(seeds[1]))
 
 
 def _table_of(fitted: Fitted) -> Callable[[tuple[str, ...]], Floats | None]:

@@ -179,8 +179,8 @@ class Design:
 
     def spent_on(self, names: Iterable[str]) -> float:
         """What a respondent spends on the blocks that hold some attributes."""
-        held = {i for name in names for i in self.holders(name)}
-        blocks = [self.blocks[i] for i in sorted(held) if not self.blocks[i].is_public]
+        asking = {i for name in names for i in self.holders(name)}
+        blocks = [self.blocks[i] for i in sorted(asking) if not self.blocks[i].is_public]
         exact = [block.channel.exact_epsilon for block in blocks]
         return rounded_up(max(exact) if self.draw else total_of(exact))
 

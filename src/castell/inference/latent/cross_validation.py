@@ -123,7 +123,7 @@ def fit_margins(
 def likely_margins(
     models: Mixture, tables: Sequence[CountedTable], rules: Sequence[CountedTable], alone: Margins
 ) -> Margins:
-    """What the margins of several models are drawn to: those that are most likely.
+    """What the margins of several models are shrunk towards: those that are most likely.
 
     Of blocks that ask finely these are the margins of independent attributes, `alone`. How often a
     leaf over several attributes is reported depends on how these go together: there, independence

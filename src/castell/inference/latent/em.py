@@ -153,8 +153,8 @@ def margins_step(expected: Expectation, before: Mixture) -> Mixture:
     value: it never lowers the likelihood.
     """
     sums = np.add.reduceat(expected.values, before.starts[:-1], axis=-1)
-    held = (np.repeat(sums, before.sizes, axis=-1) * before.profiles).sum(axis=-2, keepdims=True)
-    factor = (expected.values.sum(axis=-2, keepdims=True) + LEAST) / (held + LEAST)
+    present = (np.repeat(sums, before.sizes, axis=-1) * before.profiles).sum(axis=-2, keepdims=True)
+    factor = (expected.values.sum(axis=-2, keepdims=True) + LEAST) / (present + LEAST)
     profiles = np.maximum(before.profiles * factor, LEAST)
     return normalise(before.weights, profiles, before.sizes)
 

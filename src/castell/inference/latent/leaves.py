@@ -58,8 +58,8 @@ class Leaves:
         for a, margin in enumerate(self.margins):
             rows = []
             for table in self.tables:
-                held = dict(zip(table.attributes, table.members, strict=True))
-                rows.append(held.get(a, np.ones((len(table.members[0]), len(margin)))))
+                insides = dict(zip(table.attributes, table.members, strict=True))
+                rows.append(insides.get(a, np.ones((len(table.members[0]), len(margin)))))
             found.append(np.concatenate(rows))
         return found
 

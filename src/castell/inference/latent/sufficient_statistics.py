@@ -104,8 +104,8 @@ class LeafTable(BlockTable):
 
     def _inside(self, mixture: Mixture) -> list[Floats]:
         """How likely each attribute's values inside each leaf are in each class."""
-        held = zip(self.attributes, self.members, strict=True)
-        return [mixture.parts[a] @ inside.T for a, inside in held]
+        insides = zip(self.attributes, self.members, strict=True)
+        return [mixture.parts[a] @ inside.T for a, inside in insides]
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
         leaves = np.prod(self._inside(mixture), axis=0) * mixture.weights[..., None]
