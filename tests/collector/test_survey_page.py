@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from castell import Attribute, Study
 from castell.collector.app import make_app
-from castell.collector.look import Look, load_look
+from castell.collector.page_files import Look, load_look
 from castell.collector.settings import Settings, State
 from castell.collector.store import open_store
 from castell.collector.survey_page import document

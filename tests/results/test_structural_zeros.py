@@ -15,7 +15,7 @@ from castell.errors import MethodError
 from castell.inference.declared_zeros import ALARM, rule_tests
 from castell.inference.method import Fitted
 from castell.linear.operators import Floats
-from castell.results.sampling import sample_codes
+from castell.results.synthetic_people import sample_codes
 from castell.results.trust import declared_rules, signals
 from tests.populations import collect
 

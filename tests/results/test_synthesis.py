@@ -14,7 +14,7 @@ from castell.errors import OptionError, QueryError
 from castell.inference.beta import student_t
 from castell.population import SCHEMA, health_survey
 from castell.results.synthesis import combine
-from castell.results.synthesizing import synthesize
+from castell.results.synthesize import synthesize
 from tests.contract.designs import STUDIES
 from tests.populations import collect, population
 

@@ -31,12 +31,12 @@ from castell.results.joint import JointEstimate
 from castell.results.number_questions import NumberQuestions
 from castell.results.provenance import Source
 from castell.results.questions import reasons_of
-from castell.results.sampling import sample_codes
 from castell.results.saved_model import SavedModel, read_model, write_model
 from castell.results.score_questions import ScoreQuestions
 from castell.results.share_questions import ShareQuestions
+from castell.results.synthetic_people import sample_codes
 from castell.results.top_cells import BEAM, TopCells, top_cells
-from castell.study.html import attribute_table
+from castell.study.notebook_table import attribute_table
 from castell.study.study import Study
 from castell.version import VERSION
 

@@ -10,7 +10,7 @@ from castell.errors import QueryError
 from castell.inference.inversion import Query
 from castell.inference.score_ratio import ScoreRatio
 from castell.linear.operators import Floats
-from castell.results.answered import Answered
+from castell.results.answered_shares import Answered
 from castell.results.mean import Mean
 from castell.results.provenance import Labels
 from castell.results.quantile import Quantile

@@ -28,7 +28,7 @@ from castell.inference.beta import student_t
 from castell.inference.method import Fitted
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
-from castell.results.sampling import Codes, sample_codes
+from castell.results.synthetic_people import Codes, sample_codes
 from castell.study.study import Study
 
 Fit = Callable[[Counts], Fitted]

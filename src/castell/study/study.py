@@ -29,7 +29,7 @@ from castell.study.build_design import build_design
 from castell.study.canonical import canonical, digest_of
 from castell.study.corrections import Correction, before, correction, corrections_of
 from castell.study.design import Block, Design, check_fit, check_hides_answers
-from castell.study.html import attribute_table
+from castell.study.notebook_table import attribute_table
 from castell.study.promise import Promise, promise_for, promise_of, wordings
 from castell.study.schema import Attribute, Schema
 from castell.study.study_json import save

@@ -110,7 +110,7 @@ def test_a_code_without_a_chance_is_never_drawn() -> None:
             return np.full(many, np.nextafter(1.0, 0.0))
 
     rows = np.array([[0.3, 0.7, 0.0], [0.1, 0.2, 0.0], [0.0, 5e-324, 0.0]])
-    assert structural_zero_mixture._draw(rows, Last()).tolist() == [1, 1, 1]  # type: ignore[arg-type]
+    assert structural_zero_mixture._sample_codes(rows, Last()).tolist() == [1, 1, 1]  # type: ignore[arg-type]
 
 
 def test_without_rules_it_is_the_mixture_itself() -> None:

@@ -57,10 +57,10 @@ class TokenBook:
         if hmac.compare_digest(given, self._own):
             return Role.OWNER
         found, now = None, self._now()
-        for token in await self._tokens():
-            same = hmac.compare_digest(given, token.hash)
-            if same and (token.expires is None or now < token.expires):
-                found = token.role
+        for known in await self._tokens():
+            same = hmac.compare_digest(given, known.hash)
+            if same and (known.expires is None or now < known.expires):
+                found = known.role
         return found
 
     async def _tokens(self) -> Sequence[Token]:

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from castell.cli.app import app
-from castell.cli.planning import wanted_share
+from castell.cli.plan_commands import wanted_share
 from castell.collector.store import Submission, open_store
 from castell.collector.store.stage_rows import StageRows
 from castell.collector.store.store import report_key

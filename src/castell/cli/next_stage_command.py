@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from castell.cli.planning import wanted_share
+from castell.cli.plan_commands import WantedShares, WantedTables, wanted_share
 from castell.cli.progress import progress_bar
 from castell.collector.commands import Json, Spool, StorePlace, needs_extra
 from castell.errors import OptionError
@@ -23,14 +23,8 @@ def register(app: typer.Typer) -> None:
 def next_stage(
     store: StorePlace,
     n: Annotated[int, typer.Option("-n", help="How many respondents are still to come.")],
-    table: Annotated[
-        list[str] | None,
-        typer.Option(help="A table that is wanted most: name,name. Repeat; else all pairs."),
-    ] = None,
-    share: Annotated[
-        list[str] | None,
-        typer.Option(help="A share that is wanted most: name=value,name=value,value. Repeat."),
-    ] = None,
+    table: WantedTables = None,
+    share: WantedShares = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     spool: Spool = None,
     as_json: Json = False,
@@ -40,9 +34,9 @@ def next_stage(
     A collector that runs has it within seconds; pages that are open finish as they began.
     """
     with needs_extra():
-        from castell.collector.places import resolve
         from castell.collector.settings import Staging
         from castell.collector.stage_planning import next_stage as plan
+        from castell.collector.store_places import resolve
     from castell.planning.plan import NextStage
 
     if n < 1:

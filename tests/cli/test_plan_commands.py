@@ -14,9 +14,9 @@ from typer.testing import CliRunner, Result
 
 from castell import Plan, Study, plan
 from castell.cli.app import app
-from castell.cli.design_writing import with_design, write_design
-from castell.cli.planning import share_of
+from castell.cli.plan_commands import share_of
 from castell.cli.study_file import to_toml
+from castell.cli.write_design import with_design, write_design
 from castell.errors import CastellError, OptionError, StudyError
 from castell.population import SCHEMA, health_survey
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.cli.analyzing import Json, Level, ReportsPlace, StudyPath, show
-from castell.cli.estimating import open_reports, other_studies, pairs_of
+from castell.cli.analysis_commands import Json, Level, ReportsPlace, StudyPath, show
+from castell.cli.estimate_command import open_reports, other_studies, pairs_of
 from castell.errors import OptionError
 from castell.study.study import Study
 

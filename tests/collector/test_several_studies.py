@@ -16,9 +16,9 @@ from castell.collector.app import study_app
 from castell.collector.commands import default_store
 from castell.collector.served_studies import Plan, plan
 from castell.collector.settings import State
+from castell.collector.several_studies import Studies, by_path, slug_of, study_files
 from castell.collector.store import open_store
 from castell.collector.store.tokens import Role, Token, token_hash
-from castell.collector.studies import Studies, by_path, slug_of, study_files
 from castell.collector.wire import new_id
 from castell.device.client import Client
 from castell.errors import OptionError

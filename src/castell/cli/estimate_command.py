@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from castell.cli.result_files import check_output, check_picture, save_picture
-from castell.cli.sampling import Beside, Clusters, Rake, Strata, Weights, sampling_of
+from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.counting.counts import Progress
 from castell.errors import OptionError
 from castell.estimators import methods, reads
@@ -137,11 +137,11 @@ def estimate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Estimate a joint table, one share, or conditional shares from reports."""
+    from castell.cli.careless_option import check_supposed, show_careless
+    from castell.cli.estimate_options import NumberAsked, check_format, columns_of
     from castell.cli.every_table import print_every
-    from castell.cli.number_asked import NumberAsked, check_format, columns_of
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
-    from castell.cli.supposed import check_supposed, show_careless
     from castell.cli.top_cells import check_top, print_top
     from castell.inference.progress import listening
     from castell.results.model import fit
@@ -222,7 +222,7 @@ def open_reports(
     tell: Progress | None = None,
 ) -> Any:
     """Reports as `fit` takes them, those of other studies before them."""
-    from castell.collector.places import resolve
+    from castell.collector.store_places import resolve
     from castell.counting import scan_reports
 
     counts = scan_reports(resolve(reports), study, engine=engine, progress=tell)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from castell.collector.copies import backup, restore
-from castell.collector.opening import LONGEST, PAUSE, Opening, Phase
+from castell.collector.opening_hours import LONGEST, PAUSE, Opening, Phase
 from castell.collector.store import Refusal, Store, Submission, open_store
 from castell.collector.store.invitations import new_invitation
+from castell.collector.store_copies import backup, restore
 from castell.device.client import Client
 from castell.errors import SendError
 from castell.study.collection_table import OpeningHours

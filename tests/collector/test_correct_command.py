@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from castell import Study
 from castell.cli.app import app
-from castell.collector import correcting
+from castell.collector import correct_command
 from castell.collector.app import make_app
 from castell.collector.settings import State
 from castell.collector.store import StoreError, counts_of, open_store
@@ -57,7 +57,7 @@ def file(tmp_path: Path) -> Path:
 
 def correct(file: Path, place: str) -> Study:
     file.write_text(file.read_text().replace("Drnks", "Drinks").replace('"te"', '"tea"'))
-    return correcting.correct(file, place, lambda _: True)[0]
+    return correct_command.correct(file, place, lambda _: True)[0]
 
 
 def test_reports_stay_and_both_digests_are_taken(file: Path, place: str) -> None:
@@ -94,12 +94,12 @@ def test_reports_stay_and_both_digests_are_taken(file: Path, place: str) -> None
 
 
 def test_a_correction_goes_into_backups_and_out_of_them(file: Path, tmp_path: Path) -> None:
-    from castell.collector import copies
+    from castell.collector import store_copies
 
     open_store(tmp_path / "study.sqlite", OLD).close()
     new = correct(file, str(tmp_path / "study.sqlite"))
-    copies.backup(str(tmp_path / "study.sqlite"), tmp_path / "backup.sqlite")
-    copies.restore(tmp_path / "backup.sqlite", str(tmp_path / "restored.sqlite"))
+    store_copies.backup(str(tmp_path / "study.sqlite"), tmp_path / "backup.sqlite")
+    store_copies.restore(tmp_path / "backup.sqlite", str(tmp_path / "restored.sqlite"))
     open_store(tmp_path / "restored.sqlite", new).close()
 
 
@@ -109,7 +109,7 @@ def test_more_than_words_is_refused_and_nothing_is_changed(file: Path, place: st
         file.write_text(FILE.replace(old, new), encoding="utf-8")
         before = file.read_text()
         with pytest.raises(StudyError, match="more than words"):
-            correcting.correct(file, place, lambda _: True)
+            correct_command.correct(file, place, lambda _: True)
         assert file.read_text() == before
     with closing(open_store(place)) as store:
         assert store.study == OLD
@@ -156,7 +156,7 @@ def test_a_file_that_was_not_written_is_written_by_the_next_try(file: Path) -> N
     open_store(place, OLD).close()
     new = correct(file, place)
     file.write_text(FIXED, encoding="utf-8")
-    correcting.correct(file, place, lambda _: True)
+    correct_command.correct(file, place, lambda _: True)
     assert Study.load(file) == new
 
 
@@ -164,7 +164,7 @@ def test_a_published_file_is_written_anew(tmp_path: Path) -> None:
     place, file = str(tmp_path / "s.sqlite"), tmp_path / "study.json"
     open_store(place, OLD).close()
     file.write_text(Study.from_toml(FIXED).to_json(), encoding="utf-8")
-    new, changes = correcting.correct(file, place, lambda _: True)
+    new, changes = correct_command.correct(file, place, lambda _: True)
     assert len(changes) == 2
     assert Study.load(file) == new
 
@@ -173,13 +173,13 @@ def test_files_that_are_no_study_or_another_stores(file: Path, tmp_path: Path) -
     place = str(tmp_path / "study.sqlite")
     open_store(place, OLD).close()
     with pytest.raises(StudyError, match="cannot read"):
-        correcting.correct(tmp_path / "nothing.toml", place, lambda _: True)
+        correct_command.correct(tmp_path / "nothing.toml", place, lambda _: True)
     correct(file, place)
     # A correction that this store never had.
     forged = file.read_text().replace('on = "2', 'on = "1').replace("Drinks", "Beverages")
     file.write_text(forged, encoding="utf-8")
     with pytest.raises(StudyError, match=r"not those of the store: take"):
-        correcting.correct(file, place, lambda _: True)
+        correct_command.correct(file, place, lambda _: True)
     with closing(open_store(place)) as store:
         assert store.study.text.title == "Drinks"
 

@@ -18,7 +18,7 @@ from castell.estimators import reads
 from castell.inference.chisquare import tail
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
-from castell.results import sampling
+from castell.results import synthetic_people
 from tests.contract.designs import STUDIES
 from tests.populations import collect, population, schema
 
@@ -138,7 +138,7 @@ def test_a_seed_repeats_and_none_does_not() -> None:
 
 
 def test_many_people_are_sampled_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sampling, "_STEP", 64)
+    monkeypatch.setattr(synthetic_people, "_STEP", 64)
     for method in ("latent", "castell"):
         assert _model(method, "independent").sample(1000, "a").num_rows == 1000
     frame = _model("latent", "independent").sample(PEOPLE, seed=1)

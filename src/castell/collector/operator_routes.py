@@ -12,7 +12,7 @@ from castell.collector.health import Health
 from castell.collector.metrics import Now, Tally, prometheus
 from castell.collector.responses import json_answer
 from castell.collector.results.worker import ResultsWorker
-from castell.collector.staging import StageWatch
+from castell.collector.stage_watch import StageWatch
 from castell.collector.store.store import Store, StoreError
 from castell.collector.store_file import last_backup, store_bytes
 from castell.collector.writer import Writer

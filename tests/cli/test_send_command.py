@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from castell.cli.answering import answers_from_text
+from castell.cli.answers_at_terminal import answers_from_text
 from castell.errors import OptionError
 from tests.collecting import GOOD, TELEMETRY, collecting, scripted
 
@@ -144,12 +144,12 @@ def test_a_program_sends_nothing_without_consent(tmp_path: Path) -> None:
 
 def test_of_very_many_values_the_first_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     from castell import Attribute, Schema, Study
-    from castell.cli import answering
+    from castell.cli import answers_at_terminal
 
     study = Study(Schema([Attribute("n", range(1000))]), 1.0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("typer.prompt", lambda *_, **__: "999")
-        assert answering.ask(study, ["n"]) == {"n": "999"}
+        assert answers_at_terminal.ask(study, ["n"]) == {"n": "999"}
     assert capsys.readouterr().err.endswith("| 28 | 29 | and 970 more]\n")
 
 

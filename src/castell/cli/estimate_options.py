@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from castell.errors import OptionError
-from castell.results.answered import Answered
+from castell.results.answered_shares import Answered
 from castell.results.conditional import Conditional
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean

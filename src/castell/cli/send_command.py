@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from castell.cli.answering import answers_from_text, ask
+from castell.cli.answers_at_terminal import answers_from_text, ask
 from castell.errors import OptionError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from castell.collector.security.connections import bounded_protocol
 from castell.collector.security.gate import Gate, connections_possible
 from castell.collector.security.log_limit import LogLimit
 from castell.collector.settings import ConnectionLimits, State
-from castell.collector.studies import Studies
+from castell.collector.several_studies import Studies
 from castell.errors import OptionError
 
 # Seconds that a thread which reads the store may keep the interpreter from the one that takes

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from castell.collector.opening import Opening, Phase
-from castell.collector.places import without_password
+from castell.collector.opening_hours import Opening, Phase
 from castell.collector.results.release import Schedule, schedule_of
 from castell.collector.served_studies import Plan
 from castell.collector.settings import State
 from castell.collector.store.store import hour_text, this_hour
+from castell.collector.store_places import without_password
 from castell.study.collection_table import OpeningHours
 
 

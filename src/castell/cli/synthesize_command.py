@@ -46,10 +46,10 @@ def synthesize(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Write people who are not there: rows sampled from a model of the reports, in labels."""
-    from castell.cli.estimating import open_reports
+    from castell.cli.estimate_command import open_reports
     from castell.cli.progress import progress_bar
     from castell.results.model import fit
-    from castell.results.synthesizing import synthesize as make
+    from castell.results.synthesize import synthesize as make
     from castell.study.study import Study
 
     if people.suffix not in _ENDINGS:

@@ -11,6 +11,17 @@ import typer
 
 from castell.errors import OptionError
 
+WantedTables = Annotated[
+    list[str] | None,
+    typer.Option("--table", help="A table that is wanted most: name,name. Repeat; else all pairs."),
+]
+WantedShares = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--share", help="A share that is wanted most: name=value,name=value,value. Repeat."
+    ),
+]
+
 EXAMPLES = (
     "castell plan-next study.toml reports.parquet -n 30000 --publish next.json",
     "castell plan-next study.toml reports.parquet -n 30000 --table smokes,health --plot plan.png",
@@ -90,11 +101,11 @@ def plan(
     With --error and no -n the smallest n is found, with both the smallest epsilon; with neither it
     is what people and epsilon trade for.
     """
-    from castell.cli.design_writing import write_design
-    from castell.cli.estimating import query_from
-    from castell.cli.likely import read_likely
+    from castell.cli.estimate_command import query_from
+    from castell.cli.population_file import read_likely
     from castell.cli.progress import progress_bar
     from castell.cli.result_files import check_output, check_picture, save_picture
+    from castell.cli.write_design import write_design
     from castell.planning.planner import plan as make_plan
     from castell.study.study import Study
 
@@ -176,14 +187,8 @@ def plan_next(
         list[str] | None,
         typer.Option(help="Reports of an earlier stage, STUDY=REPORTS. Repeat for more."),
     ] = None,
-    table: Annotated[
-        list[str] | None,
-        typer.Option(help="A table that is wanted most: name,name. Repeat; else all pairs."),
-    ] = None,
-    share: Annotated[
-        list[str] | None,
-        typer.Option(help="A share that is wanted most: name=value,name=value,value. Repeat."),
-    ] = None,
+    table: WantedTables = None,
+    share: WantedShares = None,
     publish: Annotated[
         Path | None, typer.Option(help="Write the study of the next stage as JSON.")
     ] = None,
@@ -192,10 +197,10 @@ def plan_next(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Plan what to ask the next respondents, from the reports there are."""
-    from castell.cli.estimating import other_studies
+    from castell.cli.estimate_command import other_studies
     from castell.cli.progress import progress_bar
     from castell.cli.result_files import check_picture, save_picture
-    from castell.collector.places import resolve
+    from castell.collector.store_places import resolve
     from castell.counting import scan_reports
     from castell.planning.next_stage import plan_next as plan
     from castell.study.study import Study

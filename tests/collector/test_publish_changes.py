@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from castell import Study
-from castell.collector import republishing
+from castell.collector import publish_changes
 from castell.collector.app import make_app
 from castell.collector.results.solver import LocalSolver, Solver
 from castell.collector.settings import State
@@ -33,7 +33,7 @@ GIVEN = re.compile(r'<script type="application/json" id="given">(.*?)</script>',
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(republishing, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(publish_changes, "LOOK_EVERY", 0.02)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from castell import Reports, scan_reports
-from castell.collector import copies
+from castell.collector import store_copies
 from castell.collector.store import Store, StoreError, Submission, open_store
 from castell.collector.store.invitations import new_invitation
 from tests.collector.respondents import STUDY, pair
@@ -55,13 +55,13 @@ def test_backup_under_load(store: Store, place: str, tmp_path: Path) -> None:
         for number in range(3):
             before = dict(kept)
             path = tmp_path / f"backup{number}.sqlite"
-            rows = copies.backup(place, path)
+            rows = store_copies.backup(place, path)
             found = held(path)
             assert rows == len(found)
             assert before.items() <= found.items() <= dict(sent).items()
     # It goes on from there: what is restored takes reports and knows those it has.
     restored = str(tmp_path / "restored.sqlite")
-    assert copies.restore(path, restored) == rows
+    assert store_copies.restore(path, restored) == rows
     with closing(open_store(restored, STUDY)) as again:
         known = next(iter(found.items()))
         outcomes = again.add([Submission((known,)), Submission((pair(),))])
@@ -77,8 +77,8 @@ def test_from_a_file_to_postgresql_and_back(tmp_path: Path, database: str) -> No
         pairs = zip(reports.items(), codes, strict=False)
         store.add([Submission((one,), code) for one, code in pairs])
         hours = store.timeline()
-    assert copies.backup(str(path), tmp_path / "backup.sqlite") == 3
-    assert copies.restore(tmp_path / "backup.sqlite", database) == 3
+    assert store_copies.backup(str(path), tmp_path / "backup.sqlite") == 3
+    assert store_copies.restore(tmp_path / "backup.sqlite", database) == 3
     assert held(database) == reports
     with closing(open_store(database)) as moved:
         assert moved.timeline() == hours
@@ -87,7 +87,7 @@ def test_from_a_file_to_postgresql_and_back(tmp_path: Path, database: str) -> No
         # Used invitations stay used, the others are good.
         outcomes = moved.add([Submission((pair(),), codes[0]), Submission((pair(),), codes[4])])
         assert [outcome.stored for outcome in outcomes] == [0, 1]
-    assert copies.backup(database, tmp_path / "back.sqlite") == 4
+    assert store_copies.backup(database, tmp_path / "back.sqlite") == 4
     with closing(open_store(tmp_path / "back.sqlite")) as back:
         assert back.count() == 4
         assert back.invited()
@@ -99,32 +99,32 @@ def test_from_a_file_to_postgresql_and_back(tmp_path: Path, database: str) -> No
 def test_nothing_is_overwritten(store: Store, place: str, tmp_path: Path) -> None:
     store.add([Submission((pair(),))])
     backup = tmp_path / "backup.sqlite"
-    copies.backup(place, backup)
+    store_copies.backup(place, backup)
     with pytest.raises(StoreError, match="there already"):
-        copies.backup(place, backup)
+        store_copies.backup(place, backup)
     with pytest.raises(StoreError, match="already"):
-        copies.restore(backup, place)
+        store_copies.restore(backup, place)
     assert store.count() == 1
     with pytest.raises(StoreError, match="there is no folder"):
-        copies.backup(place, tmp_path / "no" / "backup.sqlite")
+        store_copies.backup(place, tmp_path / "no" / "backup.sqlite")
     # A WAL or a spool without its file would be taken for the new file's own.
     for end in ("-wal", "-spool"):
         (tmp_path / f"new.sqlite{end}").write_bytes(b"old")
         with pytest.raises(StoreError, match="there already"):
-            copies.restore(backup, str(tmp_path / "new.sqlite"))
+            store_copies.restore(backup, str(tmp_path / "new.sqlite"))
         (tmp_path / f"new.sqlite{end}").unlink()
 
 
 def test_a_restore_takes_only_backups(tmp_path: Path, database: str) -> None:
     with pytest.raises(StoreError, match="there is no store"):
-        copies.restore(tmp_path / "nothing.sqlite", str(tmp_path / "s.sqlite"))
+        store_copies.restore(tmp_path / "nothing.sqlite", str(tmp_path / "s.sqlite"))
     (tmp_path / "text").write_text("dear diary", encoding="utf-8")
     with pytest.raises(StoreError, match="is no store"):
-        copies.restore(tmp_path / "text", str(tmp_path / "s.sqlite"))
+        store_copies.restore(tmp_path / "text", str(tmp_path / "s.sqlite"))
     open_store(tmp_path / "s.sqlite", STUDY).close()
     open_store(database, STUDY, secure=False).close()
     with pytest.raises(StoreError, match="made for other reports"):
-        copies.restore(tmp_path / "s.sqlite", database)
+        store_copies.restore(tmp_path / "s.sqlite", database)
 
 
 def test_a_damaged_copy_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +143,7 @@ def test_a_damaged_copy_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(SqliteStore, "close", spoil)
     with pytest.raises(StoreError, match="the copy is damaged"):
-        copies.backup(str(tmp_path / "s.sqlite"), tmp_path / "backup.sqlite")
+        store_copies.backup(str(tmp_path / "s.sqlite"), tmp_path / "backup.sqlite")
     assert [p.name for p in tmp_path.iterdir() if "backup" in p.name] == []
 
 
@@ -151,7 +151,7 @@ def test_export(store: Store, tmp_path: Path) -> None:
     reports = sorted(pair() for _ in range(500))
     store.add([Submission(tuple(reports))])
     path = tmp_path / "reports.parquet"
-    assert copies.export(store, path) == {path: 500}
+    assert store_copies.export(store, path) == {path: 500}
     loaded = Reports.load(path, STUDY)
     assert loaded.secure
     assert scan_reports(path, STUDY).n == 500
@@ -166,20 +166,20 @@ def test_export(store: Store, tmp_path: Path) -> None:
 def test_an_insecure_export_says_so(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "s.sqlite", STUDY, secure=False)) as store:
         store.add([Submission((pair(),))])
-        copies.export(store, tmp_path / "r.parquet")
+        store_copies.export(store, tmp_path / "r.parquet")
     assert not Reports.load(tmp_path / "r.parquet", STUDY).secure
 
 
 def test_an_empty_export(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "s.sqlite", STUDY)) as store:
-        assert copies.export(store, tmp_path / "r.parquet") == {tmp_path / "r.parquet": 0}
+        assert store_copies.export(store, tmp_path / "r.parquet") == {tmp_path / "r.parquet": 0}
     assert len(Reports.load(tmp_path / "r.parquet", STUDY)) == 0
 
 
 def test_a_backup_is_a_plain_file_of_its_owner(tmp_path: Path) -> None:
     with closing(open_store(tmp_path / "s.sqlite", STUDY)) as store:
         store.add([Submission((pair(),))])
-        copies.backup(str(tmp_path / "s.sqlite"), tmp_path / "b.sqlite")
+        store_copies.backup(str(tmp_path / "s.sqlite"), tmp_path / "b.sqlite")
     assert (tmp_path / "b.sqlite").stat().st_mode & 0o777 == 0o600
     with closing(sqlite3.connect(tmp_path / "b.sqlite")) as link:
         assert link.execute("PRAGMA integrity_check").fetchone() == ("ok",)

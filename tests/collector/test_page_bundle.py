@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from castell.collector.browser_channels import CLIENT
-from castell.collector.one_file import one_script, one_style
+from castell.collector.page_bundle import one_script, one_style
 from castell.collector.survey_page import PAGES
 from tests.collector.respondents import collector
 

@@ -15,7 +15,6 @@ from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.joint import JointEstimate
 from castell.results.model import Model
-from castell.results.sampling import Codes, sample_codes
 from castell.results.synthesis import (
     Progress,
     Synthetic,
@@ -24,6 +23,7 @@ from castell.results.synthesis import (
     choose_by_tables,
     nearness,
 )
+from castell.results.synthetic_people import Codes, sample_codes
 
 # Rows to choose from, for each that is wanted, where tables are to be had.
 _CHOICE = 8

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.cli.estimating import (
+from castell.cli.estimate_command import (
     methods_told,
     open_reports,
     options_of,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from castell.collector.look import KIOSK, LARGEST_LOGO, Look, load_look, look_warnings
+from castell.collector.page_files import KIOSK, LARGEST_LOGO, Look, load_look, look_warnings
 from castell.errors import OptionError
 from tests.collector.test_page_words import translated
 from tests.study.test_page import STUDY
