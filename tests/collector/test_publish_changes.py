@@ -25,7 +25,7 @@ from castell.collector.wire import new_id
 from castell.device.client import Client
 from tests.collecting import collecting
 from tests.collector.respondents import LOGGED_IN, settings
-from tests.collector.test_correcting import ANSWER, FILE, FIXED, OLD, correct
+from tests.collector.test_correct_command import ANSWER, FILE, FIXED, OLD, correct
 
 NEW = OLD.corrected(Study.from_toml(FIXED), "2026-11-16")
 GIVEN = re.compile(r'<script type="application/json" id="given">(.*?)</script>', re.DOTALL)
