@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 from tests.import_graph import ROOT
@@ -15,6 +16,7 @@ WHOLE = {
     "test_example",
     "test_imports",
     "test_layout",
+    "test_modules_entered",
     "test_promises",
     "test_site",
     "test_tutorials",
@@ -36,3 +38,34 @@ def test_a_test_lies_in_the_folder_of_its_room() -> None:
     stray = ", ".join(sorted(found - WHOLE - modules))
     assert not stray, f"{stray}: move to the folder of the room that is tested"
     assert found >= WHOLE
+
+
+# A report of a draw is a mixture over blocks, of a study without one a product: these say which.
+ASK_FOR_THE_DRAW = {"study/design.py", "planning/likelihoods.py", "planning/small_shuffles.py"}
+# What follows is known to Design: `block_weights` and `samples` would do.
+STILL_ASKING = {"planning/card.py", "planning/designs.py"}
+
+
+def asks_for_the_draw(code: str) -> bool:
+    """Whether code reads the attribute `draw` of anything."""
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Attribute(attr="draw", ctx=ast.Load()):
+                return True
+            case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value="draw"), *_]):
+                return True
+    return False
+
+
+def test_three_files_ask_whether_a_design_draws() -> None:
+    """The others ask a design for what follows: its samples, columns, block weights, document."""
+    files = {path.relative_to(ROOT).as_posix(): path for path in ROOT.rglob("*.py")}
+    asking = {name for name, path in files.items() if asks_for_the_draw(path.read_text("utf-8"))}
+    assert asking - STILL_ASKING == ASK_FOR_THE_DRAW
+
+
+def test_the_check_for_the_draw_sees_what_it_should() -> None:
+    assert asks_for_the_draw("x = 1 if study.design.draw else 2")
+    assert asks_for_the_draw("getattr(design, 'draw', None)")
+    assert not asks_for_the_draw("Design(blocks, draw=True)")
+    assert not asks_for_the_draw("draw = design.draws; draw_blocks(draw)")

@@ -38,7 +38,7 @@ from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
 from castell.results.regression import Regression, regress
 from castell.results.synthesis import Synthetic
-from castell.results.synthesizing import synthesize
+from castell.results.synthesize import synthesize
 from castell.study.choices import choose_all, chosen
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema

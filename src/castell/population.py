@@ -34,20 +34,20 @@ def health_survey(people: int, seed: int = 1) -> dict[str, NDArray[Any]]:
     """
     rng = np.random.default_rng(seed)
 
-    def draw(*scores: NDArray[Any]) -> NDArray[np.intp]:
+    def choose(*scores: NDArray[Any]) -> NDArray[np.intp]:
         """A choice for each person, likelier the higher its score (a logit for each value)."""
         table = np.stack(np.broadcast_arrays(*scores), axis=1)
         return np.asarray((table + rng.gumbel(size=(people, len(scores)))).argmax(axis=1))
 
     none = np.zeros(people)
-    age = draw(none - 0.1, none + 0.1, none + 0.1, none)
-    region = draw(none, none + 0.3, none - 0.2, none + 0.1)
+    age = choose(none - 0.1, none + 0.1, none + 0.1, none)
+    region = choose(none, none + 0.3, none - 0.2, none + 0.1)
     city = 0.3 * (region == 1)
-    education = draw(0.35 * age - 0.4, none + 0.2, 0.4 - 0.15 * age, 0.5 - 0.35 * age + city)
-    smokes = draw(1.0 + 0.25 * education - 0.1 * age, 0.45 * age - 0.5, 0.3 - 0.35 * education)
-    exercise = draw(0.3 * age + 0.8 * (smokes == 2), none + 0.6, 0.2 * education - 0.2 * age)
+    education = choose(0.35 * age - 0.4, none + 0.2, 0.4 - 0.15 * age, 0.5 - 0.35 * age + city)
+    smokes = choose(1.0 + 0.25 * education - 0.1 * age, 0.45 * age - 0.5, 0.3 - 0.35 * education)
+    exercise = choose(0.3 * age + 0.8 * (smokes == 2), none + 0.6, 0.2 * education - 0.2 * age)
     wellness = 0.7 * exercise + 0.25 * education - 0.55 * age - 1.1 * (smokes == 2)
-    health = draw(-0.6 - wellness, 0.6 - 0.4 * wellness, 0.9 + 0.4 * wellness, 0.1 + wellness)
+    health = choose(-0.6 - wellness, 0.6 - 0.4 * wellness, 0.9 + 0.4 * wellness, 0.1 + wellness)
     codes = {
         "age": age,
         "region": region,

@@ -17,7 +17,7 @@ import pytest
 from castell import plugins
 from castell.channels import BUILT_IN
 from castell.collector.browser_channels import CLIENT, browser_kinds
-from castell.collector.one_file import one_script
+from castell.collector.page_bundle import one_script
 from tests.browser.conftest import ROOT
 from tests.browser.test_survey import survey_through
 from tests.collecting import Collector

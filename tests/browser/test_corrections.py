@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from castell import Study
-from castell.collector import correcting
+from castell.collector import correct_command
 from castell.study.canonical import canonical, digest_of
 from tests.browser.studies import SURVEY
 from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send, with_given
@@ -42,7 +42,7 @@ def test_a_correction_as_three_people_see_it(
         opened(seen, running.url)
     file = tmp_path / "study.toml"
     file.write_text(FIXED, encoding="utf-8")
-    made, changes = correcting.correct(file, str(running.store), lambda _: True)
+    made, changes = correct_command.correct(file, str(running.store), lambda _: True)
     assert len(changes) == 2
     with collecting(file.read_text(), tmp_path, "--port", port) as running:
         # Sent under the old words: nothing is asked, and nothing leaves.
@@ -90,7 +90,7 @@ def test_a_page_that_is_open_while_words_are_corrected_sends_under_its_own(
         answer(page, ANSWERS)
         file = tmp_path / "study.toml"
         file.write_text(FIXED, encoding="utf-8")
-        made, _ = correcting.correct(file, str(running.store), lambda _: True)
+        made, _ = correct_command.correct(file, str(running.store), lambda _: True)
         # A device that saw the old words is told of the new ones first; this one has seen none.
         address = f"{running.url.rstrip('/')}/study.json"
         for _ in range(100):

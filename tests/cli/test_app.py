@@ -16,7 +16,7 @@ from pyarrow import csv
 
 from castell import Attribute, Schema, Study, estimate, fit, methods, scan_reports
 from castell.cli import app as cli
-from castell.cli.estimating import query_from
+from castell.cli.estimate_command import query_from
 from castell.cli.printing import write_table
 from castell.cli.study_file import to_toml
 from castell.estimators import reads

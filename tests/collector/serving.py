@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from castell.collector.serving import listen, make_server
+from castell.collector.server import listen, make_server
 from castell.collector.settings import State
 from castell.collector.store import open_store
 from tests.collector.respondents import STUDY, settings

@@ -17,8 +17,8 @@ import pytest
 from typer.testing import CliRunner
 
 from castell.cli.app import app
-from castell.collector.places import has_password, resolve, without_password
 from castell.collector.store import Submission, open_store
+from castell.collector.store_places import has_password, resolve, without_password
 from castell.errors import CastellError, OptionError
 from tests.collector.process import Collector, collecting
 from tests.collector.respondents import STUDY, pair, report

@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from castell.collector.store import Store, Submission, open_store
-from castell.collector.store.filing import POOL, drawn, goes_straight, is_due
+from castell.collector.store.filing import POOL, choose_for_filing, goes_straight, is_due
 from castell.collector.store.invitations import invitation_key, new_invitation
 from castell.collector.store.spool import Spool, Waiting
 from castell.collector.store.spooled import SpooledStore
@@ -32,7 +32,7 @@ def test_what_is_filed_is_drawn_at_random_and_a_pool_stays() -> None:
     times, both = 600, 0
     filed: Counter[bytes] = Counter()
     for _ in range(times):
-        chosen = drawn(held)
+        chosen = choose_for_filing(held)
         assert len(chosen.reports) == len(chosen.spent) == POOL
         filed.update([*chosen.reports, *chosen.spent])
         both += sum(key in chosen.reports and code in chosen.spent for key, code in pairs)
@@ -44,7 +44,7 @@ def test_what_is_filed_is_drawn_at_random_and_a_pool_stays() -> None:
 
 def test_few_invitations_stay_with_the_pool() -> None:
     """Reports that needed none are among those that wait: a single one used must not be filed."""
-    chosen = drawn(waiting(2 * POOL, 1))
+    chosen = choose_for_filing(waiting(2 * POOL, 1))
     assert (len(chosen.reports), len(chosen.spent)) == (POOL, 0)
     assert not is_due(2 * POOL - 1)
     assert goes_straight(waiting(POOL), waiting(POOL).reports)

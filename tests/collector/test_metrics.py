@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from castell.collector.copies import backup
 from castell.collector.metrics import REASONS, Histogram, Now, Tally, prometheus
+from castell.collector.store_copies import backup
 from tests.collector.process import ROOT
 from tests.collector.respondents import LOGGED_IN, bulk, collector, report
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from castell.collector.preview import Preview
 from castell.errors import CastellError
 from tests.collector.respondents import report
-from tests.collector.test_look import SVG, studied
+from tests.collector.test_page_files import SVG, studied
 
 
 def touched(path: Path, text: str, second: int) -> None:

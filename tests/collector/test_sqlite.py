@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from castell.collector import copies
+from castell.collector import store_copies
 from castell.collector.store import StoreError, Submission, is_store, open_store, sqlite
 from castell.collector.store.filing import POOL
 from castell.collector.store.invitations import invitation_key, new_invitation
@@ -238,7 +238,7 @@ def test_a_backup_has_no_memory_of_the_order(tmp_path: Path) -> None:
             store.invite([one.invitation or "" for one in order] + invited)
             for start in range(0, len(order), 50):
                 assert all(o.stored for o in store.add(order[start : start + 50]))
-            assert copies.backup(str(path), copy) == 2000
+            assert store_copies.backup(str(path), copy) == 2000
         contents.append(masked(copy))
     assert len(contents[0]) > 50_000
     assert contents[0] == contents[1]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from castell import Study
-from castell.collector import copies
+from castell.collector import store_copies
 from castell.collector.store import Store, StoreError, Submission, open_store, sqlite_migrations
 from castell.collector.store.invitations import invitation_key, new_invitation
 from castell.collector.store.sqlite_migrations import SCHEMA_VERSION
@@ -115,7 +115,7 @@ def test_a_backup_of_an_older_version_is_restored_and_left_as_it_is(tmp_path: Pa
     backup, reports = tmp_path / "backup.sqlite", dict(pair() for _ in range(300))
     old_store(backup, reports)
     before = backup.read_bytes()
-    assert copies.restore(backup, str(tmp_path / "new.sqlite")) == 300
+    assert store_copies.restore(backup, str(tmp_path / "new.sqlite")) == 300
     with closing(open_store(tmp_path / "new.sqlite", STUDY)) as store:
         assert rows_of(store) == wanted(reports)
     assert backup.read_bytes() == before

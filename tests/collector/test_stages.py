@@ -17,12 +17,12 @@ from starlette.testclient import TestClient
 
 import castell
 from castell import Study
-from castell.collector import copies, correcting, republishing, staging
+from castell.collector import correct_command, publish_changes, stage_watch, store_copies
 from castell.collector.app import make_app
 from castell.collector.metrics import Tally
 from castell.collector.settings import Staging, State
 from castell.collector.stage_planning import PlanningError, PlanningProcess, next_stage
-from castell.collector.staging import StageWatch
+from castell.collector.stage_watch import StageWatch
 from castell.collector.store import Store, StoreError, Submission, counts_of, open_store, reports_of
 from castell.collector.store.sqlite import SqliteStore
 from castell.collector.store.stage_rows import StageRows
@@ -39,9 +39,9 @@ THIRD = stage_after(SECOND, FIRST.design)
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(republishing, "LOOK_EVERY", 0.02)
-    monkeypatch.setattr(staging, "LOOK_EVERY", 0.02)
-    monkeypatch.setattr(staging, "FIRST_WAIT", 0.05)
+    monkeypatch.setattr(publish_changes, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(stage_watch, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(stage_watch, "FIRST_WAIT", 0.05)
 
 
 def until(good: Callable[[], bool]) -> None:
@@ -100,12 +100,12 @@ def test_reports_of_all_stages_in_one_store(place: str, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="another study"):
         open_store(place, stage_after(SECOND, SECOND.design))
     # A backup has it all, and so has what is restored from it.
-    assert copies.backup(place, tmp_path / "backup.sqlite") == wanted.total()
-    assert copies.restore(tmp_path / "backup.sqlite", str(tmp_path / "again.sqlite")) == 602
+    assert store_copies.backup(place, tmp_path / "backup.sqlite") == wanted.total()
+    assert store_copies.restore(tmp_path / "backup.sqlite", str(tmp_path / "again.sqlite")) == 602
     with closing(open_store(tmp_path / "again.sqlite")) as store:
         assert store.stages == (FIRST, SECOND, THIRD)
         assert held(store) == wanted
-        files = copies.export(store, tmp_path / "reports.parquet")
+        files = store_copies.export(store, tmp_path / "reports.parquet")
     assert [path.name for path in files] == [f"reports.stage{n}.parquet" for n in (1, 2, 3)]
     assert list(files.values()) == [202, 200, 200]
     read = [
@@ -121,13 +121,13 @@ def test_a_restore_into_a_database_has_the_stages(tmp_path: Path, database: str)
     with closing(open_store(tmp_path / "s.sqlite", FIRST)) as store:
         store.publish(SECOND, at=128)
         add(store, SECOND, [(1,), (2,)])
-    assert copies.backup(str(tmp_path / "s.sqlite"), tmp_path / "backup.sqlite") == 2
-    assert copies.restore(tmp_path / "backup.sqlite", database) == 2
+    assert store_copies.backup(str(tmp_path / "s.sqlite"), tmp_path / "backup.sqlite") == 2
+    assert store_copies.restore(tmp_path / "backup.sqlite", database) == 2
     with closing(open_store(database)) as store:
         assert store.stages == (FIRST, SECOND)
         assert store.planned() == {128: "published"}
     with pytest.raises(StoreError, match="holds reports already"):
-        copies.restore(tmp_path / "backup.sqlite", database)
+        store_copies.restore(tmp_path / "backup.sqlite", database)
 
 
 def test_only_the_next_stage_of_its_study_is_published(place: str) -> None:
@@ -165,7 +165,7 @@ def test_words_are_corrected_in_every_stage(place: str, tmp_path: Path) -> None:
         add(store, SECOND, [(2,)])
         text = STAGED.replace('name = "os"', 'name = "os"\nquestion = "Which system?"')
         file.write_text(text, encoding="utf-8")
-        made, changes = correcting.correct(file, place, lambda _: True)
+        made, changes = correct_command.correct(file, place, lambda _: True)
         assert [change.now for change in changes] == ["Which system?"]
         assert made == Study.load(file)
         assert store.look_again().digests[:-1] == (SECOND.digest,)
@@ -336,7 +336,7 @@ def test_stages_follow_each_other_as_reports_come(
         assert planner.asked == [(200, 200), (200, 200), (600, 400)]
         assert store.planned() == {200: "published", 400: "kept"}
         assert tally.plans == {"failed": 1, "published": 1, "kept": 1}
-        assert tally.held["planning"] == 0
+        assert tally.gauges["planning"] == 0
         # A collector that starts again finds that all is done.
         again = Planner()
         watch(store, (200, 400, 1000), again, tally)

@@ -10,12 +10,12 @@ from starlette.testclient import TestClient
 
 from castell import Attribute, Study
 from castell.collector.app import make_app
-from castell.collector.look import Look, load_look
+from castell.collector.page_files import Look, load_look
 from castell.collector.settings import Settings, State
 from castell.collector.store import open_store
 from castell.collector.survey_page import document
 from tests.collector.respondents import TOKEN, collector
-from tests.collector.test_look import SVG, studied
+from tests.collector.test_page_files import SVG, studied
 
 BLOCK = re.compile(r'<script type="application/json" id="given">(.*?)</script>', re.S)
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from castell.collector.copies import backup, restore
 from castell.collector.security.tokens import TokenBook
 from castell.collector.store import Store, StoreError, Submission, open_store
 from castell.collector.store.tokens import Role, Token, new_token, token_hash
+from castell.collector.store_copies import backup, restore
 from tests.collector.process import collecting
 from tests.collector.respondents import LOGGED_IN, STUDY, TOKEN, bulk, collector, pair
 from tests.collector.test_commands import call, castell, fails

@@ -11,7 +11,8 @@ import castell
 from castell import Checked, Code, JointEstimate, Probability, Reports, Study
 from castell.counting import MemoryCounts, folds_of
 from castell.errors import ReportError
-from castell.inference import model_averaging as belief
+from castell.estimators import auto
+from castell.inference import model_averaging
 from castell.inference.inversion import observe
 from castell.inference.latent.model import learn
 from castell.linear.operators import Floats
@@ -78,22 +79,24 @@ def test_between_the_two_it_beats_both() -> None:
 
 def _deals(
     study: Study, truth: Floats, n: int, seed: int, base: Floats
-) -> list[belief.HeldOutFold]:
+) -> list[model_averaging.HeldOutFold]:
     counts = MemoryCounts(collect(study, truth, n, np.random.default_rng(seed)))
     deals = []
     for fold in folds_of(counts)[:3]:
         train, test = (observe(part, study.names) for part in (fold.training, fold.held_out))
-        deals.append(belief.HeldOutFold.of(train, test, base))
+        deals.append(model_averaging.HeldOutFold.of(train, test, base))
     return deals
 
 
 def test_the_truth_is_believed_against_noise() -> None:
     study = Study(PEOPLE.schema, 1.0)
     for seed in range(8):
-        found = belief.average_models([_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table)])
+        found = model_averaging.average_models(
+            [_deals(study, PEOPLE.table, 2000, seed, PEOPLE.table)]
+        )
         # By chance something else may look better to the reports held out, but not by much.
         assert found.concentration > 100.0
-        assert found.components[0].concentration == belief.CONCENTRATIONS[0]
+        assert found.components[0].concentration == model_averaging.CONCENTRATIONS[0]
 
 
 def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
@@ -101,7 +104,7 @@ def test_a_wrong_table_is_not_believed_against_many_reports() -> None:
     truth = np.diag([0.3, 0.3, 0.4]) * 0.7 + 0.3 / 9
     for seed in range(4):
         deals = _deals(study, truth, 50_000, seed, np.full((3, 3), 1 / 9))
-        found = belief.average_models([deals])
+        found = model_averaging.average_models([deals])
         assert found.concentration <= 30.0
         assert not found.only_model
         assert found.weight_of(0) == pytest.approx(1.0)
@@ -112,20 +115,22 @@ def test_of_two_models_the_better_one_is_believed() -> None:
     apart = np.einsum("a,b,c->abc", *(PEOPLE.margin((name,)) for name in NAMES))
     for truth, one, two in ((PEOPLE.table, 1, 0), (apart, 0, 1)):
         deals = [_deals(study, truth, 20_000, 0, table) for table in (apart, PEOPLE.table)]
-        found = belief.average_models(deals)
+        found = model_averaging.average_models(deals)
         assert found.weight_of(one) > 0.95
         assert found.weight_of(one) + found.weight_of(two) == pytest.approx(1.0)
     # One that is far worse is not looked at any further.
-    assert len(belief._logs(deals[1], 0.0)) == 1
+    assert len(model_averaging._logs(deals[1], 0.0)) == 1
 
 
-def test_belief_leads_from_the_table_to_the_most_likely() -> None:
+def test_the_prior_leads_from_its_table_to_the_most_likely() -> None:
     study = Study(PEOPLE.schema, 9.0)
     reports = collect(study, PEOPLE.table, 3000, np.random.default_rng(0))
     observed = observe(MemoryCounts(reports), ("c", "a", "b"))
     base = APART.margin(("c", "a", "b"))
     likely = castell.estimate(reports, ("c", "a", "b"), "em", strength=0.0).probabilities
-    tables = [belief.posterior_mode(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)]
+    tables = [
+        model_averaging.posterior_mode(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)
+    ]
     np.testing.assert_allclose(tables[0], base, atol=1e-5)
     np.testing.assert_allclose(tables[-1], likely, atol=2e-3)
     gaps = [float(np.abs(np.log(np.maximum(t, 1e-9) / base)).sum()) for t in tables]
@@ -134,28 +139,33 @@ def test_belief_leads_from_the_table_to_the_most_likely() -> None:
 
 def test_what_hardly_any_reports_rule_out_is_nothing() -> None:
     deals = _deals(Study(PEOPLE.schema, 0.01), PEOPLE.table, 25, 0, APART.table)
-    found = belief.average_models([deals, deals])
+    found = model_averaging.average_models([deals, deals])
     # Nothing but what is believed beforehand.
     for model in (0, 1):
         shares = np.array([c.weight for c in found.components if c.model == model])
         assert shares.sum() == pytest.approx(0.5)
-        np.testing.assert_allclose(shares[1:] / shares[:-1], belief.PRIOR_RATIO, rtol=1e-2)
+        np.testing.assert_allclose(shares[1:] / shares[:-1], model_averaging.PRIOR_RATIO, rtol=1e-2)
 
 
-def test_a_table_is_the_average_over_beliefs() -> None:
+def test_a_table_is_the_average_over_concentrations() -> None:
     study = Study(PEOPLE.schema, 9.0)
     reports = collect(study, PEOPLE.table, 3000, np.random.default_rng(0))
     observed = observe(MemoryCounts(reports), NAMES)
     models = (APART.table, PEOPLE.table)
     given = ((0, 300.0, 0.25), (0, 3.0, 0.5), (1, 30.0, 0.25))
-    both = belief.ModelAverage(tuple(belief.Component(*each) for each in given))
-    tables = [share * belief.posterior_mode(observed, models[m], s, 1e-6) for m, s, share in given]
-    expected = belief.finite_population_mean(observed, np.sum(tables, axis=0))
+    both = model_averaging.ModelAverage(tuple(model_averaging.Component(*each) for each in given))
+    tables = [
+        share * model_averaging.posterior_mode(observed, models[m], s, 1e-6)
+        for m, s, share in given
+    ]
+    expected = model_averaging.finite_population_mean(observed, np.sum(tables, axis=0))
     np.testing.assert_allclose(both.table(observed, models, 1e-6), expected, atol=1e-6)
     assert both.concentration == pytest.approx(300.0**0.25 * 3.0**0.5 * 30.0**0.25)
-    strongest = belief.CONCENTRATIONS[0]
-    assert belief.ModelAverage((belief.Component(0, strongest, 1.0),)).only_model
-    assert not belief.ModelAverage((belief.Component(1, strongest, 1.0),)).only_model
+    strongest = model_averaging.CONCENTRATIONS[0]
+    assert model_averaging.ModelAverage((model_averaging.Component(0, strongest, 1.0),)).only_model
+    assert not model_averaging.ModelAverage(
+        (model_averaging.Component(1, strongest, 1.0),)
+    ).only_model
 
 
 # -- what these very respondents answered ----------------------------------------------------------
@@ -168,7 +178,9 @@ def test_answers_behind_reports_by_bayes_rule(design: str) -> None:
     reports = collect(study, people, 500, np.random.default_rng(0))
     joint = by_blocks(study, prior).ravel()[:, None] * whole_matrix(study)
     behind = (joint / joint.sum(axis=0))[:, flat_codes(reports)].mean(axis=1)
-    found = belief.finite_population_mean(observe(MemoryCounts(reports), study.names), prior)
+    found = model_averaging.finite_population_mean(
+        observe(MemoryCounts(reports), study.names), prior
+    )
     np.testing.assert_allclose(found, by_schema(study, behind), rtol=1e-9)
     assert found.sum() == pytest.approx(1.0)
 
@@ -181,7 +193,9 @@ def test_without_noise_they_are_the_reports_and_with_much_the_table() -> None:
         )
         wanted = observed.table / 400 if far else APART.table
         np.testing.assert_allclose(
-            belief.finite_population_mean(observed, APART.table), wanted, atol=1e-9 if far else 1e-2
+            model_averaging.finite_population_mean(observed, APART.table),
+            wanted,
+            atol=1e-9 if far else 1e-2,
         )
 
 
@@ -207,22 +221,24 @@ def test_a_wide_table_with_much_noise_is_not_heaped_on_a_few_cells() -> None:
     for seed in range(2):
         reports = collect(study, people.table, 10_000, np.random.default_rng(seed))
         observed = observe(MemoryCounts(reports), study.names)
-        weakest = belief.posterior_mode(observed, people.table, belief.CONCENTRATIONS[-1])
+        weakest = model_averaging.posterior_mode(
+            observed, people.table, model_averaging.CONCENTRATIONS[-1]
+        )
         assert weakest.max() < 0.005
         assert castell.estimate(reports, study.names).probabilities.max() < 0.005
         # What plain maximum likelihood makes of it.
-        assert belief.posterior_mode(observed, people.table, 0.0).max() > 0.02
+        assert model_averaging.posterior_mode(observed, people.table, 0.0).max() > 0.02
 
 
 def test_how_much_of_the_direct_table_in_closed_form() -> None:
     # Four cells, all of the difference in two of them, noise of a tenth of it.
     direct, model = np.array([0.4, 0.2, 0.3, 0.1]), np.array([0.3, 0.3, 0.3, 0.1])
-    assert belief.james_stein_weight(direct, model, 0.0) == 1.0
-    assert belief.james_stein_weight(direct, model, 0.002) == pytest.approx(
+    assert auto.james_stein_weight(direct, model, 0.0) == 1.0
+    assert auto.james_stein_weight(direct, model, 0.002) == pytest.approx(
         1 - 0.1 * (1 + 2 * (2 / 3) ** 0.5)
     )
-    assert belief.james_stein_weight(direct, model, 0.02) == 0.0
-    assert belief.james_stein_weight(direct, direct, 0.0) == 0.0
+    assert auto.james_stein_weight(direct, model, 0.02) == 0.0
+    assert auto.james_stein_weight(direct, direct, 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -237,7 +253,7 @@ def test_a_direct_table_is_believed_as_far_as_the_model_is_wrong(
     found = []
     for _ in range(200):
         direct = truth + np.sqrt(each) * generator.standard_normal(cells)
-        found.append(belief.james_stein_weight(direct, model, cells * each))
+        found.append(auto.james_stein_weight(direct, model, cells * each))
     assert 0.0 <= min(found) <= max(found) <= 1.0
     assert least <= np.mean(found) <= most
     # No more than the share that errs least: what of the difference is the model's fault.

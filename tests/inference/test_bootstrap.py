@@ -60,7 +60,7 @@ def test_it_is_the_same_twice_and_leaves_the_reports_alone() -> None:
     np.testing.assert_array_equal(observed.table, before)
 
 
-def test_every_round_draws_as_many_reports_as_there_are() -> None:
+def test_every_round_resamples_as_many_reports_as_there_are() -> None:
     observed, seen = _observed("mixed", n=3000), []
 
     def statistic(drawn: Observed) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 import castell
 from castell import Model, Study
-from castell.results.html import MOST_ROWS
+from castell.results.notebook_table import MOST_ROWS
 from tests.populations import collect, population, schema
 
 SIZES = (3, 4, 5)

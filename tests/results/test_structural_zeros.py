@@ -15,7 +15,7 @@ from castell.errors import MethodError
 from castell.inference.declared_zeros import ALARM, rule_tests
 from castell.inference.method import Fitted
 from castell.linear.operators import Floats
-from castell.results.sampling import sample_codes
+from castell.results.synthetic_people import sample_codes
 from castell.results.trust import declared_rules, signals
 from tests.populations import collect
 
@@ -132,7 +132,7 @@ def test_the_unbiased_table_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("design", "method"), [*CASES, ("independent", "castell"), ("independent", "locop")]
 )
-def test_nobody_impossible_is_drawn(design: str, method: str) -> None:
+def test_nobody_impossible_is_sampled(design: str, method: str) -> None:
     model = castell.fit(reports(design), method)
     for names in (None, ["brand", "smokes"]):
         frame = model.sample(3000, names, seed=0, backend="pandas")
@@ -150,7 +150,7 @@ def test_a_model_of_nobody_possible_is_refused() -> None:
 
     fitted = castell.fit(reports("independent"), "castell").fitted
     odd = Fitted(counts, fitted.joint, fitted.shares, sample=never)
-    with pytest.raises(MethodError, match="odd draws next to nobody who can be"):
+    with pytest.raises(MethodError, match="odd samples next to nobody who can be"):
         sample_codes(odd, "odd", ("smokes", "brand"), 10, 0)
 
 

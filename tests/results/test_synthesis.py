@@ -14,7 +14,7 @@ from castell.errors import OptionError, QueryError
 from castell.inference.beta import student_t
 from castell.population import SCHEMA, health_survey
 from castell.results.synthesis import combine
-from castell.results.synthesizing import synthesize
+from castell.results.synthesize import synthesize
 from tests.contract.designs import STUDIES
 from tests.populations import collect, population
 
@@ -117,9 +117,9 @@ def test_what_cannot_be_made() -> None:
         synthesize(model, 10, files=2, tables=[table])
     with pytest.raises(OptionError, match="holds 'b', which the file does not"):
         synthesize(model, 10, ["a"], tables=[table])
-    with pytest.raises(OptionError, match="cannot be drawn"):
+    with pytest.raises(OptionError, match="cannot be sampled"):
         synthesize(model, 0)
     other = Study(TINY, 3.0, "singles").randomize({"a": ["no"] * 9, "b": list("xyz") * 3}, seed=7)
     first = Study(TINY, 4.0, "singles").randomize({"a": ["no"] * 9, "b": list("xyz") * 3}, seed=7)
-    with pytest.raises(OptionError, match="several stages are not drawn again"):
+    with pytest.raises(OptionError, match="several stages are not resampled"):
         synthesize(castell.fit([first, other], "latent"), 10, files=2)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from castell import Attribute, CastellError, KaryResponse, MatrixResponse, Schema
 from castell.channels import Channel, CyclicResponse
 from castell.errors import ChannelError, StudyError
-from castell.study.design import Block, Design, build, lens_on
+from castell.study.build_design import build_design
+from castell.study.design import Block, Design, lens_on
 
 DIGITS = Context(prec=90)
 STEP = DIGITS.power(Decimal(2), Decimal(-30))
@@ -67,7 +68,7 @@ def test_blocks_stand_in_the_order_of_the_questions(
     asked: str | Sequence[Sequence[str]], expected: list[tuple[str, ...]]
 ) -> None:
     schema = schema_of(2, 3, 4, 5)
-    design = build(schema, 4.0, asked)
+    design = build_design(schema, 4.0, asked)
     assert groups(design) == expected
     for block in design.blocks:
         sizes = tuple(schema[name].size for name in block.names)
@@ -79,7 +80,7 @@ def test_blocks_stand_in_the_order_of_the_questions(
 
 
 def test_an_axis_is_a_digit_of_the_blocks_code() -> None:
-    design = build(schema_of(2, 3, 4, 5), 4.0, [["b", "d", "c"]])
+    design = build_design(schema_of(2, 3, 4, 5), 4.0, [["b", "d", "c"]])
     (block,) = (block for block in design.blocks if len(block.names) == 3)
     codes = np.arange(60)
     digits = np.unravel_index(codes, (3, 5, 4))
@@ -97,13 +98,13 @@ def test_an_axis_is_a_digit_of_the_blocks_code() -> None:
 
 def test_an_attribute_alone_has_as_many_digits_as_reports() -> None:
     wide = MatrixResponse([[7, 2, 1], [1, 2, 7]])
-    design = build(schema_of(2, 4), 4.0, "independent", None, {"a": wide})
+    design = build_design(schema_of(2, 4), 4.0, "independent", None, {"a": wide})
     sizes = [block.axes(i, block.names)[0].size for i, block in enumerate(design.blocks)]
     assert sizes == [3, 4]
 
 
 def test_a_lens_looks_at_part_of_a_block() -> None:
-    design = build(schema_of(2, 3, 4), 4.0, "joint")
+    design = build_design(schema_of(2, 3, 4), 4.0, "joint")
     (block,) = design.blocks
     assert lens_on(block, ["a", "b", "c"]) is block.channel
     assert lens_on(block, ["c", "a"]).forward.rows == 8  # in the block's own order
@@ -129,7 +130,7 @@ AWKWARD = ["0.3", "0.1", "1", "0.7", "3.3333333333333335", "2.675", "10.1", "0.3
 def test_equal_shares_never_sum_to_more_than_asked(total: str, attributes: int, asked: Any) -> None:
     schema = schema_of(*([2] * attributes))
     for epsilon in (float(total), Decimal(total)):
-        design = build(schema, epsilon, asked)
+        design = build_design(schema, epsilon, asked)
         wanted = Decimal(repr(epsilon)) if isinstance(epsilon, float) else epsilon
         real = spent(design)
         assert real <= wanted
@@ -158,7 +159,7 @@ def test_shares_are_kept_and_the_rest_takes_what_is_left(
         total = sum(parts.values(), left)
     floats = {name: float(part) for name, part in parts.items()}
     for shares in (parts, floats):
-        design = build(schema, total, "independent", shares)
+        design = build_design(schema, total, "independent", shares)
         assert total - STEP * len(sizes) < spent(design) <= total
         for block in design.blocks:
             if (name := block.names[0]) in parts:
@@ -168,12 +169,12 @@ def test_shares_are_kept_and_the_rest_takes_what_is_left(
 def test_shares_that_make_up_the_total_need_no_rest() -> None:
     # As floats, 0.1 + 0.2 is more than 0.3; as people write them they are the same.
     for epsilon in (0.3, Decimal("0.3"), None):
-        design = build(schema_of(2, 2), epsilon, "independent", {"a": 0.1, "b": 0.2})
+        design = build_design(schema_of(2, 2), epsilon, "independent", {"a": 0.1, "b": 0.2})
         assert Decimal("0.3") - 2 * STEP < spent(design) <= Decimal("0.3")
 
 
 def test_a_cluster_spends_the_shares_of_its_attributes_at_once() -> None:
-    design = build(schema_of(2, 3, 4), 2.0, [["c", "a"]], {"a": 0.5})
+    design = build_design(schema_of(2, 3, 4), 2.0, [["c", "a"]], {"a": 0.5})
     assert groups(design) == [("c", "a"), ("b",)]
     together, alone = (loss(block.channel) for block in design.blocks)
     assert Decimal("1.25") - STEP < together <= Decimal("1.25")
@@ -185,7 +186,7 @@ def test_a_cluster_spends_the_shares_of_its_attributes_at_once() -> None:
 )
 def test_a_matrix_costs_what_it_costs(matrix: Any) -> None:
     schema = schema_of(2, 3, 4)
-    design = build(schema, 3.0, "independent", {"c": 1.0}, {"a": matrix})
+    design = build_design(schema, 3.0, "independent", {"c": 1.0}, {"a": matrix})
     channel = design.blocks[0].channel
     # ln(7/2), and what is left of the total after it and the share goes to b.
     cost = DIGITS.ln(Decimal("3.5"))
@@ -196,7 +197,7 @@ def test_a_matrix_costs_what_it_costs(matrix: Any) -> None:
     assert left - STEP < loss(design.blocks[1].channel) <= left + Decimal("1e-27")
     # A matrix for everything: it may spend less than the total, and needs none.
     for epsilon in (3.0, None):
-        only = build(schema_of(2), epsilon, "independent", None, {"a": matrix})
+        only = build_design(schema_of(2), epsilon, "independent", None, {"a": matrix})
         assert abs(spent(only) - cost) < Decimal("1e-50")
 
 
@@ -204,7 +205,7 @@ def test_a_matrix_costs_what_it_costs(matrix: Any) -> None:
 def test_the_callers_decimal_context_changes_nothing(digits: int) -> None:
     with localcontext() as context:
         context.prec = digits
-        design = build(schema_of(2, 2, 2), 1.0, "independent", {"a": 0.123456789})
+        design = build_design(schema_of(2, 2, 2), 1.0, "independent", {"a": 0.123456789})
         stated = design.exact_epsilon
     assert spent(design) <= 1
     assert abs(DIGITS.subtract(stated, spent(design))) < Decimal("1e-20")
@@ -245,7 +246,7 @@ def test_the_callers_decimal_context_changes_nothing(digits: int) -> None:
 )
 def test_a_design_that_is_none_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(StudyError, match=message):
-        build(schema_of(2, 3, 4), **{"epsilon": 4.0, **arguments})
+        build_design(schema_of(2, 3, 4), **{"epsilon": 4.0, **arguments})
 
 
 @pytest.mark.parametrize(
@@ -269,16 +270,16 @@ def test_a_design_that_is_none_is_refused(arguments: dict[str, Any], message: st
 )
 def test_a_budget_that_is_none_is_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ChannelError, match=message):
-        build(schema_of(2, 3, 4), **{"epsilon": 4.0, **arguments})
+        build_design(schema_of(2, 3, 4), **{"epsilon": 4.0, **arguments})
 
 
 def test_a_block_too_large_for_exact_weights_is_refused() -> None:
     with pytest.raises(CastellError, match="smaller clusters"):
-        build(Schema(Attribute(f"a{i}", range(10)) for i in range(12)), 1.0, "joint")
+        build_design(Schema(Attribute(f"a{i}", range(10)) for i in range(12)), 1.0, "joint")
 
 
 def test_nothing_changes_after_construction() -> None:
-    design = build(schema_of(2, 3), 1.0)
+    design = build_design(schema_of(2, 3), 1.0)
     with pytest.raises(FrozenInstanceError):
         design.blocks = ()  # type: ignore[misc]
     with pytest.raises(FrozenInstanceError):
@@ -291,7 +292,7 @@ def test_nothing_changes_after_construction() -> None:
 def test_a_draw_costs_as_much_as_its_worst_block() -> None:
     schema = schema_of(2, 3, 4, 5)
     for asked in ("singles", "pairs", "cover", [["d", "a"], ["b", "c"], ["a", "c"]]):
-        design = build(schema, 1.7, asked, draw=True)
+        design = build_design(schema, 1.7, asked, draw=True)
         each = [loss(block.channel) for block in design.blocks]
         assert design.draw
         assert Decimal("1.7") - STEP < max(each) <= Decimal("1.7")
@@ -309,7 +310,7 @@ def test_a_draw_costs_as_much_as_its_worst_block() -> None:
 
 
 def test_codes_of_a_draw_are_numbered_through() -> None:
-    design = build(schema_of(2, 3, 4), 9.0, [["c", "a"], ["b"], ["b", "c"]], draw=True)
+    design = build_design(schema_of(2, 3, 4), 9.0, [["c", "a"], ["b"], ["b", "c"]], draw=True)
     assert [block.channel.outputs for block in design.blocks] == [8, 3, 12]
     assert design.widths == (23,)
     assert design.starts == (0, 8, 11)
@@ -319,7 +320,7 @@ def test_codes_of_a_draw_are_numbered_through() -> None:
 
 
 def test_holders_are_the_blocks_with_all_of_some_attributes() -> None:
-    design = build(schema_of(2, 3, 4), 2.0, [["c", "a"], ["b"], ["b", "c"]], draw=True)
+    design = build_design(schema_of(2, 3, 4), 2.0, [["c", "a"], ["b"], ["b", "c"]], draw=True)
     assert [design.holders(name) for name in "abc"] == [(0,), (1, 2), (0, 2)]
     assert design.holders(["a", "c"]) == (0,)
     assert design.holders(("c", "b")) == (2,)
@@ -328,7 +329,7 @@ def test_holders_are_the_blocks_with_all_of_some_attributes() -> None:
 
 
 def test_a_set_valued_block_has_no_digits_even_with_as_many_reports_as_answers() -> None:
-    design = build(schema_of(3, 5), 0.7, "pairs")
+    design = build_design(schema_of(3, 5), 0.7, "pairs")
     (block,) = design.blocks
     assert isinstance(block.channel, CyclicResponse)
     assert (block.channel.inputs, block.channel.outputs) == (15, 15)
@@ -336,7 +337,7 @@ def test_a_set_valued_block_has_no_digits_even_with_as_many_reports_as_answers()
     for names in (["a"], ["b"], ["a", "b"]):
         (axis,) = block.axes(0, names)
         assert (axis.stride, axis.size, axis.inner) == (1, 15, False)
-    (wide,) = build(schema_of(3, 5), 4.0, "pairs").blocks
+    (wide,) = build_design(schema_of(3, 5), 4.0, "pairs").blocks
     assert wide.reports_answers
     assert [axis.size for axis in wide.axes(0, ["a", "b"])] == [3, 5]
 
@@ -344,4 +345,4 @@ def test_a_set_valued_block_has_no_digits_even_with_as_many_reports_as_answers()
 @pytest.mark.parametrize("draw", [0, 1, 2, "true", None, []])
 def test_a_draw_is_true_or_false(draw: Any) -> None:
     with pytest.raises(StudyError, match="draw is"):
-        build(schema_of(2, 3), 2.0, [["a", "b"]], draw=draw)
+        build_design(schema_of(2, 3), 2.0, [["a", "b"]], draw=draw)

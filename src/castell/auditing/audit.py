@@ -3,7 +3,7 @@
 The epsilon of a device is at least the log of how much likelier some event is under one answer than
 under another. The event is chosen on a quarter of the reports and tested on the others, by exact
 binomial bounds (Clopper and Pearson 1934), so the bound holds whatever the device does. A bound
-proves too much; that a device is right it cannot prove. So reports are also held against the
+proves too much; that a device is right it cannot prove. So reports are also compared with the
 published weights, against those of other people, and against what the same device says again.
 """
 
@@ -192,7 +192,7 @@ def _whole(
     share = alpha / (len(events) + 1)
     chances = [(float(likely[k:].sum()), float(unlikely[k:].sum())) for k in range(1, len(likely))]
     # By the weights, not by these reports: how many parts must show it is chosen beforehand.
-    least = 1 + int(np.argmax([_expected(p, q, len(first), share) for p, q in chances]))
+    least = 1 + int(np.argmax([_likely_bound(p, q, len(first), share) for p, q in chances]))
     return bound(
         "the whole report",
         study.epsilon,
@@ -203,7 +203,7 @@ def _whole(
     )
 
 
-def _expected(p: float, q: float, n: int, alpha: float) -> float:
+def _likely_bound(p: float, q: float, n: int, alpha: float) -> float:
     seen = np.ones(n, dtype=np.bool_)
     seen[round(n * p) :] = False
     other = np.ones(n, dtype=np.bool_)
@@ -259,11 +259,11 @@ def _people(device: Device, parts: Sequence[Part], rows: Sequence[Row], alpha: f
     """As many as bring every bound within a hundredth of epsilon, where devices are fast enough."""
     if device.name != "frame":
         return PEOPLE.get(device.name, IN_A_BROWSER)
-    wanted = max(_needed(part, rows, alpha / (len(parts) + 1)) for part in parts)
+    wanted = max(_least_reports(part, rows, alpha / (len(parts) + 1)) for part in parts)
     return min(max(int(2 * wanted / (1.0 - CHOOSING)), PEOPLE["frame"]), MOST_PEOPLE)
 
 
-def _needed(part: Part, rows: Sequence[Row], alpha: float) -> int:
+def _least_reports(part: Part, rows: Sequence[Row], alpha: float) -> int:
     """How many reports of each answer that takes, by the event of the weights."""
     found = MOST_PEOPLE
     for one, two in combinations([part.chances(row) for row in rows], 2):

@@ -131,12 +131,12 @@ def fit_of(counts: Floats, chances: Floats) -> float:
 
 def pools(likely: Floats) -> list[int]:
     """Where to begin anew, so that what lies between is expected often enough; rarest first."""
-    starts, held = [0], 0.0
+    starts, in_bin = [0], 0.0
     for place, more in enumerate(likely):
-        if held >= LEAST_EXPECTED:
+        if in_bin >= LEAST_EXPECTED:
             starts.append(place)
-            held = 0.0
-        held += float(more)
+            in_bin = 0.0
+        in_bin += float(more)
     return starts
 
 

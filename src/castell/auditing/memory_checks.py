@@ -67,7 +67,10 @@ def _coupling(study: Study, pair: tuple[Row, Row], codes: Codes, alpha: float) -
     found = []
     for column in range(codes.shape[2]):
         width = study.design.widths[column]
-        seen, likely = _joined(codes[:, :, column], width), _joined(made[:, :, column], width)
+        seen, likely = (
+            _join_columns(codes[:, :, column], width),
+            _join_columns(made[:, :, column], width),
+        )
         _, places = np.unique(np.concatenate([seen, likely]), return_inverse=True)
         table = np.zeros((2, int(places.max()) + 1))
         np.add.at(table[0], places[: len(seen)], 1.0)
@@ -92,7 +95,7 @@ def _never_made(table: Floats) -> float:
     return incomplete_beta(strange, people - strange + 1, allowed) if strange else 1.0
 
 
-def _joined(codes: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+def _join_columns(codes: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     found: NDArray[np.int64] = codes[:, 0] * width + codes[:, 1]
     return found
 

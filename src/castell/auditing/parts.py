@@ -68,10 +68,9 @@ def parts_of(study: Study) -> tuple[Part, ...]:
                 f"the reports of {' x '.join(block.names)} have too many values to be counted",
                 f"channels of kind {block.channel.kind!r} are not audited; use another",
             )
-    if design.draw:
-        total = sum(design.weights)
+    if len(design.samples) > 1:
         members = tuple(
-            Member(block, start, Fraction(weight, total))
+            Member(block, start, Fraction(weight, design.draws))
             for block, start, weight in zip(
                 design.blocks, design.starts, design.weights, strict=True
             )
@@ -92,7 +91,7 @@ def rows_to_ask(study: Study) -> list[Row]:
     """Rows of answers, every two of which are compared: the pair that the weights tell apart best,
     and others beside it."""
     blocks = study.design.blocks
-    if study.design.draw:
+    if len(study.design.samples) > 1:
         return list(_distinct(_drawn_rows(study)))
     answers = [_answers(block) for block in blocks]
     return [

@@ -11,17 +11,17 @@ import typer
 
 from castell import __version__
 from castell.cli import (
-    analyzing,
-    auditing,
-    card,
-    careless,
-    estimating,
+    analysis_commands,
+    audit_command,
+    card_command,
+    careless_command,
+    estimate_command,
     every_table,
-    importing,
-    planning,
-    sending,
-    staging,
-    synthesizing,
+    import_command,
+    next_stage_command,
+    plan_commands,
+    send_command,
+    synthesize_command,
 )
 from castell.collector import commands as collecting
 from castell.collector import invite_commands, page_commands
@@ -91,9 +91,9 @@ def init(
     Its design is the one that castell plan recommends for so many people.
     """
     from castell.channels.budget import as_decimal
-    from castell.cli.design_writing import with_design
     from castell.cli.progress import progress_bar
     from castell.cli.study_file import first_study
+    from castell.cli.write_design import with_design
     from castell.planning.planner import plan
     from castell.study.study import Study
 
@@ -143,7 +143,7 @@ def check(
     from castell.cli.check_collection import collection_document, collection_words, hours_warning
     from castell.cli.check_plan import check_plan, plan_words
     from castell.collector.browser_channels import browser_warning
-    from castell.collector.look import load_look, look_warnings
+    from castell.collector.page_files import load_look, look_warnings
     from castell.study.collection_table import load_collection_table
     from castell.study.declining import decline_warning, impossible_decline_warning
     from castell.study.page_warnings import page_warnings
@@ -249,21 +249,21 @@ def demo(
         print_demo(made)
 
 
-importing.register(app)
-estimating.register(app)
-analyzing.register(app)
-careless.register(app)
+import_command.register(app)
+estimate_command.register(app)
+analysis_commands.register(app)
+careless_command.register(app)
 every_table.register(app)
-synthesizing.register(app)
-planning.register(app)
-card.register(app)
-auditing.register(app)
+synthesize_command.register(app)
+plan_commands.register(app)
+card_command.register(app)
+audit_command.register(app)
 collecting.register(app)
 owning.register(app)
-staging.register(app)
+next_stage_command.register(app)
 invite_commands.register(app)
 page_commands.register(app)
-sending.register(app)
+send_command.register(app)
 
 
 def main() -> None:

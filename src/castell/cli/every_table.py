@@ -82,7 +82,7 @@ def associations(
     """
     from castell.cli.printing import TABLES, write_columns
     from castell.cli.progress import progress_bar
-    from castell.collector.places import resolve
+    from castell.collector.store_places import resolve
     from castell.counting import scan_reports
 
     made = Study.load(study)

@@ -21,9 +21,9 @@ from starlette.types import ASGIApp
 from castell.collector.health import Health
 from castell.collector.intake import Intake
 from castell.collector.metrics import Tally
-from castell.collector.opening import Opening
-from castell.collector.operations import Operations
-from castell.collector.republishing import keep_published
+from castell.collector.opening_hours import Opening
+from castell.collector.operator_routes import Operations
+from castell.collector.publish_changes import keep_published
 from castell.collector.responses import json_answer
 from castell.collector.results import routes as results_routes
 from castell.collector.results.overview import step_of
@@ -35,7 +35,7 @@ from castell.collector.security.headers import SecurityHeaders
 from castell.collector.security.limits import RateLimit
 from castell.collector.security.tokens import GUESS_BURST, GUESS_RATE, TokenBook, TokenGuard
 from castell.collector.settings import Settings, State
-from castell.collector.staging import StageWatch
+from castell.collector.stage_watch import StageWatch
 from castell.collector.wire import Wire, wire_of
 from castell.collector.writer import Writer
 

@@ -28,7 +28,7 @@ def accent_styles(accent: str) -> str:
         return ""
     light = legible_on_light(accent)
     dark = _towards(WHITE, light, DARK)
-    tints = _mixed(light, LIGHT["card"], 0.1), _mixed(dark, DARK["card"], 0.15)
+    tints = _mix(light, LIGHT["card"], 0.1), _mix(dark, DARK["card"], 0.15)
     day, night = _rules(light, tints[0], "light"), _rules(dark, tints[1], "dark")
     return f":root {{\n{day}}}\n@media (prefers-color-scheme: dark) {{\n:root {{\n{night}}}\n}}\n"
 
@@ -65,11 +65,11 @@ def _fits(accent: str, grounds: dict[str, str]) -> bool:
 
 def _towards(end: str, accent: str, grounds: dict[str, str]) -> str:
     """The first colour on the way from the accent to white or black that is legible."""
-    steps = (_mixed(end, accent, step / 100) for step in range(101))
+    steps = (_mix(end, accent, step / 100) for step in range(101))
     return next(colour for colour in steps if _fits(colour, grounds))
 
 
-def _mixed(one: str, other: str, share: float) -> str:
+def _mix(one: str, other: str, share: float) -> str:
     """So much of one, the rest of the other."""
     pairs = zip(_channels(one), _channels(other), strict=True)
     return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)

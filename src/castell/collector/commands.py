@@ -106,12 +106,12 @@ def serve(
     Several studies are each under a path of their own, which their names make: /health/.
     """
     with needs_extra():
-        from castell.collector.announcing import announcement, told
         from castell.collector.browser_channels import browser_warning
-        from castell.collector.look import look_warnings
+        from castell.collector.page_files import look_warnings
         from castell.collector.served_studies import plan
-        from castell.collector.serving import check_proxies, listen, run
+        from castell.collector.server import check_proxies, listen, run
         from castell.collector.settings import ConnectionLimits, Settings
+        from castell.collector.startup_message import announcement, told
         from castell.collector.store.tokens import new_token
 
     settings = Settings(
@@ -166,7 +166,7 @@ def correct(
     that runs publishes the new ones within seconds.
     """
     with needs_extra():
-        from castell.collector import correcting
+        from castell.collector import correct_command
     from castell.study.corrections import Change
 
     def agree(found: list[Change]) -> bool:
@@ -175,7 +175,7 @@ def correct(
         return yes or typer.confirm("Correct these words, for everybody to see?", err=True)
 
     place = chosen_store(context, store, study)
-    made, found = correcting.correct(study, place, agree, spool)
+    made, found = correct_command.correct(study, place, agree, spool)
     if as_json:
         listed = [change._asdict() for change in found]
         typer.echo(json.dumps({"digest": made.digest, "changes": listed}))
@@ -197,18 +197,18 @@ def export(
 ) -> None:
     """Write a store's reports as Parquet, codes only; the collector may go on meanwhile."""
     with needs_extra():
-        from castell.collector import copies
-        from castell.collector.places import resolve
+        from castell.collector import store_copies
         from castell.collector.store import open_store
+        from castell.collector.store_places import resolve
 
     if reports.suffix != ".parquet":
         raise OptionError(f"{reports} does not end in .parquet", "reports are kept as Parquet")
     with closing(open_store(resolve(store), spool=spool)) as opened:
-        files = copies.stage_files(opened.stages, reports).values()
+        files = store_copies.stage_files(opened.stages, reports).values()
         there = [file for file in files if file.exists()]
         if there and not force:
             raise OptionError(f"{there[0]} is there already", "give another name, or --force")
-        found = copies.export(opened, reports)
+        found = store_copies.export(opened, reports)
     if as_json and len(found) > 1:
         told = [{"file": str(file), "reports": rows} for file, rows in found.items()]
         typer.echo(json.dumps({"files": told}))
@@ -225,10 +225,10 @@ def backup(
 ) -> None:
     """Copy a store into a file, checked and synced; the collector may go on meanwhile."""
     with needs_extra():
-        from castell.collector import copies
-        from castell.collector.places import resolve
+        from castell.collector import store_copies
+        from castell.collector.store_places import resolve
 
-    _print_rows(as_json, file, copies.backup(resolve(store), file, spool=spool))
+    _print_rows(as_json, file, store_copies.backup(resolve(store), file, spool=spool))
 
 
 def restore(
@@ -238,11 +238,11 @@ def restore(
 ) -> None:
     """Make a store from a backup, of either kind; a store that is there is not overwritten."""
     with needs_extra():
-        from castell.collector import copies
-        from castell.collector.places import resolve, without_password
+        from castell.collector import store_copies
+        from castell.collector.store_places import resolve, without_password
 
     place = resolve(store)
-    _print_rows(as_json, without_password(place), copies.restore(file, place))
+    _print_rows(as_json, without_password(place), store_copies.restore(file, place))
 
 
 def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
@@ -254,7 +254,7 @@ def _print_rows(as_json: bool, place: Path | str, rows: int) -> None:
 
 def chosen_store(context: typer.Context, store: str | None, study: Path) -> str:
     """The place that an option, the environment or the study file says, else beside the study."""
-    from castell.collector.places import resolve
+    from castell.collector.store_places import resolve
 
     if store is None:
         from castell.study.collection_table import load_collection_table

@@ -6,7 +6,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from castell.collector.metrics import Tally
-from castell.collector.opening import Opening, Phase
+from castell.collector.opening_hours import Opening, Phase
 from castell.collector.responses import json_answer, refusal
 from castell.collector.security.limits import RateLimit, read_json
 from castell.collector.store.store import Outcome, Refusal, StoreError, Submission

@@ -133,11 +133,11 @@ def _written_or_gone() -> Iterator[_Writer]:
 def invitations(store: StorePlace, spool: Spool = None, as_json: Json = False) -> None:
     """Say how many invitations of a store are unused, in steps of ten."""
     with needs_extra():
-        from castell.collector.places import resolve
         from castell.collector.store import open_store
+        from castell.collector.store_places import resolve
 
-    with closing(open_store(resolve(store), spool=spool)) as opened, opened.snapshot() as held:
-        needed, unused = held.rules.invited, len(held.unspent)
+    with closing(open_store(resolve(store), spool=spool)) as opened, opened.snapshot() as found:
+        needed, unused = found.rules.invited, len(found.unspent)
     least = unused // STEP * STEP
     if as_json:
         typer.echo(json.dumps({"needed": needed, "unused_at_least": least, "step": STEP}))

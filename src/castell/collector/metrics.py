@@ -71,7 +71,7 @@ class Tally:
     """What every part of a collector counts as it goes.
 
     `outcomes` are reports, `refused` requests by reason, `dropped` what was left out by kind,
-    `answers` what became of analysts' questions, `plans` of plans of a next stage, `held` what is
+    `answers` what became of analysts' questions, `plans` of plans of a next stage, `gauges` what is
     open now. `step` is how many
     reports show together. Several studies in one process have a tally each; what is refused before
     it is known whose it is, they have in common in `before`.
@@ -84,7 +84,7 @@ class Tally:
     dropped: Counter[str] = field(default_factory=Counter)
     answers: Counter[str] = field(default_factory=Counter)
     plans: Counter[str] = field(default_factory=Counter)
-    held: Counter[str] = field(default_factory=Counter)
+    gauges: Counter[str] = field(default_factory=Counter)
     commit_seconds: Histogram = field(init=False)
     answer_seconds: Histogram = field(init=False)
     started: float = field(default_factory=time.time)
@@ -135,10 +135,10 @@ def prometheus(tally: Tally, now: Now) -> str:
         _one("store_reports", "Reports in the store.", reports),
         _one("store_bytes", "Size of the store's file.", size),
         _one("last_backup_timestamp_seconds", "When it was last backed up.", now.last_backup),
-        _one("connections", "Open connections.", tally.held["connections"] // 10 * 10),
+        _one("connections", "Open connections.", tally.gauges["connections"] // 10 * 10),
         _one("stages", "Stages of the study so far.", now.stages),
         _metric("stage_plans_total", "counter", "Plans of a next stage, by outcome.", plans),
-        _one("stage_planning", "Whether a stage is planned now.", tally.held["planning"]),
+        _one("stage_planning", "Whether a stage is planned now.", tally.gauges["planning"]),
         _metric("answers_total", "counter", "Analysts' questions, by outcome.", answers),
         _histogram("answer_seconds", "How long an answer was worked on.", tally.answer_seconds),
         _one("questions_waiting", "Questions asked and not yet answered.", now.questions),

@@ -8,7 +8,7 @@ import msgspec
 
 from castell import __version__
 from castell.channels.budget import MAX_EPSILON
-from castell.collector.opening import Phase
+from castell.collector.opening_hours import Phase
 from castell.collector.results.downloads import FORMATS, ZIP
 from castell.collector.results.planning_page import FEWEST, LEAST_EPSILON, MOST
 from castell.collector.results.question import CHARTS

@@ -47,8 +47,8 @@ def resume(store: StorePlace, as_json: Json = False) -> None:
 
 def _set(place: str, *, paused: bool, as_json: bool) -> None:
     with needs_extra():
-        from castell.collector.places import resolve
         from castell.collector.store import open_store
+        from castell.collector.store_places import resolve
 
     with closing(open_store(resolve(place))) as opened:
         was = opened.rules().paused
@@ -72,9 +72,9 @@ def add(
 ) -> None:
     """Make a token and print it, this once: the store keeps a hash of it."""
     with needs_extra():
-        from castell.collector.places import resolve
         from castell.collector.store import open_store
         from castell.collector.store.tokens import Role, Token, new_token, token_hash
+        from castell.collector.store_places import resolve
 
     roles = {known.value: known for known in Role}
     if role not in roles:
@@ -89,8 +89,8 @@ def add(
 def show(store: StorePlace, as_json: Json = False) -> None:
     """List the tokens of a store by name; what they are nobody can read."""
     with needs_extra():
-        from castell.collector.places import resolve
         from castell.collector.store import open_store
+        from castell.collector.store_places import resolve
 
     with closing(open_store(resolve(store))) as opened:
         found = opened.tokens()
@@ -114,8 +114,8 @@ def revoke(
 ) -> None:
     """Make a token useless; a collector that runs knows it within a second."""
     with needs_extra():
-        from castell.collector.places import resolve
         from castell.collector.store import open_store
+        from castell.collector.store_places import resolve
 
     with closing(open_store(resolve(store))) as opened:
         opened.revoke_token(name)

@@ -32,7 +32,7 @@ def preview(
     """Show the survey page of a study file as it will be: nothing is sent or kept."""
     with needs_extra():
         from castell.collector.preview import Preview, run_preview
-        from castell.collector.serving import listen
+        from castell.collector.server import listen
 
     app = Preview(study, kiosk=kiosk)
     listening = listen("127.0.0.1", port)

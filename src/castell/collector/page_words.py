@@ -82,19 +82,19 @@ def _check(key: str, value: object) -> None:
     if isinstance(value, list) and value and len(value) != len(wanted):
         raise OptionError(f"{key!r} has {len(value)} texts", f"write {len(wanted)}")
     # A number that is left out of a sentence about protection would be missed by nobody here.
-    if value and _filled(value) != _filled(wanted):
+    if value and _placeholders(value) != _placeholders(wanted):
         raise OptionError(
-            f"the words {key!r} fill in {_listed(value)} and not {_listed(wanted)}",
+            f"the words {key!r} fill in {_list_of(value)} and not {_list_of(wanted)}",
             "keep what stands in braces, in any place",
         )
 
 
-def _filled(value: str | list[str]) -> set[str]:
+def _placeholders(value: str | list[str]) -> set[str]:
     return set(_FILLED.findall(json.dumps(value, ensure_ascii=False)))
 
 
-def _listed(value: Any) -> str:
-    return ", ".join(f"{{{name}}}" for name in sorted(_filled(value))) or "nothing"
+def _list_of(value: Any) -> str:
+    return ", ".join(f"{{{name}}}" for name in sorted(_placeholders(value))) or "nothing"
 
 
 def words_for(study: Study, own: tuple[OwnWords, ...] = ()) -> dict[str, Words]:

@@ -19,7 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
 
-from castell.collector.look import Look, load_look
+from castell.collector.page_files import Look, load_look
 from castell.collector.responses import json_answer
 from castell.collector.security.headers import SecurityHeaders
 from castell.collector.survey_page import SURVEY, document, survey_routes

@@ -15,7 +15,7 @@ from castell.collector.browser_channels import CLIENT
 from castell.collector.intake import Intake
 from castell.collector.invitation_check import invitation_check
 from castell.collector.openapi import openapi
-from castell.collector.operations import Operations
+from castell.collector.operator_routes import Operations
 from castell.collector.responses import json_answer
 from castell.collector.settings import State
 from castell.collector.store.store import Rules, StoreError

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from castell.collector.look import Look, load_look
+from castell.collector.page_files import Look, load_look
 from castell.collector.settings import Settings, Staging, State
+from castell.collector.several_studies import by_path, study_files
 from castell.collector.store import open_store
-from castell.collector.studies import by_path, study_files
 from castell.collector.wire import wire_of
 from castell.errors import OptionError
 from castell.study.collection_table import OpeningHours, a_time, load_collection_table

@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from castell.collector.look import Look
+from castell.collector.page_files import Look
 from castell.collector.store.store import Store
 from castell.errors import OptionError
 from castell.study.collection_table import ALWAYS, OpeningHours

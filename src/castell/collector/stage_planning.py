@@ -2,8 +2,8 @@
 
 By hand (`castell next-stage`) and by a collector, there in a process of its own: however long it
 takes, reports do not wait for it. The store is all that both share. What is published there is one
-transaction, and every collector of the store finds it within a second (`republishing`). A process
-that dies before has changed nothing.
+transaction, and every collector of the store finds it within a second (`publish_changes`). A
+process that dies before has changed nothing.
 """
 
 from __future__ import annotations

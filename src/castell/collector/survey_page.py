@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from castell.collector.browser_channels import CLIENT
-from castell.collector.look import Logo, Look
-from castell.collector.one_file import OneFile, one_script, one_style
+from castell.collector.page_bundle import OneFile, one_script, one_style
+from castell.collector.page_files import Logo, Look
 from castell.collector.page_words import words_for
 from castell.study.study import Study
 

@@ -1,4 +1,4 @@
-"""Counting reports that are held in memory."""
+"""Counting reports in memory."""
 
 from __future__ import annotations
 

@@ -127,4 +127,6 @@ def stages_of(counts: Counts) -> tuple[Counts, ...]:
 
 def studies_of(counts: Counts) -> tuple[Study, ...]:
     """The studies whose reports these are, the latest last."""
-    return tuple(dict.fromkeys(part.study for part in stages_of(counts)))
+    if not isinstance(counts, Stages):
+        return (counts.study,)
+    return tuple(dict.fromkeys(part.study for part in counts.parts))

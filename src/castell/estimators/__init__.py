@@ -37,14 +37,14 @@ def _files() -> set[str]:
     return {m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_"}
 
 
-def _added() -> dict[str, Plugin]:
+def _plugins() -> dict[str, Plugin]:
     return plugins(ESTIMATORS, _files())
 
 
 @cache
 def methods() -> tuple[str, ...]:
     """The names of all estimators, those of installed packages included if they can be loaded."""
-    added = _added()
+    added = _plugins()
     return tuple(sorted(_files() - set(added) | {n for n, p in added.items() if _loads(p)}))
 
 
@@ -70,9 +70,9 @@ def estimator(method: Method) -> Any:
     if not isinstance(method, str):
         _check(method)
         return method
-    added = _added()
+    added = _plugins()
     if method in added:
-        return _loaded(added[method])
+        return _load(added[method])
     if method not in methods():
         raise OptionError(f"there is no method {method!r}", suggest(method, methods()))
     return import_module(f"{__name__}.{method}")
@@ -100,7 +100,7 @@ def _check(given: Any) -> None:
         )
 
 
-def _loaded(plugin: Plugin) -> Any:
+def _load(plugin: Plugin) -> Any:
     found = plugin.load()
     try:
         _check(found)
@@ -111,7 +111,7 @@ def _loaded(plugin: Plugin) -> Any:
 
 def _loads(plugin: Plugin) -> bool:
     try:
-        _loaded(plugin)
+        _load(plugin)
     except PluginError:
         return False  # whoever asks for it by name is told why
     return True
@@ -208,7 +208,7 @@ def fit_counts(counts: Counts, method: Method, options: dict[str, Any]) -> Fitte
     check_reads(method, *studies)
     check_options(method, studies, options)
     require_reports(counts)
-    plugin = _added().get(method) if isinstance(method, str) else None
+    plugin = _plugins().get(method) if isinstance(method, str) else None
     try:
         fitted = fit(counts, **options)
     except CastellError:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from math import prod
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, folds_of, is_coarse, samples_of
 from castell.inference.inversion import Observed, Query, names_of, observe
-from castell.inference.kept_latent import kept, restored
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers
@@ -31,7 +30,6 @@ from castell.inference.model_averaging import (
     HeldOutFold,
     average_models,
     finite_population_mean,
-    james_stein_weight,
 )
 from castell.inference.postprocess import simplex
 from castell.inference.products import expected_variance
@@ -90,24 +88,24 @@ MOST_CELLS = 1 << 20
 
 
 def fit(counts: Counts) -> Fitted:
-    return _fitted(CrossFit(counts))
+    return _as_fitted(CrossFit(counts))
 
 
 def resume(counts: Counts, learned: dict[str, Any]) -> Fitted:
     """The same from what was kept."""
     cross_fit = CrossFit(counts)
-    vars(cross_fit)["latent"] = restored(learned)
-    return _fitted(cross_fit)
+    vars(cross_fit)["latent"] = Latent.restore(learned)
+    return _as_fitted(cross_fit)
 
 
-def _fitted(cross_fit: CrossFit) -> Fitted:
+def _as_fitted(cross_fit: CrossFit) -> Fitted:
     solve = lru_cache(maxsize=4)(partial(_solve, cross_fit))
     return Fitted(
         cross_fit.counts,
         partial(_joint, cross_fit, solve),
         partial(_shares, cross_fit, solve),
         sample=partial(_sample, cross_fit),
-        learned=lambda: kept(cross_fit.latent),
+        learned=lambda: cross_fit.latent.learned(),
         # Tables too large to build are the model's.
         prefixes=lambda names: cross_fit.latent.prefixes(names),
     )
@@ -202,3 +200,17 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
     table = (1.0 - share) * model
     table[possible] += share * simplex(direct)
     return Combined(table, (reason(Code.BLOCKS_SHRUNK, unbiased=share), *intervals.reasons(names)))
+
+
+def james_stein_weight(direct: Floats, model: Floats, variance: float) -> float:
+    """The weight of an unbiased table next to a model's: a positive-part James-Stein estimate.
+
+    The squared difference is the unbiased table's noise and the model's error; the best weight is
+    the part of it that is not noise. Only what stands out from noise by two standard deviations
+    counts (a sum of so many squares varies by about sqrt(2 / many)).
+    """
+    square = float(((direct - model) ** 2).sum())
+    if square == 0.0:
+        return 0.0
+    noise = variance * (1.0 + 2.0 * sqrt(2.0 / max(direct.size - 1, 1)))
+    return max(0.0, 1.0 - noise / square)

@@ -23,7 +23,8 @@ from castell.inference.method import Fitted, Reads
 from castell.inference.products import product_model, product_variance
 from castell.inference.reasons import Code, Reason, reason
 from castell.linear.table import MAX_CELLS
-from castell.study.design import Design, build
+from castell.study.build_design import build_design
+from castell.study.design import Design
 from castell.study.study import Study
 
 READS = Reads(sets=True, whole=True)
@@ -60,7 +61,7 @@ def _reasons(groups: Groups, how: str, names: Sequence[str]) -> tuple[Reason, ..
 
 def _as_design(study: Study, clusters: Sequence[Sequence[str]]) -> Design:
     # A design has the same rules: known names, each once. Its budget plays no part here.
-    return build(study.schema, 1.0, clusters)
+    return build_design(study.schema, 1.0, clusters)
 
 
 def find_clusters(counts: Counts) -> Groups:

@@ -133,12 +133,12 @@ def choose(observed: Observed, parts: Sequence[Fold]) -> float:
         return 0.0
     if not parts:
         return STRENGTHS[0]
-    held, logs = [], []
+    numbers, logs = [], []
     for part in parts:
         unseen = Likelihood.of(part.held_out).counts
-        held.append(unseen[unseen > 0])
+        numbers.append(unseen[unseen > 0])
         logs.append(_held_out(part.seen, Likelihood.of(part.seen), unseen > 0))
-    weights, table = np.concatenate(held), np.concatenate(logs, axis=1)
+    weights, table = np.concatenate(numbers), np.concatenate(logs, axis=1)
     scores = table @ weights
     behind = table[scores.argmax()] - table
     mean = behind @ weights / weights.sum()
@@ -146,14 +146,14 @@ def choose(observed: Observed, parts: Sequence[Fold]) -> float:
     return STRENGTHS[int(np.flatnonzero(scores.max() - scores <= DOUBT * error)[0])]
 
 
-def _held_out(seen: Observed, train: Likelihood, held: NDArray[np.bool_]) -> Floats:
+def _held_out(seen: Observed, train: Likelihood, reported: NDArray[np.bool_]) -> Floats:
     """The log likelihood of each held-out report, for each strength fitted to the others."""
     plain = seen.in_block_order(independent(seen))
     pi, rows = plain, []
     for strength in STRENGTHS:
         begin = np.where(plain > 0.0, np.maximum(pi, 1e-12), 0.0)
         pi = train.fit(begin, DirichletPrior(strength * train.n * plain), COARSE)
-        rows.append(train.logs(pi, held))
+        rows.append(train.logs(pi, reported))
     return np.array(rows)
 
 

@@ -17,7 +17,6 @@ from typing import Any
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.inference.inversion import Query, names_of
-from castell.inference.kept_latent import kept, restored
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.method import Fitted, Reads, Solution
@@ -40,21 +39,21 @@ def fit(
         whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
         if value is not None and not whole:
             raise OptionError(f"{name} is {value!r}", "give a whole number from 1 up")
-    return _fitted(learn(counts, classes, steps, starts))
+    return _as_fitted(learn(counts, classes, steps, starts))
 
 
 def resume(counts: Counts, learned: dict[str, Any], **_: Any) -> Fitted:  # noqa: ARG001
     """The same from what was kept."""
-    return _fitted(restored(learned))
+    return _as_fitted(Latent.restore(learned))
 
 
-def _fitted(latent: Latent) -> Fitted:
+def _as_fitted(latent: Latent) -> Fitted:
     return Fitted(
         latent.counts,
         partial(_joint, latent),
         partial(_shares, latent),
         sample=latent.sample,
-        learned=partial(kept, latent),
+        learned=latent.learned,
         prefixes=latent.prefixes,
     )
 

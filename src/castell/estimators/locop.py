@@ -43,14 +43,14 @@ def fit(counts: Counts, *, rows: int | None = None) -> Fitted:
     return model(counts, partial(_learn, row_count(counts, rows)))
 
 
-def _learn(rows: int, counts: Counts, draw: int) -> Rows:
+def _learn(rows: int, counts: Counts, replicate: int) -> Rows:
     names = counts.study.names
     margins = [simplex(observe(counts, [name]).invert()) for name in names]
     matrix = np.eye(len(names))
     for i, j in combinations(range(len(names)), 2):
         table = observe(counts, [names[i], names[j]]).invert()
         matrix[i, j] = matrix[j, i] = correlation(table, margins[i], margins[j])
-    generator = np.random.default_rng([draw, 2019])
+    generator = np.random.default_rng([replicate, 2019])
     return dict(
         zip(names, sample(margins, nearest_correlation(matrix), rows, generator), strict=True)
     )

@@ -23,7 +23,7 @@ clique by clique. EM ends when no share moves by more than `close` (the paper's 
   large for EM. "em" starts from the uniform table, "lasso" does without EM.
 - phi, delta, the Lasso's penalty and the number of rows are not given with the printed numbers.
 - What is done where sampling meets values that a clique gives no share: the rest of that clique is
-  drawn as if nothing were known.
+  sampled as if nothing were known.
 
 `variant="published"` is what the authors' public code does where print is silent, and nothing of
 the above that differs from it: Lasso with a penalty of 1/2 on counts, with an intercept and signed
@@ -109,7 +109,7 @@ def _fit(counts: Counts, how: How, phi: float, steps: int, rows: int | None) -> 
     wanted = row_count(counts, rows)
     filters = Filters.of(counts)
     order = structure(filters, how, phi)
-    # Once fitted the reports are not needed again: errors come from reports drawn anew.
+    # Once fitted the reports are not needed again: errors come from resampled reports.
     first = _rows(order, how, wanted, filters, 0)
     return model(counts, partial(_learn, order, how, wanted), first)
 
@@ -165,10 +165,10 @@ def mutual_information(table: Floats) -> float:
     return float((table[seen] * np.log(table[seen] / alone[seen])).sum())
 
 
-def _rows(order: list[Clique], how: How, wanted: int, filters: Filters, draw: int) -> Rows:
+def _rows(order: list[Clique], how: How, wanted: int, filters: Filters, replicate: int) -> Rows:
     tables = [how.shares(filters, clique.names) for clique in order]
-    return sample(order, tables, wanted, np.random.default_rng([draw, 2018]))
+    return sample(order, tables, wanted, np.random.default_rng([replicate, 2018]))
 
 
-def _learn(order: list[Clique], how: How, wanted: int, counts: Counts, draw: int) -> Rows:
-    return _rows(order, how, wanted, Filters.of(counts), draw)
+def _learn(order: list[Clique], how: How, wanted: int, counts: Counts, replicate: int) -> Rows:
+    return _rows(order, how, wanted, Filters.of(counts), replicate)

@@ -58,9 +58,9 @@ def _shares(counts: Counts, queries: Sequence[Query]) -> Shares:
     cells = measure(counts, asked, "population")
     # The estimates that are compared are means over reports: normal, with known covariance.
     generator = np.random.default_rng(0)
-    drawn = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
+    resampled = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
     values = np.array([float(_cut(cells.values[list(each)])) for each in own])
-    found = np.stack([_cut(drawn[:, list(each)]) for each in own], axis=1)
+    found = np.stack([_cut(resampled[:, list(each)]) for each in own], axis=1)
     return Shares.from_draws(values, found, (reason(Code.TRUNCATED),))
 
 

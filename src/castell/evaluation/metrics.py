@@ -82,7 +82,7 @@ METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
 def attribute_sets(
     names: Sequence[str], width: int, most: int | None = None, seed: int = 0
 ) -> list[tuple[str, ...]]:
-    """All sets of some width, or `most` of them drawn at random.
+    """All sets of some width, or `most` of them chosen at random.
 
     >>> attribute_sets(["a", "b", "c"], 2)
     [('a', 'b'), ('a', 'c'), ('b', 'c')]

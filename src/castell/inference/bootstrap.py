@@ -1,6 +1,6 @@
 """Standard errors by simulation, for estimates that have no formula.
 
-A parametric bootstrap: the reports are drawn again, many times, from the distribution that the
+A parametric bootstrap: the reports are resampled, many times, from the distribution that the
 fitted answers lead to through the study's own channels, and estimated again.
 """
 
@@ -17,7 +17,7 @@ from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 
-# The spread of a standard error over R draws is about 1 / sqrt(2 R) of it: 5 % at 200.
+# The spread of a standard error over R resamples is about 1 / sqrt(2 R) of it: 5 % at 200.
 REPLICATES = 200
 FEWEST = 30
 _CELLS_IN_ALL = 40_000_000
@@ -28,17 +28,17 @@ def replicates_for(cells: int) -> int:
     return max(FEWEST, min(REPLICATES, _CELLS_IN_ALL // cells))
 
 
-def draws(observed: Observed) -> Iterator[Observed]:
-    """Reports drawn again, from the distribution of answers nearest to the unbiased one."""
-    # Repeatable: nobody's privacy depends on these draws, and a result should not change when
+def resamples(observed: Observed) -> Iterator[Observed]:
+    """Reports resampled from the distribution of answers nearest to the unbiased one."""
+    # Repeatable: nobody's privacy depends on these numbers, and a result should not change when
     # it is looked at twice.
     generator = np.random.default_rng(0)
     source = simplex(observed.invert())
     reports = np.maximum(observed.expected(source).ravel(), 0.0)
     reports /= reports.sum()
     for _ in range(replicates_for(reports.size)):
-        drawn = generator.multinomial(observed.n, reports).astype(np.float64)
-        yield observed.replace(drawn.reshape(observed.table.shape))
+        table = generator.multinomial(observed.n, reports).astype(np.float64)
+        yield observed.replace(table.reshape(observed.table.shape))
 
 
 def spread_of(tables: Iterable[Floats], about: Floats | None = None) -> Normal:
@@ -64,5 +64,5 @@ def _spread(
     observed: Observed, statistic: Callable[[Observed], Floats], names: tuple[str, ...]
 ) -> Normal:
     return spread_of(
-        Table(observed.names, statistic(o)).project(names).values for o in draws(observed)
+        Table(observed.names, statistic(o)).project(names).values for o in resamples(observed)
     )

@@ -42,8 +42,10 @@ def rake_weights(columns: Columns, margins: Margins, weights: Floats) -> Floats:
     places = {name: _places(name, columns[name], list(margins[name])) for name in wanted}
     found, total = np.array(weights, dtype=np.float64), float(weights.sum())
     for name, share in wanted.items():
-        held = np.bincount(places[name], found, len(share))
-        empty = [str(v) for v, s, h in zip(margins[name], share, held, strict=True) if s and not h]
+        sampled = np.bincount(places[name], found, len(share))
+        empty = [
+            str(v) for v, s, h in zip(margins[name], share, sampled, strict=True) if s and not h
+        ]
         if empty:
             raise OptionError(
                 f"rake: no report has {name} = {' or '.join(empty)}",

@@ -30,6 +30,7 @@ Says = Mapping[str, Floats]
 def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
     """The table that the careless alone would be estimated to have, an axis for each name."""
     table, order = np.ones(()), []
+    drawn = len(design.samples) > 1
     for block in design.blocks:
         mine = [name for name in block.names if name in names]
         if not mine:
@@ -44,7 +45,7 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
         if reports is None:
             reports = at_random(block.channel, lens.inverse.columns)
         part = lens.inverse.apply_last(reports)
-        if design.draw:
+        if drawn:
             # A table of a draw may rest on any of its blocks: all of them must say the same.
             if np.abs(part * part.size - 1.0).max() > 1e-9:
                 raise QueryError(
@@ -55,9 +56,9 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
         sizes = [size for name, size in zip(block.names, block.sizes, strict=True) if name in mine]
         table = np.multiply.outer(table, part.reshape(sizes))
         order += mine
-    if design.draw:
-        held = {n: s for block in design.blocks for n, s in zip(block.names, block.sizes)}  # noqa: B905
-        shape = [held[name] for name in names]
+    if drawn:
+        size = {n: s for b in design.blocks for n, s in zip(b.names, b.sizes, strict=True)}
+        shape = [size[name] for name in names]
         return np.full(shape, 1.0 / float(np.prod(shape)))
     return np.asarray(table.transpose([order.index(name) for name in names]))
 

@@ -66,8 +66,6 @@ def _test(counts: Counts, rule: Rule) -> RuleTest:
 def contradictions(counts: Counts, names: tuple[str, ...]) -> tuple[Reason, ...]:
     """The rules that matter for some attributes and that the reports contradict."""
     schema = counts.study.schema
-    if not schema.impossible:
-        return ()
     matter = schema.impossible.touching(names)
     return tuple(
         reason(

@@ -61,18 +61,18 @@ def between_bounds(
     ends = []
     for bound in (0.0, 1.0):
         inner, outer = best.copy(), np.full_like(best, bound)
-        if np.all(taken := _accepted(values, outer, variance_at(outer), level)):
+        if np.all(taken := _acceptance(values, outer, variance_at(outer), level)):
             ends.append(outer)
             continue
         for _ in range(_HALVINGS):
             middle = (inner + outer) / 2
-            accepted = _accepted(values, middle, variance_at(middle), level)
+            accepted = _acceptance(values, middle, variance_at(middle), level)
             inner, outer = np.where(accepted, middle, inner), np.where(accepted, outer, middle)
         ends.append(np.where(taken, bound, inner))
     return ends[0], ends[1]
 
 
-def _accepted(values: Floats, truth: Floats, variance: Floats, level: float) -> NDArray[np.bool_]:
+def _acceptance(values: Floats, truth: Floats, variance: Floats, level: float) -> NDArray[np.bool_]:
     """Whether estimates of larger likelihood ratio have a chance of at most the level."""
     variance = np.maximum(variance, 1e-300)
     error = np.sqrt(variance)

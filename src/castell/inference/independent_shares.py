@@ -29,14 +29,16 @@ class SideBySide:
 
     def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         k = self.first
-        return _joined(self.one.plain(values[:k], level), self.two.plain(values[k:], level))
+        return _concatenate(self.one.plain(values[:k], level), self.two.plain(values[k:], level))
 
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         k = self.first
-        return _joined(self.one.interval(values[:k], level), self.two.interval(values[k:], level))
+        return _concatenate(
+            self.one.interval(values[:k], level), self.two.interval(values[k:], level)
+        )
 
 
-def _joined(one: tuple[Floats, Floats], two: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _concatenate(one: tuple[Floats, Floats], two: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     return np.concatenate([one[0], two[0]]), np.concatenate([one[1], two[1]])
 
 

@@ -53,10 +53,10 @@ def parts_of(study: Study, names: Sequence[str]) -> tuple[Part, ...]:
     refuse_drawn(study)
     wanted, parts = set(names), []
     for i, block in enumerate(study.design.blocks):
-        held = tuple(name for name in block.names if name in wanted)
-        if held:
-            sizes = tuple(study.schema[name].size for name in held)
-            parts.append(Part(held, sizes, block.axes(i, held), lens_on(block, held)))
+        present = tuple(name for name in block.names if name in wanted)
+        if present:
+            sizes = tuple(study.schema[name].size for name in present)
+            parts.append(Part(present, sizes, block.axes(i, present), lens_on(block, present)))
     return tuple(parts)
 
 
@@ -89,7 +89,7 @@ class Observed:
         return all(inverse.rows * inverse.columns <= MOST_ENTRIES for inverse in inverses)
 
     @property
-    def _held(self) -> list[str]:
+    def _present(self) -> list[str]:
         return [name for part in self.parts for name in part.names]
 
     def replace(self, table: Floats) -> Observed:
@@ -109,13 +109,13 @@ class Observed:
 
     def in_order_asked(self, table: Floats) -> Floats:
         """A table over the parts as one over the attributes in the order asked."""
-        held = self._held
-        sizes = [self.study.schema[name].size for name in held]
-        return table.reshape(sizes).transpose([held.index(name) for name in self.names])
+        present = self._present
+        sizes = [self.study.schema[name].size for name in present]
+        return table.reshape(sizes).transpose([present.index(name) for name in self.names])
 
     def in_block_order(self, table: Floats) -> Floats:
         """The way back: one axis for each part."""
-        order = [self.names.index(name) for name in self._held]
+        order = [self.names.index(name) for name in self._present]
         return table.transpose(order).reshape([prod(part.sizes) for part in self.parts])
 
     def frequencies(self) -> Floats:
@@ -197,9 +197,9 @@ def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...])
     shape = [prod(axis.size for axis in axes) for _, axes, _ in seen]
     frequencies = both.table.transpose(order).reshape(shape) / observed.n
     table = apply([inverse for _, _, inverse in seen], frequencies)
-    held = [name for names, _, _ in seen for name in names]
-    sizes = [observed.study.schema[name].size for name in held]
-    return table.reshape(sizes).transpose([held.index(name) for name in one + two])
+    present = [name for names, _, _ in seen for name in names]
+    sizes = [observed.study.schema[name].size for name in present]
+    return table.reshape(sizes).transpose([present.index(name) for name in one + two])
 
 
 def _rows_of_both(one: Operator, two: Operator) -> Operator:

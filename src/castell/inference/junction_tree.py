@@ -68,22 +68,22 @@ def sample(
     rows: int,
     generator: np.random.Generator,
 ) -> Mapping[str, Codes]:
-    """Rows drawn clique by clique, each given what the cliques before it drew.
+    """Rows sampled clique by clique, each given the values of the cliques before it.
 
-    Where a clique has no share for what was drawn before, its other attributes are drawn as if
+    Where a clique has no share for what was sampled before, its other attributes are sampled as if
     nothing were known.
     """
-    drawn: dict[str, Codes] = {}
+    sampled: dict[str, Codes] = {}
     for clique, table in zip(order, tables, strict=True):
         known = [clique.names.index(name) for name in clique.known]
         fresh = [i for i in range(len(clique.names)) if i not in known]
-        before = [drawn[name] for name in clique.known]
+        before = [sampled[name] for name in clique.known]
         picked = np.empty(rows, dtype=np.intp)
         for index, likely in _groups(before, table, known, rows):
             picked[index] = generator.choice(len(likely), len(index), p=likely)
         for i in fresh:
-            drawn[clique.names[i]] = table.codes[picked, i]
-    return drawn
+            sampled[clique.names[i]] = table.codes[picked, i]
+    return sampled
 
 
 def _groups(

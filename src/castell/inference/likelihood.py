@@ -2,8 +2,8 @@
 
 Maximum likelihood stays on the simplex, where inversion does not, and uses what the reports say in
 full. With much noise it overfits like anything that follows the data all the way; a prior of
-pseudo-respondents draws it towards a plain model. The problem is concave, so what is found does not
-depend on where the search starts.
+pseudo-respondents shrinks it towards a plain model. The problem is concave, so what is found does
+not depend on where the search starts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_STEPS = 500
 
 
 class Prior(Protocol):
-    """What is believed of the answers before the reports."""
+    """A prior of the answers: what is known before the reports."""
 
     def m_step(self, expected: Floats) -> Floats:
         """The shares, up to their sum, of a distribution with these expected respondents."""
@@ -96,8 +96,8 @@ class Likelihood:
         Each report is shared out over the answers it may come from, in proportion to how likely
         they are now; the shares and the prior make the next distribution.
         """
-        drawn = prior.m_step(self.expected_answers(pi))
-        return np.asarray(drawn / drawn.sum())
+        updated = prior.m_step(self.expected_answers(pi))
+        return np.asarray(updated / updated.sum())
 
     def expected_answers(self, pi: Floats) -> Floats:
         """How many of these respondents gave each answer, expected from their reports.
@@ -161,7 +161,7 @@ def _kary_maximum(forward: Uniform, shares: Floats) -> Floats:
     """
     floor = forward.rest / (forward.diagonal - forward.rest)
     ordered = np.sort(shares)[::-1]
-    held = np.cumsum(ordered) / (1.0 + floor * np.arange(1, len(ordered) + 1))
-    last = int(np.flatnonzero(ordered > floor * held)[-1])
-    pi = np.maximum(shares / held[last] - floor, 0.0)
+    scales = np.cumsum(ordered) / (1.0 + floor * np.arange(1, len(ordered) + 1))
+    last = int(np.flatnonzero(ordered > floor * scales)[-1])
+    pi = np.maximum(shares / scales[last] - floor, 0.0)
     return np.asarray(pi / pi.sum())

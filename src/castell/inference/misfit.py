@@ -143,7 +143,7 @@ def tested_contrasts(
         widest = max(groups, key=lambda name: len(groups[name]))
         *larger, one, two = sorted(groups[widest], key=lambda g: -margins[widest][g].sum())
         groups[widest] = [*larger, one | two]
-    return {name: _centred(each, margins[name]) for name, each in groups.items()}
+    return {name: _centre_groups(each, margins[name]) for name, each in groups.items()}
 
 
 def _groups(margin: Floats, least: Floats) -> list[Members]:
@@ -160,7 +160,7 @@ def _groups(margin: Floats, least: Floats) -> list[Members]:
     return groups
 
 
-def _centred(groups: Sequence[Members], margin: Floats) -> Floats:
+def _centre_groups(groups: Sequence[Members], margin: Floats) -> Floats:
     if len(groups) < 2:
         return np.zeros((0, len(margin)))
     return np.array([group - margin[group].sum() for group in groups[:-1]], dtype=np.float64)
@@ -190,13 +190,13 @@ def interactions(
     A row is a product over attributes; through a channel of several it is one over their product.
     With `identity` it is what each answer adds.
     """
-    held = [name for part in view.parts for name in part.names]
+    present = [name for part in view.parts for name in part.names]
     inverses = [
         np.eye(part.lens.inverse.rows) if identity else part.lens.inverse.dense()
         for part in view.parts
     ]
     rows = []
-    for many in range(2, len(held) + 1):
+    for many in range(2, len(present) + 1):
         for some in combinations(contrasts, many):
             if all(len(contrasts[name]) for name in some):
                 each = [
@@ -207,16 +207,16 @@ def interactions(
                     @ inverse
                     for part, inverse in zip(view.parts, inverses, strict=True)
                 ]
-                rows.append(_in_order(_kronecker(each), some, held, contrasts))
+                rows.append(_in_order(_kronecker(each), some, present, contrasts))
     return np.concatenate(rows)
 
 
 def _in_order(
-    rows: Floats, some: Sequence[str], held: Sequence[str], contrasts: Mapping[str, Floats]
+    rows: Floats, some: Sequence[str], every: Sequence[str], contrasts: Mapping[str, Floats]
 ) -> Floats:
     """Products of contrasts in the order of some names, not in that of the blocks: blocks that hold
     the same attributes may have them in any order."""
-    present = [name for name in held if name in some]
+    present = [name for name in every if name in some]
     by_name = rows.reshape([len(contrasts[name]) for name in present] + [-1])
     order = [present.index(name) for name in some]
     return by_name.transpose([*order, len(present)]).reshape(rows.shape)

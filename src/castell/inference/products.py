@@ -90,13 +90,13 @@ def solve(
     )
 
 
-def _inverted(observed: Observed, groups: Groups) -> list[Table]:
+def _invert_groups(observed: Observed, groups: Groups) -> list[Table]:
     return [Table(tuple(group), observed.project(group).invert()) for group in groups]
 
 
 def product_table(observed: Observed, groups: Groups) -> Floats:
     """The product of the groups' inverted tables."""
-    return product(_inverted(observed, groups), observed.names)
+    return product(_invert_groups(observed, groups), observed.names)
 
 
 def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
@@ -107,7 +107,7 @@ def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
     squared mean. If only the n respondents are meant, each one's own expectation is taken out
     instead: what they add to group c is 1 if they are in its cell, else 0.
     """
-    weights = _others(_inverted(observed, groups), observed.names)
+    weights = _others(_invert_groups(observed, groups), observed.names)
     return _weighted_variance(observed, groups, weights, observed.names, target)
 
 
@@ -127,7 +127,7 @@ def _weighted_variance(
 
     Weights are tables over `names`, or broadcast to them.
     """
-    tables = [table.along(names) for table in _inverted(observed, groups)]
+    tables = [table.along(names) for table in _invert_groups(observed, groups)]
     population = target == "population"
     total: Floats = np.zeros(1)
     for c, group in enumerate(groups):
@@ -188,11 +188,11 @@ def _pooled_spread(found: Sequence[Source], groups: Groups, names: tuple[str, ..
     others = dict(zip(groups, _others(tables, names), strict=True))
     variance: Floats = np.zeros(1)
     for source in found:
-        held = source.groups
-        weights = [source.weights[group] * others[group] for group in held]
-        everything = tuple(name for group in held for name in group)
+        mine = source.groups
+        weights = [source.weights[group] * others[group] for group in mine]
+        everything = tuple(name for group in mine for name in group)
         observed = observe(source.reports, everything).smoothed()
-        variance = variance + _weighted_variance(observed, held, weights, names, "population")
+        variance = variance + _weighted_variance(observed, mine, weights, names, "population")
     return Normal(variance)
 
 
@@ -203,8 +203,8 @@ def _margin_sources(found: Sequence[Source], names: tuple[str, ...]) -> list[Sou
     """
     cut = []
     for source in found:
-        held = {g: tuple(name for name in names if name in g) for g in source.groups}
-        weights = {held[g]: weight for g, weight in source.weights.items() if held[g]}
+        asked = {g: tuple(name for name in names if name in g) for g in source.groups}
+        weights = {asked[g]: weight for g, weight in source.weights.items() if asked[g]}
         cut += [Source(source.reports, weights)] if weights else []
     return cut
 

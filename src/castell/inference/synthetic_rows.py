@@ -1,6 +1,6 @@
 """Models that answer from synthetic rows: whatever is asked is counted in them.
 
-Errors come from a parametric bootstrap of the whole collection: rows are drawn again from those at
+Errors come from a parametric bootstrap of the whole collection: rows are resampled from those at
 hand, randomised by the study's own channels, and what was learned from the reports is learned
 again. It is done when errors are first asked for, and takes as long as so many fits.
 """
@@ -29,10 +29,10 @@ from castell.numbers import is_whole
 from castell.study.study import Study
 
 Rows = Mapping[str, NDArray[np.intp]]
-# From reports to synthetic rows; the number makes draws differ and be repeatable.
+# From reports to synthetic rows; the number makes replicates differ and be repeatable.
 Learn = Callable[[Counts, int], Rows]
 
-# The spread of a standard error over so many draws is about a sixth of it.
+# The spread of a standard error over so many replicates is about a sixth of it.
 ROUNDS = 20
 FEWEST = 10_000
 
@@ -56,14 +56,14 @@ class Sampled:
 
     @cached_property
     def _again(self) -> list[Rows]:
-        return list(self._drawn())
+        return list(self._resampled())
 
-    def _drawn(self) -> Iterator[Rows]:
+    def _resampled(self) -> Iterator[Rows]:
         study = self.counts.study
         generator = np.random.default_rng(0)
-        held = len(next(iter(self.rows.values())))
+        made = len(next(iter(self.rows.values())))
         for k in range(ROUNDS):
-            chosen = generator.integers(0, held, self.counts.n)
+            chosen = generator.integers(0, made, self.counts.n)
             labels = {
                 a.name: np.array(a.values, dtype=object)[self.rows[a.name][chosen]]
                 for a in study.schema
@@ -90,9 +90,9 @@ class Sampled:
     def sample(
         self, names: tuple[str, ...], people: int, generator: np.random.Generator
     ) -> list[NDArray[np.intp]]:
-        """Rows drawn again, whole, from those at hand."""
-        held = len(next(iter(self.rows.values())))
-        chosen = generator.integers(0, held, people)
+        """Rows resampled, whole, from those at hand."""
+        made = len(next(iter(self.rows.values())))
+        chosen = generator.integers(0, made, people)
         return [self.rows[name][chosen] for name in names]
 
 
@@ -104,8 +104,8 @@ def table_of_rows(study: Study, rows: Rows, names: Sequence[str]) -> Floats:
 
 
 def _share(rows: Rows, query: Query) -> float:
-    held = [np.isin(rows[name], codes) for name, codes in query.items()]
-    return float(np.logical_and.reduce(held).mean())
+    matching = [np.isin(rows[name], codes) for name, codes in query.items()]
+    return float(np.logical_and.reduce(matching).mean())
 
 
 def model(counts: Counts, learn: Learn, rows: Rows | None = None) -> Fitted:

@@ -83,7 +83,7 @@ def table_method(function: Callable[..., Any] | None = None, *, reads: Reads | N
     return TableMethod(function, reads or Reads())
 
 
-def _solved(
+def _solve(
     counts: Counts, tables: Tables, names: tuple[str, ...], max_cells: int | None
 ) -> tuple[Floats, Floats | None]:
     """A table and its errors, checked to be what was asked for."""
@@ -128,11 +128,11 @@ def _joint(
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
-    table, errors = _solved(counts, tables, names, max_cells)
+    table, errors = _solve(counts, tables, names, max_cells)
 
     def spread(kept: tuple[str, ...]) -> Spread:
         # Of a marginal the method knows the errors itself.
-        values, off = (table, errors) if kept == names else _solved(counts, tables, kept, max_cells)
+        values, off = (table, errors) if kept == names else _solve(counts, tables, kept, max_cells)
         return _spread(values, off)
 
     return Solution(table, spread, _told(errors, reasons))
@@ -142,7 +142,7 @@ def _shares(
     counts: Counts, tables: Tables, reasons: tuple[Reason, ...], queries: Sequence[Query]
 ) -> Shares:
     names = names_of(queries)
-    table, errors = _solved(counts, tables, names, None)
+    table, errors = _solve(counts, tables, names, None)
     chosen = [_cells(counts, names, query) for query in queries]
     values = np.array([table[cells].sum() for cells in chosen])
     if errors is None:

@@ -86,11 +86,11 @@ def search(prefixes: Prefixes, sizes: dict[str, int], k: int, beam: int) -> Foun
 
 def unbiased_prefixes(counts: Counts, groups: Groups, names: tuple[str, ...]) -> Prefixes:
     """Prefixes of a product over groups: of all attributes together, or of each by itself."""
-    held = restrict(groups, names)
-    if all(len(group) == 1 for group in held):
+    asked = restrict(groups, names)
+    if all(len(group) == 1 for group in asked):
         margins = {name: _margin(counts, name) for name in names}
         return Prefixes(tuple((name,) for name in names), partial(_of_margins, names, margins))
-    if len(held) > 1 or len(samples_of(counts)) > 1:
+    if len(asked) > 1 or len(samples_of(counts)) > 1:
         raise QueryError(
             "the largest cells of a product of several tables, or of several samples of "
             "respondents, are not looked for",

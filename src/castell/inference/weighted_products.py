@@ -60,7 +60,7 @@ def weighted_model(
     return Fitted(counts, joint, shares, sampling=design)
 
 
-def _observed(scores: ReportScores, design: SampleDesign, names: tuple[str, ...]) -> Observed:
+def _observe(scores: ReportScores, design: SampleDesign, names: tuple[str, ...]) -> Observed:
     """The weighted table of reports, scaled to as many reports as there are."""
     study, n = scores.counts.study, scores.counts.n
     parts = parts_of(study, names)
@@ -75,7 +75,7 @@ def _observed(scores: ReportScores, design: SampleDesign, names: tuple[str, ...]
 
 
 def _table(scores: ReportScores, design: SampleDesign, group: tuple[str, ...]) -> Table:
-    return Table(group, _observed(scores, design, group).invert())
+    return Table(group, _observe(scores, design, group).invert())
 
 
 def _chunks(n: int, cells: int) -> Iterator[NDArray[np.intp]]:
@@ -104,7 +104,7 @@ def _spread(
     found = variance.reshape(shape)
     if len(own) > 1:
         return DesignSpread(Normal(found), design.freedom)
-    return DesignSpread(_wilson(_observed(scores, design, names), found), design.freedom)
+    return DesignSpread(_wilson(_observe(scores, design, names), found), design.freedom)
 
 
 def _wilson(observed: Observed, variance: Floats) -> Normal:

@@ -64,16 +64,17 @@ def elimination_order(
     >>> elimination_order(star, dict.fromkeys("abcd", 10))
     (('b', 'c', 'a', 'd'), 100)
     """
-    held = [frozenset(names) for names in sets]
-    left = sorted(frozenset().union(*held) - set(keep))
-    order, largest = [], max((_cells(names, sizes) for names in held), default=1)
+    left_sets = [frozenset(names) for names in sets]
+    left = sorted(frozenset().union(*left_sets) - set(keep))
+    order, largest = [], max((_cells(names, sizes) for names in left_sets), default=1)
     while left:
         joined = {
-            name: frozenset().union(*(names for names in held if name in names)) for name in left
+            name: frozenset().union(*(names for names in left_sets if name in names))
+            for name in left
         }
         name = min(left, key=lambda one: (_cells(joined[one], sizes), one))
         largest = max(largest, _cells(joined[name], sizes))
-        held = [names for names in held if name not in names] + [joined[name] - {name}]
+        left_sets = [names for names in left_sets if name not in names] + [joined[name] - {name}]
         left.remove(name)
         order.append(name)
     return tuple(order), largest

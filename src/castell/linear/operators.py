@@ -276,17 +276,17 @@ class Circulant:
         if not self.to_reports and len(rows) * len(self.shifts) <= 8 * self.reports:
             # Few ones: they are counted sooner than a convolution is done, and exactly.
             places = (rows[:, None] + self._set) % self.reports
-            held = np.bincount(places.ravel(), minlength=self.reports)
-            return np.asarray(held * (self.inside - self.outside) + len(rows) * self.outside)
+            members = np.bincount(places.ravel(), minlength=self.reports)
+            return np.asarray(members * (self.inside - self.outside) + len(rows) * self.outside)
         chosen = np.zeros(self.rows)
         chosen[rows] = 1.0
         return self.transpose().apply_last(chosen)
 
     def extreme(self) -> float:
         member = replace(self, inside=np.ones(self.reports), outside=np.zeros(self.reports))
-        held = np.rint(member._to_reports(np.ones(self.size)))
+        members = np.rint(member._to_reports(np.ones(self.size)))
         # With fewer answers than reports a report may be in the set of none, or of all.
-        inside, outside = self.inside[held > 0], self.outside[held < self.size]
+        inside, outside = self.inside[members > 0], self.outside[members < self.size]
         return float(max(np.abs(part).max(initial=0.0) for part in (inside, outside)))
 
     def dense(self) -> Floats:

@@ -151,12 +151,12 @@ class Walsh:
         ones, zeros = np.ones(self.reports), np.zeros(self.reports)
         everybody = np.ones(self.size)
         member = replace(self, inside=ones, outside=zeros, beyond=zeros, to_reports=False)
-        held = np.rint(member._to_reports(everybody))
+        members = np.rint(member._to_reports(everybody))
         group = np.rint(replace(member, outside=ones)._to_reports(everybody))
         # A report may be in the set of no answer, or of all of its group.
         parts = (
-            self.inside[held > 0],
-            self.outside[held < group],
+            self.inside[members > 0],
+            self.outside[members < group],
             self.beyond[group < self.size],
         )
         return float(max(np.abs(part).max(initial=0.0) for part in parts))
@@ -164,6 +164,6 @@ class Walsh:
     def dense(self) -> Floats:
         answers, reports = np.arange(self.size)[:, None], np.arange(self.reports)
         group = answers % self.groups == reports // self.order
-        held = group & even_parity((answers // self.groups + 1) & (reports % self.order))
-        matrix = np.where(held, self.inside, np.where(group, self.outside, self.beyond))
+        members = group & even_parity((answers // self.groups + 1) & (reports % self.order))
+        matrix = np.where(members, self.inside, np.where(group, self.outside, self.beyond))
         return matrix.T if self.to_reports else matrix

@@ -17,7 +17,7 @@ from castell.display.one_line import one_line
 from castell.planning.epsilon_guide import Deployment, near
 from castell.planning.shuffled import DELTA, Shuffled, shuffled, up_to_digits
 from castell.study.collection_table import ALWAYS, OpeningHours
-from castell.study.design_fit import check_hides_answers
+from castell.study.design import check_hides_answers
 from castell.study.odds_text import share
 from castell.study.public_attributes import public_words
 from castell.study.schema import Attribute

@@ -21,7 +21,7 @@ from castell.planning.solve import MOST
 from castell.planning.survey_plan import Plan
 from castell.planning.targets import targets_of
 from castell.planning.task import Progress, Task
-from castell.study.design_fit import check_hides_answers
+from castell.study.design import check_hides_answers
 from castell.study.study import Study
 
 # Who asks for nothing gets a plan for so many.

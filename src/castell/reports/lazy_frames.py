@@ -1,4 +1,4 @@
-"""Frames in, some rows at a time: those of databases and lazy ones are not held in memory."""
+"""Frames in, some rows at a time: those of databases and lazy ones are never whole in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def arrow_batches(frame: Any, names: list[str], rows: int) -> Iterator[Any]:
-    """Some rows of some columns at a time, as Arrow. A lazy frame is not held in memory."""
+    """Some rows of some columns at a time, as Arrow. A lazy frame is never whole in memory."""
     import narwhals as nw
     import pyarrow as pa
 

@@ -45,10 +45,10 @@ def bars(data: ChartData, room: float, truth: Floats | None = None) -> Canvas:
         known = np.asarray(truth).ravel()[rows].tolist()
         records = [record | {"truth": t} for record, t in zip(records, known, strict=True)]
     said = f"The {most} largest of {size:,} cells; {size - most:,} smaller ones are left out."
-    return _draw(data, records, room, said if size > most else "")
+    return _lay_out(data, records, room, said if size > most else "")
 
 
-def _draw(data: ChartData, records: list[dict[str, Any]], room: float, said: str) -> Canvas:
+def _lay_out(data: ChartData, records: list[dict[str, Any]], room: float, said: str) -> Canvas:
     longest = max(width_of(record["cell"], 12) for record in records) + 2
     above = room < NARROW and longest > 0.36 * room  # names get lines of their own
     left = 10.0 if above else min(longest, 0.42 * room) + 10

@@ -76,13 +76,13 @@ def careless_in(
 
 def alone_in_block(study: Study, name: str) -> tuple[Attribute, Block, int]:
     (attribute,) = study.schema.select(name)
-    held = study.design.holders(name)
-    block = study.design.blocks[held[0]]
+    blocks = study.design.holders(name)
+    block = study.design.blocks[blocks[0]]
     if len(study.design.samples) > 1 or len(block.names) > 1 or not block.channel.has_matrix:
         raise QueryError(
             f"{name!r} is not reported by itself", "careless answers show in one that is"
         )
-    return attribute, block, held[0]
+    return attribute, block, blocks[0]
 
 
 def careless_reports(study: Study, block: Block, word: str | None) -> Floats:

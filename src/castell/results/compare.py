@@ -7,10 +7,17 @@ from castell.inference.independent_shares import everybody, independent
 from castell.inference.inversion import Query
 from castell.inference.shares import Shares
 from castell.inference.support import Checked
-from castell.results.answering import Answering, reasons_of
 from castell.results.contrast import Comparison, Group
 from castell.results.provenance import Labels
-from castell.results.questions import Values, is_everybody, labels_of, query_of, refuse_both
+from castell.results.questions import (
+    Answering,
+    Values,
+    is_everybody,
+    labels_of,
+    query_of,
+    reasons_of,
+    refuse_both,
+)
 
 # The worst first.
 _ORDER = (Checked.NOTHING, Checked.PAIRS, Checked.WHOLE)

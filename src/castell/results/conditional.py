@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
 
-from castell.display.arrays import array_of
 from castell.display.one_line import one_line
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
-from castell.reports.frames import frame_of
-from castell.results.chart_data import ChartData, lines_of
-from castell.results.html import shares_html
-from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
-from castell.results.shares_document import shares_document
+from castell.results.group_shares import GroupShares
+from castell.results.notebook_table import shares_html
+from castell.results.provenance import Labels, Source, describe_values, listed
 from castell.results.summary import number, percent, warned
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Conditional(FromReports):
+class Conditional(GroupShares):
     """P(value | given) for some values, with Fieller's intervals.
 
     Both shares of the ratio are estimated, from the same reports, so the ratio's error follows
@@ -73,19 +70,8 @@ class Conditional(FromReports):
         ends = np.array([each.ratio_interval(level) for each in self.shares])
         return ends[:, 0], ends[:, 1]
 
-    def columns(self, level: float = 0.95) -> dict[str, Any]:
-        low, high = self.conf_int(level)
-        return {
-            self.asked: np.array(self.values, dtype=object),
-            "probability": self.probabilities,
-            "standard_error": self.standard_errors,
-            "lower": low,
-            "upper": high,
-        }
-
-    def to_frame(self, backend: str | None = None, *, level: float = 0.95) -> Any:
-        """A frame of the kind the answers came in, or 'pandas', 'polars', 'pyarrow'."""
-        return frame_of(self.columns(level), backend or self.backend)
+    def _labels(self) -> dict[str, Sequence[str]]:
+        return {self.asked: self.values}
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The shares for programs, as plain JSON values; docs/results.md has the layout."""
@@ -96,7 +82,7 @@ class Conditional(FromReports):
             "values": list(self.values),
             "where": None if self.where is None else listed(self.where),
             "given": listed(self.given),
-            **shares_document(self, level),
+            **self._document(level),
         }
 
     def summary(self, level: float = 0.95) -> str:
@@ -118,36 +104,20 @@ class Conditional(FromReports):
         from castell.results.canvas import USUAL_ROOM, load_altair, paint
 
         load_altair()
-        low, high = self.conf_int(level)
-        data = ChartData(
-            (self.asked,),
-            (self.values,),
-            np.stack([self.probabilities, self.standard_errors, low, high]),
-            lines_of(self.source),
-            level,
-            f"those with {describe_values(self.given)}",
-        )
+        whom = f"those with {describe_values(self.given)}"
+        data = self._chart_data((self.asked,), (self.values,), level, whom)
         return paint(bars(data, USUAL_ROOM), data, title or f"Estimated {self.title}")
-
-    def __array__(
-        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
-    ) -> NDArray[Any]:
-        return array_of(self.probabilities, dtype, copy)
 
     def __repr__(self) -> str:
         many = f"{len(self.values)} share{'s' * (len(self.values) != 1)}"
         return one_line("Conditional", self.title, [many, *self.source.facts()])
 
-    def __str__(self) -> str:
-        return self.summary()
-
     def _repr_html_(self) -> str:
-        numbers = np.column_stack([self.probabilities, self.standard_errors, *self.conf_int()])
         return shares_html(
             self.title,
             self.source.facts(),
             [self.asked],
             [[value] for value in self.values],
-            numbers,
+            self._numbers().T,
             warned(self.secure, self.notes),
         )

@@ -54,7 +54,7 @@ def consistent(estimates: Iterable[JointEstimate]) -> list[JointEstimate]:
     for _ in range(MOST_SWEEPS if ruled else 1):
         if not _agree(family, tables, possible, weights):
             break
-    return [_moved(joint, table) for joint, table in zip(family, tables, strict=True)]
+    return [_replace_table(joint, table) for joint, table in zip(family, tables, strict=True)]
 
 
 def _agree(
@@ -83,7 +83,7 @@ def _agree(
     return moved
 
 
-def _moved(joint: JointEstimate, table: Floats) -> JointEstimate:
+def _replace_table(joint: JointEstimate, table: Floats) -> JointEstimate:
     if table is joint.probabilities:
         return joint
     told = [reason(Code.MADE_CONSISTENT)]

@@ -100,7 +100,7 @@ class JointEstimates(Mapping[Names, JointEstimate]):
 
 
 def _chunks(study: Study, sets: list[Names]) -> Iterator[list[Names]]:
-    """Sets whose tables can be held together."""
+    """Sets whose tables fit in memory together."""
     part: list[Names] = []
     cells = 0
     for names in sets:
@@ -119,8 +119,8 @@ def count_tables(counts: Counts, sets: list[Names]) -> None:
     for sample in samples_of(counts):
         if isinstance(sample, HistogramCounts):
             continue  # counted already
-        held = set(sample.study.names)
-        wanted = [names for names in sets if held.issuperset(names)]
+        reported = set(sample.study.names)
+        wanted = [names for names in sets if reported.issuperset(names)]
         axes = (
             tuple(axis for part in parts_of(sample.study, names) for axis in part.axes)
             for names in wanted

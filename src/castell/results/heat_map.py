@@ -41,7 +41,7 @@ def heat_map(data: ChartData, room: float) -> Canvas | None:
         for axes in ((one, other), (other, one)):
             grid = _grid(data, *axes, part, MOST_LINES // panels)
             if grid is not None:
-                return _draw(data, grid, room, panels)
+                return _lay_out(data, grid, room, panels)
     return None
 
 
@@ -72,7 +72,7 @@ def _grid(data: ChartData, down: int, across: int, room: float, lines: int) -> _
     return _Grid(down, across, left, step)
 
 
-def _draw(data: ChartData, grid: _Grid, room: float, columns: int) -> Canvas:
+def _lay_out(data: ChartData, grid: _Grid, room: float, columns: int) -> Canvas:
     boxes: list[Box] = []
     words: list[Words] = []
     top = max(float(np.nan_to_num(data.probabilities).max()), 1e-9)

@@ -20,7 +20,7 @@ from castell.inference.reasons import Reason
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
-from castell.results.html import joint_html
+from castell.results.notebook_table import joint_html
 from castell.results.provenance import Source
 from castell.results.summary import summarize
 from castell.study.schema import Attribute, suggest

@@ -9,44 +9,40 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
 from castell.channels import Kinds
-from castell.counting import Counts, MemoryCounts, join_stages, studies_of
+from castell.counting import Counts, MemoryCounts, join_stages, samples_of, studies_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
-from castell.errors import MethodError, QueryError, ReportError
+from castell.errors import MethodError, ReportError
 from castell.estimators import Method, fit_sampled, name_of, reads
-from castell.inference.inversion import names_of
 from castell.inference.method import Fitted
 from castell.inference.misfit import Misfit, misfit
 from castell.inference.postprocess import step
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
-from castell.results.answering import reasons_of
 from castell.results.comparison_questions import ComparisonQuestions
-from castell.results.conditional import Conditional
-from castell.results.conditional_table import ConditionalTable
 from castell.results.every_table import JointEstimates
 from castell.results.joint import JointEstimate
 from castell.results.number_questions import NumberQuestions
-from castell.results.probability import Difference, Probability
-from castell.results.provenance import Source, describe_values
-from castell.results.questions import Values, is_everybody, labels_of, query_of, refuse_both
-from castell.results.sampling import sample_codes
+from castell.results.provenance import Source
+from castell.results.questions import reasons_of
 from castell.results.saved_model import SavedModel, read_model, write_model
 from castell.results.score_questions import ScoreQuestions
+from castell.results.share_questions import ShareQuestions
+from castell.results.synthetic_people import sample_codes
 from castell.results.top_cells import BEAM, TopCells, top_cells
-from castell.study.html import attribute_table
+from castell.study.notebook_table import attribute_table
 from castell.study.study import Study
 from castell.version import VERSION
 
 
 @dataclass(frozen=True, eq=False)
-class Model(NumberQuestions, ComparisonQuestions, ScoreQuestions):
+class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions):
     """What a method fitted to the reports of a study; `method` is the name of the estimator."""
 
     fitted: Fitted
@@ -147,7 +143,7 @@ class Model(NumberQuestions, ComparisonQuestions, ScoreQuestions):
 
     def _answers_about(self, names: tuple[str, ...]) -> bool:
         made = self.method if self.estimator is None else self.estimator
-        across = reads(made).across or not any(s.design.draw for s in studies_of(self.counts))
+        across = reads(made).across or len(samples_of(self.counts)) == 1
         return across or bool(self.support(names).together)
 
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
@@ -157,97 +153,6 @@ class Model(NumberQuestions, ComparisonQuestions, ScoreQuestions):
             return Misfit()  # the test is for reports that all weigh the same
         return misfit(self.counts, names, table, kept)
 
-    def probability(self, query: Values | None = None, /, **values: Any) -> Probability:
-        """The share of respondents with some values, over any number of attributes, no table.
-
-        A value, or a collection of values that all count: `probability(sex="Male", age=["20",
-        "30"])`. Names that are no identifiers go in a mapping.
-        """
-        if query and set(query) & set(values):
-            raise QueryError("an attribute was asked for twice", "name each once")
-        where = labels_of(self.study.schema, {**(query or {}), **values})
-        asked = query_of(self.study.schema, where)
-        if is_everybody(self.study.schema, asked):
-            return Probability.certain(where, self.source)
-        found = self.fitted.shares([asked])
-        behind = self.support(tuple(asked))
-        return Probability(
-            value=float(found.values[0]),
-            standard_error=float(found.spread.errors[0]),
-            where=where,
-            source=self.source,
-            checked=behind.checked,
-            spread=found.spread,
-            reasons=reasons_of(self.counts, found.reasons, behind),
-        )
-
-    def difference(self, one: Values, other: Values) -> Difference:
-        """How much larger one share is than another: `difference({"a": "yes"}, {"b": "yes"})`."""
-        labels = labels_of(self.study.schema, one), labels_of(self.study.schema, other)
-        queries = [query_of(self.study.schema, each) for each in labels]
-        found = self.fitted.shares(queries)
-        behind = self.support(names_of(queries))
-        told = found.because(*reasons_of(self.counts, found.reasons, behind))
-        return Difference.of(told, *labels, self.source, behind.checked)
-
-    @overload
-    def conditional(self, asked: str, *, given: str) -> ConditionalTable: ...
-
-    @overload
-    def conditional(self, asked: Values | str, *, given: Values) -> Conditional: ...
-
-    def conditional(
-        self, asked: Values | str, *, given: Values | str
-    ) -> Conditional | ConditionalTable:
-        """The shares of some values among those with others.
-
-        `conditional("health", given={"smokes": "now"})` is the distribution of an attribute,
-        `conditional({"health": ["poor", "fair"]}, given=...)` a single share, and
-        `conditional("health", given="smokes")` a table of row percentages: the distribution of
-        health among those with each value of smokes.
-        """
-        if isinstance(given, str):
-            return self._rows(asked, given)
-        group = labels_of(self.study.schema, given)
-        among = query_of(self.study.schema, group)
-        where = None if isinstance(asked, str) else labels_of(self.study.schema, asked)
-        if isinstance(asked, str) or where is None:
-            (attribute,) = self.study.schema.select(asked)
-            labels = attribute.values
-            queries = [query_of(self.study.schema, {attribute.name: (value,)}) for value in labels]
-        else:
-            labels = (describe_values(where),)
-            queries = [query_of(self.study.schema, where)]
-        refuse_both(queries[0], among)
-        found = [self.fitted.shares([{**query, **among}, among]) for query in queries]
-        behind = self.support((*queries[0], *among))
-        return Conditional(
-            asked=" and ".join(queries[0]),
-            values=labels,
-            where=where,
-            given=group,
-            shares=tuple(found),
-            source=self.source,
-            checked=behind.checked,
-            reasons=reasons_of(self.counts, found[0].reasons, behind),
-            backend=self.counts.backend,
-        )
-
-    def _rows(self, asked: Values | str, given: str) -> ConditionalTable:
-        if not isinstance(asked, str):
-            raise QueryError("a table is of two attributes", 'ask for one, as in "health"')
-        column, row = self.study.schema.select(asked)[0], self.study.schema.select(given)[0]
-        rows = tuple(self.conditional(asked, given={given: value}) for value in row.values)
-        return ConditionalTable(
-            asked=column,
-            given=row,
-            rows=rows,
-            source=self.source,
-            checked=rows[0].checked,
-            reasons=rows[0].reasons,
-            backend=self.counts.backend,
-        )
-
     def sample(
         self,
         n: int,
@@ -256,17 +161,17 @@ class Model(NumberQuestions, ComparisonQuestions, ScoreQuestions):
         seed: int | None = None,
         backend: str | None = None,
     ) -> Any:
-        """Synthetic respondents drawn from the model: a frame with a row for each, in labels.
+        """Synthetic respondents sampled from the model: a frame with a row for each, in labels.
 
         All attributes, or those named, in a frame of the kind the answers came in, or 'pandas',
-        'polars', 'pyarrow'. `latent` and `auto` draw from their latent-class model of all
+        'polars', 'pyarrow'. `latent` and `auto` sample from their latent-class model of all
         attributes (a table of `auto` also heeds what its own reports say, so it may differ a
         little), `locop` and `lopub` from their synthetic rows, `independent` from the margins;
-        any number of attributes. Other methods draw from the estimated table of the attributes
+        any number of attributes. Other methods sample from the estimated table of the attributes
         asked for, made a distribution by post="simplex".
 
         The sample is made from the reports alone: it costs no respondent any more privacy. It has
-        the errors of the model it is drawn from. Its own sampling variation comes on top of them,
+        the errors of the model it comes from. Its own sampling variation comes on top of them,
         so what is counted in it has no honest interval: ask the model for that.
         """
         attributes = self.study.schema.select(self.study.names if names is None else names)

@@ -10,12 +10,11 @@ from castell.errors import QueryError
 from castell.inference.inversion import Query
 from castell.inference.score_ratio import ScoreRatio
 from castell.linear.operators import Floats
-from castell.results.answered import Answered
-from castell.results.answering import Questions, reasons_of
+from castell.results.answered_shares import Answered
 from castell.results.mean import Mean
 from castell.results.provenance import Labels
 from castell.results.quantile import Quantile
-from castell.results.questions import Values, labels_of, query_of
+from castell.results.questions import Questions, Values, labels_of, query_of, reasons_of
 from castell.results.score_scale import ScoreScale, numbers_of
 from castell.study.declining import answered_codes
 from castell.study.scales import Points

@@ -45,7 +45,7 @@ class Writer:
             return {"dict": [[self.write(key), self.write(each)] for key, each in value.items()]}
         for name, kind in CONTAINERS.items():
             if type(value) is kind:
-                return {name: [self.write(each) for each in _ordered(value)]}
+                return {name: [self.write(each) for each in _in_order(value)]}
         if is_dataclass(value) and type(value).__module__.startswith(ROOMS):
             named = {each.name: self.write(getattr(value, each.name)) for each in fields(value)}
             return {"class": [type(value).__module__, type(value).__qualname__], "fields": named}
@@ -106,6 +106,6 @@ def _is_numpy(value: Any) -> bool:
     return isinstance(value, np.generic)
 
 
-def _ordered(values: Iterable[Any]) -> Iterable[Any]:
+def _in_order(values: Iterable[Any]) -> Iterable[Any]:
     """Sets have no order of their own; a file is the same each time it is written."""
     return sorted(values, key=repr) if isinstance(values, (set, frozenset)) else values

@@ -18,7 +18,7 @@ from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
-from castell.results.html import shares_html
+from castell.results.notebook_table import shares_html
 from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
 from castell.results.summary import number, percent, warned
 

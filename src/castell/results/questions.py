@@ -1,19 +1,84 @@
-"""What people ask for, as values of a schema: labels as it writes them, and their codes."""
+"""Questions to a model: what analyses ask it for, in which values, and the reasons of its answers.
+
+`Model` offers the analyses, which live in files of their own. They ask for `Answering` of it, so
+that those files need not import it back; its `Questions` of one kind are a part of it, in a file
+each. Values are asked for by label, as the schema writes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-from castell.errors import QueryError
+from castell.counting import Counts
+from castell.errors import MethodError, QueryError
+from castell.inference.declared_zeros import contradictions
 from castell.inference.inversion import Query
-from castell.results.provenance import Labels
+from castell.inference.method import Fitted
+from castell.inference.reasons import Code, Reason, reason
+from castell.inference.support import Support
+from castell.results.provenance import Labels, Source
 from castell.study.schema import Schema
+from castell.study.study import Study
 
 # A value, or a collection of values that all count, by attribute.
 Values = Mapping[str, Any]
+
+
+class Answering(Protocol):
+    """A fitted model."""
+
+    @property
+    def fitted(self) -> Fitted: ...
+    @property
+    def counts(self) -> Counts: ...
+    @property
+    def study(self) -> Study: ...
+    @property
+    def source(self) -> Source: ...
+
+    def support(self, names: Iterable[str] | str) -> Support: ...
+
+
+class Questions(ABC):
+    """A part of a model, by what it is asked."""
+
+    fitted: Fitted
+
+    @property
+    def counts(self) -> Counts:
+        return self.fitted.counts
+
+    @property
+    def study(self) -> Study:
+        return self.counts.study
+
+    @property
+    @abstractmethod
+    def source(self) -> Source: ...
+
+    def support(self, names: Iterable[str] | str) -> Support:
+        """How many reports stand behind a question about some attributes."""
+        return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
+
+
+def refuse_weighted(fitted: Fitted, what: str) -> None:
+    """What is worked out as if all reports weighed the same is refused where they do not."""
+    if fitted.sampling is not None:
+        raise MethodError(
+            f"{what} is not worked out from weighted reports",
+            "compare shares of groups, or take model.scores(...) to survey software",
+        )
+
+
+def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
+    """Why an answer is as it is: what speaks against it first, what stands behind it last."""
+    told = reason(Code.REPORTS, *behind.names, together=behind.together, n=behind.n)
+    against = contradictions(counts, behind.names) if counts.study.schema.impossible else ()
+    return (*against, *made, told)
 
 
 def labels_of(schema: Schema, asked: Values) -> Labels:

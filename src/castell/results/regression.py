@@ -23,10 +23,10 @@ from castell.inference.scores import Scores
 from castell.inference.support import Checked, support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
-from castell.results.answering import reasons_of
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.model import Collected, counts_of
 from castell.results.provenance import FromReports, Source
+from castell.results.questions import reasons_of
 from castell.results.summary import aligned, percent, warned
 
 NUMBERS = ("coef", "standard_error", "z", "p_value", "lower", "upper")

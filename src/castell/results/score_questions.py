@@ -10,7 +10,7 @@ import numpy as np
 from castell.inference.report_scores import ReportScores
 from castell.linear.table import check_cells
 from castell.reports.frames import frame_of
-from castell.results.answering import Questions
+from castell.results.questions import Questions
 
 
 class ScoreQuestions(Questions):

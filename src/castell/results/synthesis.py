@@ -1,13 +1,13 @@
 """Synthetic people in several files that together say how unsure they are.
 
-A file drawn from a model has the model's errors and does not show them. Several files, each drawn
-from a model that was fitted anew to a collection like this one, differ as such collections do. What
+A file sampled from a model has the model's errors and does not show them. Several files, each from
+a model that was fitted anew to a collection like this one, differ as such collections do. What
 is worked out in each of them is put together by the rules for fully synthetic data (Raghunathan,
-Reiter and Rubin 2003): the variance between files is that of the model plus that of drawing rows,
+Reiter and Rubin 2003): the variance between files is that of the model plus that of sampling rows,
 and the second is known.
 
-Models are fitted to parametric bootstrap collections: as many people as reported are drawn from the
-model, randomised by the study's own channels, and fitted by the same method.
+Models are fitted to parametric bootstrap collections: as many people as reported are sampled from
+the model, randomised by the study's own channels, and fitted by the same method.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from castell.inference.beta import student_t
 from castell.inference.method import Fitted
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
-from castell.results.sampling import Codes, sample_codes
+from castell.results.synthetic_people import Codes, sample_codes
 from castell.study.study import Study
 
 Fit = Callable[[Counts], Fitted]
@@ -36,7 +36,7 @@ Progress = Callable[[float], None]
 
 # What the rows are, and are not; stands with every file that is written.
 WORDS = (
-    "Nobody is in these rows: they are drawn from a model of all randomised reports together.",
+    "Nobody is in these rows: they are sampled from a model of all randomised reports together.",
     "They cost no respondent any more privacy than the reports did.",
     "They have the model's errors: what the reports were too noisy to show is not in them.",
     "Rare combinations are the model's guess: look for nobody, and count no cells of a few rows.",
@@ -76,7 +76,7 @@ def combine(values: Sequence[float], variances: Sequence[float]) -> Combined:
     """What several synthetic files say together of one number.
 
     `values` are its estimates in each file and `variances` their sampling variances, each as if
-    the file's rows had been drawn from people. T = (1 + 1/m) b - u, with the variance b between
+    the file's rows had been sampled from people. T = (1 + 1/m) b - u, with the variance b between
     files and the mean variance u within them (Raghunathan, Reiter and Rubin 2003); where that is
     not positive, u stands in for it (Reiter 2002).
 
@@ -93,7 +93,7 @@ def combine(values: Sequence[float], variances: Sequence[float]) -> Combined:
     total = (1.0 + 1.0 / many) * between - within
     if total <= 0.0:
         return Combined(float(np.mean(values)), sqrt(within), float(many - 1), many)
-    # The share of drawing rows in what lies between files makes it less sure.
+    # The share of sampling rows in what lies between files makes it less sure.
     ratio = (1.0 + 1.0 / many) * between / within if within > 0.0 else np.inf
     freedom = (many - 1) * (1.0 - 1.0 / ratio) ** 2
     return Combined(float(np.mean(values)), sqrt(total), max(freedom, 1.0), many)
@@ -103,7 +103,7 @@ def combine(values: Sequence[float], variances: Sequence[float]) -> Combined:
 class Nearness:
     """How far rows are from the model's tables of a width: mean total variation distance.
 
-    `by_chance` is what drawing so many rows alone makes of it.
+    `by_chance` is what sampling so many rows alone makes of it.
     """
 
     width: int
@@ -144,8 +144,8 @@ class Synthetic:
 
         def one(file: Any) -> tuple[float, float]:
             frame = nw.from_native(file, eager_only=True)
-            held = [np.isin(frame[k].to_numpy().astype(str), v) for k, v in wanted.items()]
-            p = float(np.logical_and.reduce(held).mean())
+            matching = [np.isin(frame[k].to_numpy().astype(str), v) for k, v in wanted.items()]
+            p = float(np.logical_and.reduce(matching).mean())
             return p, p * (1.0 - p) / self.n
 
         return self.combine(one)
@@ -188,7 +188,7 @@ class Synthetic:
     def summary(self) -> str:
         many = f"{len(self.files)} files of " if len(self.files) > 1 else ""
         first = (
-            f"{many}{self.n:,} synthetic people, {len(self.names)} attributes, drawn from "
+            f"{many}{self.n:,} synthetic people, {len(self.names)} attributes, sampled from "
             f"{self.method!r} on {self.reports:,} reports"
         )
         table = [
@@ -262,7 +262,7 @@ def _some(sets: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return every[::step]
 
 
-def held_to(
+def choose_by_tables(
     codes: Codes,
     names: Sequence[str],
     tables: Sequence[tuple[tuple[str, ...], Floats]],

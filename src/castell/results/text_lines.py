@@ -70,12 +70,12 @@ def is_broken(text: str, room: float, size: float) -> bool:
 
 def _pieces(word: str, room: float, size: float) -> list[str]:
     """A word in as few pieces as there is room for, none of them much shorter than the others."""
-    pieces = _filled(word, room, size)
-    even = _filled(word, min(room, width_of(word, size) / len(pieces) + size), size)
+    pieces = _break_word(word, room, size)
+    even = _break_word(word, min(room, width_of(word, size) / len(pieces) + size), size)
     return even if len(even) == len(pieces) else pieces
 
 
-def _filled(word: str, room: float, size: float) -> list[str]:
+def _break_word(word: str, room: float, size: float) -> list[str]:
     pieces = [""]
     for letter in word:
         # Letters that have capitals are hyphenated; other scripts break without a sign.

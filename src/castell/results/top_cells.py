@@ -19,9 +19,9 @@ from castell.inference.top_cells import Codes, search
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
 from castell.reports.frames import frame_of
-from castell.results.answering import Answering, reasons_of
 from castell.results.joint import NUMBERS, JointEstimate
 from castell.results.provenance import Source
+from castell.results.questions import Answering, reasons_of
 from castell.results.summary import aligned, percent, warned
 from castell.study.schema import Attribute
 

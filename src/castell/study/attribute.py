@@ -72,8 +72,8 @@ class Attribute:
         public: bool = False,
     ) -> None:
         _check_name(name)
-        listed = _listed(name, values)
-        beside = _listed(name, also)
+        listed = _value_list(name, values)
+        beside = _value_list(name, also)
         try:
             written = Written(bins, range, unit, type, period, rounding)
             listed, scale, in_order = written.read(listed)
@@ -134,7 +134,7 @@ class Attribute:
         """An attribute from its published form."""
         name, beside = document["name"], document.get("also", 0)
         _check_name(name)
-        texts = _listed(name, document["values"])
+        texts = _value_list(name, document["values"])
         scale = None
         if type(beside) is not int or not 0 <= beside < len(texts):
             raise SchemaError(f"attribute {name!r} is broken", "take the published study again")
@@ -246,7 +246,7 @@ def _check_labels(name: str, texts: Sequence[str], scale: Bins | Points) -> None
             )
 
 
-def _listed(name: str, values: object) -> tuple[str, ...]:
+def _value_list(name: str, values: object) -> tuple[str, ...]:
     if isinstance(values, (str, bytes)):
         raise SchemaError(
             f"attribute {name!r} has one text for its values", "give a list of values"

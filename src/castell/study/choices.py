@@ -77,7 +77,7 @@ def chosen(
     for row, said in enumerate(column, 1):
         # A missing answer of a frame is NaN, which differs from itself.
         missing = said is None or said != said
-        picked = () if missing else _picked(said, separator)
+        picked = () if missing else _picks(said, separator)
         for one in picked:
             if one not in listed:
                 raise AnswerError(
@@ -88,7 +88,7 @@ def chosen(
     return found
 
 
-def _picked(said: Any, separator: str) -> Sequence[str]:
+def _picks(said: Any, separator: str) -> Sequence[str]:
     parts = said.split(separator) if isinstance(said, str) else [str(each) for each in said]
     return [part.strip() for part in parts if part.strip()]
 

@@ -105,7 +105,7 @@ def correction(old: Content, new: Content, on: str) -> Correction:
     )
     if wrong:
         raise _beyond(", ".join(wrong))
-    was: dict[str, Any] = _changed(old, new, OF_THE_STUDY)
+    was: dict[str, Any] = _changed_entries(old, new, OF_THE_STUDY)
     _check_consent(old.get("translations", {}), new.get("translations", {}))
     names = [attribute["name"] for attribute in old["attributes"]]
     if [attribute["name"] for attribute in new["attributes"]] != names:
@@ -116,7 +116,7 @@ def correction(old: Content, new: Content, on: str) -> Correction:
         for key in (one.keys() | other.keys()) - set(OF_AN_ATTRIBUTE):
             if one.get(key) != other.get(key):
                 raise _beyond(f"{key} of {one['name']!r}")
-        if changed := _changed(one, other, OF_AN_ATTRIBUTE):
+        if changed := _changed_entries(one, other, OF_AN_ATTRIBUTE):
             inside[one["name"]] = changed
     if inside:
         was["attributes"] = inside
@@ -180,7 +180,7 @@ def _with(entries: Content, was: Mapping[str, Any]) -> Content:
     return {**left, **{key: value for key, value in was.items() if value is not None}}
 
 
-def _changed(old: Content, new: Content, keys: tuple[str, ...]) -> dict[str, Any]:
+def _changed_entries(old: Content, new: Content, keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: old.get(key) for key in keys if old.get(key) != new.get(key)}
 
 

@@ -92,11 +92,11 @@ def decline_warning(study: Study) -> str | None:
     listed = ", ".join(map(repr, compulsory))
     return (
         f"no way not to answer {listed}: who does not want to say lies or leaves, and either way "
-        f"the results are off; add a last value such as 'prefer not to say'{_priced(study)}"
+        f"the results are off; add a last value such as 'prefer not to say'{_price(study)}"
     )
 
 
-def _priced(study: Study) -> str:
+def _price(study: Study) -> str:
     """The price for those questions that are randomised by themselves, for which it is simple."""
     prices = [
         price(block.sizes[0], float(block.channel.exact_epsilon))

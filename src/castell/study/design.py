@@ -9,30 +9,26 @@ respondent spends is always computed from the channels' weights.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import accumulate
+from typing import Any
 
 from castell.channels import (
     MAX_TOTAL,
-    BloomResponse,
     Channel,
     ClearResponse,
-    KaryResponse,
     Lens,
     PartitionResponse,
-    best_channel,
-    bloom_filters,
+    SkipResponse,
+    checked,
 )
-from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
-from castell.channels.choice import LARGE
+from castell.channels.budget import rounded_up, total_of
+from castell.channels.classic import ClassicResponse, one_sided
 from castell.errors import StudyError
 from castell.numbers import is_whole
-from castell.study.block_channels import Channels, own_channels, skippable
-from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
-from castell.study.public_attributes import hidden_part
-from castell.study.schema import Schema, suggest
+from castell.study.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -103,7 +99,10 @@ class Design:
 
     def __post_init__(self) -> None:
         many = len(self.blocks) if self.draw else 1
-        given = tuple(self.weights) or (1,) * many
+        given = tuple(self.weights)
+        if not given:
+            object.__setattr__(self, "weights", (1,) * many)
+            return
         whole = all(is_whole(weight, 1) for weight in given)
         if len(given) != many or not whole or sum(given) > MAX_TOTAL:
             raise StudyError(
@@ -155,14 +154,33 @@ class Design:
         return tuple((i,) for i in every) if self.draw else (every,)
 
     @property
+    def draws(self) -> int:
+        """The weights of all blocks together; 1 where all blocks are reported."""
+        return sum(self.weights)
+
+    @property
+    def block_weights(self) -> tuple[int, ...]:
+        """Of `draws` respondents, how many are expected to report each block."""
+        return self.weights if self.draw else (1,) * len(self.blocks)
+
+    @property
     def starts(self) -> tuple[int, ...]:
         """The first code of each block in a report that was drawn."""
         return tuple(accumulate((b.channel.outputs for b in self.blocks[:-1]), initial=0))
 
+    def document(self) -> dict[str, Any]:
+        """What is published: the blocks and, if one is drawn, the draw: 1 if all weigh the same."""
+        blocks = [
+            {"attributes": list(b.names), "channel": b.channel.document()} for b in self.blocks
+        ]
+        if not self.draw:
+            return {"blocks": blocks}
+        return {"blocks": blocks, "draw": 1 if set(self.weights) == {1} else list(self.weights)}
+
     def spent_on(self, names: Iterable[str]) -> float:
         """What a respondent spends on the blocks that hold some attributes."""
-        held = {i for name in names for i in self.holders(name)}
-        blocks = [self.blocks[i] for i in sorted(held) if not self.blocks[i].is_public]
+        asking = {i for name in names for i in self.holders(name)}
+        blocks = [self.blocks[i] for i in sorted(asking) if not self.blocks[i].is_public]
         exact = [block.channel.exact_epsilon for block in blocks]
         return rounded_up(max(exact) if self.draw else total_of(exact))
 
@@ -184,174 +202,61 @@ def lens_on(block: Block, names: Sequence[str]) -> Lens:
     return lens
 
 
-def build(
-    schema: Schema,
-    epsilon: object | None,
-    design: str | Sequence[Sequence[str]] = "independent",
-    shares: Mapping[str, object] | None = None,
-    channels: Channels | None = None,
-    draw: bool = False,
-    sample: int | None = None,
-) -> Design:
-    """A design from what a person writes: a total, perhaps shares, perhaps channels."""
-    if not isinstance(draw, bool):
-        raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
-    drawn = draw or sample is not None or (isinstance(design, str) and design in DRAWN)
-    every = schema
-    schema = hidden_part(schema, design, shares or {}, channels or {}, drawn)
-    if drawn:
-        return _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
-    groups = _groups(schema, design)
-    if design == "bloom" and channels:
+def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
+    """Refuse a design that is not one for these attributes and no others, in blocks that fit their
+    values; with `stages`, one that no later stage could follow."""
+    if stages and schema.public:
         raise StudyError(
-            "the design 'bloom' has channels of its own beside the Bloom filters",
-            "no method reads both; leave the channels out, or use the design 'independent'",
+            f"a study with stages has a public attribute, {schema.public[0]!r}",
+            "later stages draw blocks, beside which nothing is public; leave out the stages",
         )
-    fixed = own_channels(schema, groups, channels or {})
-    spent = _spend(schema, epsilon, shares or {}, fixed)
-    blocks = []
-    for names in groups:
-        sizes = tuple(schema[name].size for name in names)
-        channel: Channel
-        if names in fixed:
-            channel = fixed[names]
-        else:
-            what = f"the share of {' x '.join(names)}"
-            share = total_of(spent[(name,)] for name in names)
-            if any(schema[name].may_skip for name in names):
-                channel = skippable(schema, names, design, share, what)
-            elif design == "bloom":
-                filters = bloom_filters(names[0], schema[names[0]].values)
-                channel = BloomResponse.with_epsilon(filters, share, what)
-            elif len(names) == 1 and sizes[0] >= LARGE:
-                # Of so many values k-ary response would hardly ever say the true one.
-                channel = best_channel(sizes[0], share, what)
-            else:
-                channel = KaryResponse.with_epsilon(math.prod(sizes), share, what)
-        blocks.append(Block(names, sizes, channel))
-    return Design(_with_public(every, blocks))
-
-
-def _with_public(schema: Schema, blocks: list[Block]) -> tuple[Block, ...]:
-    """Beside the blocks that are randomised one for each public attribute, in order."""
-    shown = [schema[name] for name in schema.public]
-    blocks = blocks + [Block((a.name,), (a.size,), ClearResponse(a.size)) for a in shown]
-    order = {name: i for i, name in enumerate(schema.names)}
-    return tuple(sorted(blocks, key=lambda block: min(order[name] for name in block.names)))
-
-
-def _drawn_design(
-    schema: Schema,
-    epsilon: object | None,
-    design: object,
-    shares: Mapping[str, object] | None,
-    channels: Channels | None,
-    draw: bool,
-    sample: int | None,
-) -> Design:
-    """A design in which each respondent reports one block with the whole budget."""
-    if shares:
+    channels = [checked(block.channel) for block in design.blocks]
+    asked = [[name for i in s for name in design.blocks[i].names] for s in design.samples]
+    if {n for names in asked for n in names} != set(schema.names) or any(
+        len(set(names)) < len(names) for names in asked
+    ):
         raise StudyError(
-            "a design that draws one block for each respondent has shares",
-            "the block drawn has the whole budget; give epsilon alone",
+            "the blocks do not hold each attribute once", "take a design made for this schema"
         )
-    if sample is not None and (draw or design != "independent"):
-        raise StudyError("there is a sample and a design", "leave one of them out")
-    if epsilon is None and (design == "cover" or not channels):
-        raise StudyError(
-            "a design that draws one block for each respondent has no epsilon",
-            "give epsilon, what the block drawn may spend, for example 4.0",
-        )
-    # Without an epsilon every set has a channel of its own, and only `cover` looks at the budget.
-    total = None if epsilon is None else as_decimal(epsilon)
-    sets = sets_to_draw_from(schema, design, sample, float(total or 0))
-    fixed = own_channels(schema, sets, channels or {})
-    blocks = []
-    for names in sets:
-        sizes = tuple(schema[name].size for name in names)
-        if names in fixed:
-            channel = fixed[names]
-            if total is not None and channel.exact_epsilon > total:
-                raise StudyError(
-                    f"the channel of {' x '.join(names)} costs {channel.exact_epsilon:.6g}, more "
-                    f"than epsilon = {total:.6g}",
-                    "raise epsilon, or give it a channel that says less",
-                )
-        elif total is None:
+    for block in design.blocks:
+        public = [schema[name].public for name in block.names]
+        if any(public) != block.is_public or (block.is_public and len(public) > 1):
             raise StudyError(
-                f"there is no epsilon and no channel for {' x '.join(names)}",
-                "give epsilon, what the block drawn may spend, or a channel for every block",
+                f"the block of {' x '.join(block.names)} is sent as it is, or is declared to be",
+                "an attribute is sent as it is if, and only if, it is declared public",
             )
-        elif any(schema[name].may_skip for name in names):
-            channel = skippable(schema, names, design, total, "epsilon")
-        else:
-            channel = best_channel(math.prod(sizes), total, "epsilon")
-        blocks.append(Block(names, sizes, channel))
-    return Design(tuple(blocks), draw=True)
-
-
-def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
-    if design in ("independent", "bloom"):
-        return [(name,) for name in schema.names]
-    if design == "joint":
-        return [schema.names]
-    groups = clusters(schema, design)
-    seen: set[str] = set()
-    for name in (name for group in groups for name in group):
-        if name in seen:
-            raise StudyError(
-                f"attribute {name!r} is in two clusters",
-                "it would be reported twice; put it in one, or let respondents draw: draw = true",
-            )
-        seen.add(name)
-    groups += [(name,) for name in schema.names if name not in seen]
-    order = {name: i for i, name in enumerate(schema.names)}
-    return sorted(groups, key=lambda names: min(order[name] for name in names))
-
-
-def _spend(
-    schema: Schema,
-    epsilon: object | None,
-    shares: Mapping[str, object],
-    fixed: Mapping[tuple[str, ...], Channel],
-) -> dict[tuple[str, ...], Decimal]:
-    """Each attribute's share of the total: as given, the rest in equal parts.
-
-    A channel of its own has the share of its block.
-    """
-    spent = {names: channel.exact_epsilon for names, channel in fixed.items()}
-    settled = {name for names in fixed for name in names}
-    for name, share in shares.items():
-        if name not in schema.names:
-            raise StudyError(f"there is a share for {name!r}", suggest(name, schema.names))
-        if name in settled:
-            raise StudyError(
-                f"attribute {name!r} has a share and a channel",
-                "the channel says what it costs; leave the share out",
-            )
-        spent[(name,)] = as_decimal(share, f"the share of {name!r}")
-    settled |= set(shares)
-    rest = [name for name in schema.names if name not in settled]
-    given = total_of(spent.values())
-    if epsilon is None:
-        if rest:
-            raise StudyError(
-                f"there is no epsilon and no share for {', '.join(rest)}",
-                "give epsilon, what one respondent spends in all, for example 4.0",
-            )
-        return spent
-    total = as_decimal(epsilon)
-    if given > total or (rest and given == total):
+    if not design.hidden:
+        schema.hidden  # noqa: B018  (says that there is nothing to hide)
+    drawn = len(design.samples) > 1
+    if drawn and design.hidden != design.blocks:
+        raise StudyError("a public attribute is drawn", "leave the draw out")
+    if drawn and design.widths[0] > MAX_TOTAL:
+        raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
+    if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
         raise StudyError(
-            f"the shares sum to {given:.6g} of a total epsilon of {total:.6g}",
-            "raise epsilon or lower the shares" + (f"; {rest[0]} needs one too" if rest else ""),
+            "a block that asks coarsely is reported beside others",
+            "let respondents draw one block: draw = true",
         )
-    # A given channel costs what it costs, so only shares that people wrote can be expected to fit.
-    if not rest and given < total and not fixed:
-        raise StudyError(
-            f"the shares sum to {given:.6g}, less than epsilon = {total:.6g}",
-            "leave epsilon out, or leave one attribute without a share to take the rest",
-        )
-    for name in rest:
-        spent[(name,)] = EXACT.divide(EXACT.subtract(total, given), Decimal(len(rest)))
-    return spent
+    for block, channel in zip(design.blocks, channels, strict=True):
+        if any(schema[name].may_skip for name in block.names) != isinstance(channel, SkipResponse):
+            raise StudyError(
+                f"{' x '.join(block.names)}: its values and its channel differ on skipping",
+                'write missing = "skip", and leave the channel to the design',
+            )
+        sizes = tuple(schema[name].size for name in block.names)
+        whole = len(block.names) == 1 or channel.has_matrix
+        if isinstance(channel, PartitionResponse):
+            whole = channel.sizes == sizes
+        if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
+            raise StudyError(
+                f"the channel of {' x '.join(block.names)} does not fit its values",
+                "give one row for each combination of values, or Bloom filters for one attribute",
+            )
+
+
+def check_hides_answers(design: Design) -> None:
+    """Refuse to publish what gives answers away: it reads paper, and nobody is asked by it."""
+    for block in design.blocks:
+        channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
+        if isinstance(channel, ClassicResponse) and channel.is_one_sided:
+            raise one_sided(f"{block.names[0]!r}, {channel.name}")

@@ -72,19 +72,19 @@ def _cover(schema: Schema, epsilon: float) -> list[tuple[str, ...]]:
     for pair in pairs:
         if pair not in missing:
             continue
-        held = list(pair)
+        chosen_names = list(pair)
         while True:
-            room = limit / math.prod(size[name] for name in held)
+            room = limit / math.prod(size[name] for name in chosen_names)
             gains = {
-                name: sum(_pair(order, name, other) in missing for other in held)
+                name: sum(_pair(order, name, other) in missing for other in chosen_names)
                 for name in names
-                if name not in held and size[name] <= room
+                if name not in chosen_names and size[name] <= room
             }
             best = max(gains, key=lambda name: (gains[name], -size[name]), default=None)
             if best is None or not gains[best]:
                 break
-            held.append(best)
-        chosen = tuple(sorted(held, key=order.__getitem__))
+            chosen_names.append(best)
+        chosen = tuple(sorted(chosen_names, key=order.__getitem__))
         sets.append(chosen)
         missing.difference_update(combinations(chosen, 2))
         _refuse_too_many(len(sets))

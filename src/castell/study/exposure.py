@@ -80,9 +80,7 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
     if isinstance(first, BloomResponse):  # the only channel without a matrix
         return _bloom_exposure(first, attribute)
     lenses = [lens_on(block, [attribute.name]) for block in blocks]
-    held = design.holders(attribute.name)
-    drawn = tuple(design.weights[i] for i in held) if design.draw else (1,)
-    draws = sum(design.weights)
+    drawn = tuple(design.block_weights[i] for i in design.holders(attribute.name))
     return Exposure(
         attribute.name,
         _choices(attribute),
@@ -91,8 +89,8 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
         tuple(lens.best_guess for lens in lenses),
         drawn,
         max(lens.worst_guess for lens in lenses),
-        draws,
-        _influence(blocks, lenses, drawn, draws),
+        design.draws,
+        _influence(blocks, lenses, drawn, design.draws),
     )
 
 

@@ -75,8 +75,8 @@ def promise_for(epsilon: object, exact_epsilon: Decimal) -> Promise:
     {'epsilon': '2'}
     """
     if epsilon is not None:
-        return _checked(as_decimal(epsilon))
-    return _checked(exact_epsilon.quantize(_STEP, rounding=ROUND_CEILING))
+        return _check_promise(as_decimal(epsilon))
+    return _check_promise(exact_epsilon.quantize(_STEP, rounding=ROUND_CEILING))
 
 
 def promise_of(given: object) -> Promise:
@@ -93,10 +93,10 @@ def promise_of(given: object) -> Promise:
         raise _broken()
     if len(after) >= MOST_STAGES:
         raise _broken()
-    return _checked(Decimal(written), tuple(after))
+    return _check_promise(Decimal(written), tuple(after))
 
 
-def _checked(epsilon: Decimal, after: tuple[str, ...] = ()) -> Promise:
+def _check_promise(epsilon: Decimal, after: tuple[str, ...] = ()) -> Promise:
     made = Promise(Decimal(f"{epsilon.normalize():f}"), after)
     if not 0 < epsilon <= MAX_EPSILON or not _EPSILON.fullmatch(made.document()["epsilon"]):
         raise StudyError(

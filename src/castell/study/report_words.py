@@ -19,7 +19,7 @@ def report_words(schema: Schema, block: Block) -> list[Said]:
         (words,) = report_words(Schema([answered]), inside)
         return [(*words, (attribute.values[-1],))]
     if isinstance(channel, ClassicResponse):
-        return [channel.said or _called(schema[block.names[0]])]
+        return [channel.said or _names_of_reports(schema[block.names[0]])]
     if not block.reports_answers:
         raise StudyError(
             f"the reports of {' x '.join(block.names)} are no answers that could stand on paper",
@@ -28,7 +28,7 @@ def report_words(schema: Schema, block: Block) -> list[Said]:
     return [tuple((value,) for value in schema[name].values) for name in block.names]
 
 
-def _called(attribute: Attribute) -> Said:
+def _names_of_reports(attribute: Attribute) -> Said:
     """Reports that are called as the values are; yes and no also as files write them."""
     if tuple(value.casefold() for value in attribute.values) == ("no", "yes"):
         return NO_OR_YES

@@ -25,11 +25,11 @@ from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import CastellError, StudyError
 from castell.study.block_channels import Channels
+from castell.study.build_design import build_design
 from castell.study.canonical import canonical, digest_of
 from castell.study.corrections import Correction, before, correction, corrections_of
-from castell.study.design import Block, Design, build
-from castell.study.design_fit import check_fit, check_hides_answers
-from castell.study.html import attribute_table
+from castell.study.design import Block, Design, check_fit, check_hides_answers
+from castell.study.notebook_table import attribute_table
 from castell.study.promise import Promise, promise_for, promise_of, wordings
 from castell.study.schema import Attribute, Schema
 from castell.study.study_json import save
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from castell.study.statement import Statement
 
 FORMAT = 1
+NO_TEXT = StudyText()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +81,7 @@ class Study:
         if not isinstance(schema, Schema):
             schema = Schema(schema)
         if not isinstance(design, Design):
-            design = build(schema, epsilon, design, shares, channels, draw, sample)
+            design = build_design(schema, epsilon, design, shares, channels, draw, sample)
         elif epsilon is not None or shares or channels or draw or sample is not None:
             raise StudyError(
                 "there is a finished design and a budget beside it",
@@ -90,7 +91,7 @@ class Study:
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
-        object.__setattr__(self, "text", text or StudyText())
+        object.__setattr__(self, "text", text or NO_TEXT)
         object.__setattr__(self, "corrections", tuple(corrections))
         promise = promise_for(epsilon, design.exact_epsilon) if staged is True else staged or None
         object.__setattr__(self, "promise", promise)
@@ -151,18 +152,11 @@ class Study:
             "castell": FORMAT,
             "name": self.name,
             "attributes": [attribute.document() for attribute in self.schema],
-            "blocks": [
-                {"attributes": list(b.names), "channel": b.channel.document()}
-                for b in self.design.blocks
-            ],
+            **self.design.document(),
             **self.text.document(),
         }
         if self.schema.impossible:
             content["impossible"] = self.schema.impossible.document()
-        if self.design.draw:
-            # One block is drawn for each respondent, all alike or with these weights.
-            weights = list(self.design.weights)
-            content["draw"] = 1 if set(weights) == {1} else weights
         if self.promise:
             content["stages"] = self.promise.document()
         if self.corrections:

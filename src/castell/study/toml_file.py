@@ -85,7 +85,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         if names in channels or (len(names) == 1 and names[0] in channels):
             raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
         if table.get("mechanism") in MECHANISMS:
-            channels[names] = _named(table, Schema(attributes))
+            channels[names] = _channel_by_name(table, Schema(attributes))
         else:
             channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
     clusters = content.get("clusters")
@@ -183,7 +183,7 @@ def _classic(table: dict[str, Any], what: str) -> Any:
         raise
 
 
-def _named(table: dict[str, Any], schema: Schema) -> Any:
+def _channel_by_name(table: dict[str, Any], schema: Schema) -> Any:
     """The channel of a section that names a mechanism of the literature, and its epsilon."""
     _only(table, {"attributes", "mechanism", "epsilon"}, "a channel with a mechanism")
     what = " x ".join(map(repr, table["attributes"]))

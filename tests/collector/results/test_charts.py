@@ -27,7 +27,7 @@ def _joint(width: int, method: str = "castell") -> JointEstimate:
 
 def draw(joint: JointEstimate, level: float, kind: str) -> Picture:
     """The chart for a wide page."""
-    return charts.draw(ChartData.of(joint, level), kind, joint)[0]
+    return charts.pictures(ChartData.of(joint, level), kind, joint)[0]
 
 
 def _cells(picture: Picture) -> list[dict[str, Any]]:
@@ -43,7 +43,7 @@ def _cells(picture: Picture) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("width", "kind"), [(w, k) for w in (1, 2, 3, 4) for k in kinds(w)])
 def test_every_kind_compiles_to_vega(width: int, kind: str) -> None:
     joint = _joint(width)
-    pictures = charts.draw(ChartData.of(joint, 0.95), kind, joint)
+    pictures = charts.pictures(ChartData.of(joint, 0.95), kind, joint)
     assert [picture.room for picture in pictures] == list(ROOMS)
     assert pictures[0].kind == kind
     for picture in pictures:
@@ -89,7 +89,7 @@ def test_bars_hold_the_numbers_and_no_more_than_can_be_read() -> None:
     assert [r["lower"] for r in bars] == low.ravel().tolist()
     assert [r["upper"] for r in bars] == high.ravel().tolist()
     four = _joint(4)
-    wide, narrow = charts.draw(ChartData.of(four, 0.95), "bars", four)
+    wide, narrow = charts.pictures(ChartData.of(four, 0.95), "bars", four)
     assert len({r["cell"] for r in _cells(wide)}) == MOST_BARS
     assert "40 largest of 192" in wide.said
     assert len({r["cell"] for r in _cells(narrow)}) == MOST_ON_A_PHONE

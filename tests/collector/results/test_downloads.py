@@ -15,9 +15,9 @@ import pytest
 from pyarrow import csv
 
 from castell import Attribute, Reports, Schema, Study, estimate
-from castell.collector.copies import export
 from castell.collector.results.downloads import FORMATS
 from castell.collector.settings import State
+from castell.collector.store_copies import export
 from castell.results.csv_file import csv_bytes
 from tests.collector.results.stores import (
     PAIRS,

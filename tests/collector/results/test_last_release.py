@@ -20,7 +20,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from castell.collector import app
-from castell.collector.opening import Opening
+from castell.collector.opening_hours import Opening
 from castell.collector.results import worker
 from castell.collector.results.release import SETTLING, Schedule
 from castell.collector.store import Submission, open_store

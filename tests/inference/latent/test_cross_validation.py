@@ -18,7 +18,7 @@ from castell.inference.latent.cross_validation import (
     affordable_report_steps,
     cross_validate,
 )
-from castell.inference.latent.expectation import e_step
+from castell.inference.latent.em import e_step
 from castell.inference.latent.mixture import Mixture, random_start, shrink_margins
 from castell.inference.latent.model import fit_starts, learn
 from castell.inference.latent.report_rows import distinct, report_rows

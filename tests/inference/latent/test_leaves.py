@@ -10,7 +10,7 @@ import pytest
 from castell.channels import CyclicResponse, KaryResponse, MatrixResponse, PartitionResponse
 from castell.channels.difference_sets import singer
 from castell.channels.partition import Box, Inner
-from castell.inference.latent.expectation import e_step
+from castell.inference.latent.em import e_step
 from castell.inference.latent.leaves import Leaves, _associations, leaf_residuals
 from castell.inference.latent.mixture import Mixture, random_start
 from castell.inference.latent.sufficient_statistics import BlockTable, LeafTable

@@ -11,13 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 from castell.inference.latent import report_rows as rows
-from castell.inference.latent.em import OverRelaxedEM, margins_step
-from castell.inference.latent.expectation import (
+from castell.inference.latent.em import (
     CountedTable,
     Expectation,
+    OverRelaxedEM,
     Statistics,
     composite_log_likelihood,
     e_step,
+    margins_step,
     stack_tables,
 )
 from castell.inference.latent.mixture import (

@@ -12,7 +12,7 @@ from castell import Attribute, Schema, Study
 from castell.counting import MemoryCounts
 from castell.inference.chisquare import tail
 from castell.inference.latent import structural_zero_mixture
-from castell.inference.latent.expectation import e_step
+from castell.inference.latent.em import e_step
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.structural_zero_likelihood import (
     PossibleTable,
@@ -110,7 +110,7 @@ def test_a_code_without_a_chance_is_never_drawn() -> None:
             return np.full(many, np.nextafter(1.0, 0.0))
 
     rows = np.array([[0.3, 0.7, 0.0], [0.1, 0.2, 0.0], [0.0, 5e-324, 0.0]])
-    assert structural_zero_mixture._draw(rows, Last()).tolist() == [1, 1, 1]  # type: ignore[arg-type]
+    assert structural_zero_mixture._sample_codes(rows, Last()).tolist() == [1, 1, 1]  # type: ignore[arg-type]
 
 
 def test_without_rules_it_is_the_mixture_itself() -> None:

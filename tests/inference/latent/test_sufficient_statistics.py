@@ -12,7 +12,7 @@ from castell import Reports, Study
 from castell.counting import MemoryCounts, kernels, samples_of
 from castell.inference.inversion import observe
 from castell.inference.latent import sufficient_statistics as statistics_module
-from castell.inference.latent.expectation import e_step
+from castell.inference.latent.em import e_step
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,

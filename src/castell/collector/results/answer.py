@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.collector.results.charts import draw, kinds
+from castell.collector.results.charts import kinds, pictures
 from castell.collector.results.dated_reports import DatedReports, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
 from castell.collector.results.shares import ShareTable, share_table
@@ -152,7 +152,7 @@ def _whom(answer: Answer) -> str:
 def _pictures(answer: Answer) -> tuple[list[dict[str, Any]], str | None]:
     joint = answer.joint if answer.question.whole else None
     try:
-        drawn = draw(chart_data(answer), answer.question.chart, joint)
+        found = pictures(chart_data(answer), answer.question.chart, joint)
     except ImportError as error:
         return [], str(error)
-    return [asdict(picture) for picture in drawn], None
+    return [asdict(picture) for picture in found], None

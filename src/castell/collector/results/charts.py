@@ -1,6 +1,7 @@
 """The page's charts, as Vega-Lite: laid out for a wide page and for a phone.
 
-`draw` gives the library's own charts where it has one, and mosaics; `timeline` how reports came in.
+`pictures` are the library's own charts where it has one, and mosaics; `timeline` is how reports
+came in.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def kinds(many: int, *, whole: bool = True) -> tuple[str, ...]:
     return ("heat", "bars", "mosaic") if whole else ("heat", "bars")
 
 
-def draw(data: ChartData, kind: str, joint: JointEstimate | None) -> tuple[Picture, ...]:
+def pictures(data: ChartData, kind: str, joint: JointEstimate | None) -> tuple[Picture, ...]:
     """The chart for each room; a mosaic needs the `joint` table."""
     possible = kinds(len(data.labels), whole=joint is not None)
     if kind not in ("auto", *possible):
@@ -67,10 +68,10 @@ def draw(data: ChartData, kind: str, joint: JointEstimate | None) -> tuple[Pictu
         )
     load_altair()
     title = " x ".join(data.labels)
-    drawn = [(room, _canvas(data, kind, joint, room)) for room in ROOMS]
+    canvases = [(room, _canvas(data, kind, joint, room)) for room in ROOMS]
     return tuple(
         Picture(room, canvas.kind, canvas.said, paint(canvas, data, title).to_dict())
-        for room, canvas in drawn
+        for room, canvas in canvases
     )
 
 

@@ -87,11 +87,11 @@ def mosaic(joint: JointEstimate, data: ChartData, room: float) -> Canvas | None:
     if len(joint.shape) == 3 and joint.shape[0] > MOST_PANELS:
         return None
     # Panels stand side by side where there is room.
-    found = _draw(joint, data, room, 2) if len(joint.shape) == 3 and room >= 640 else None
-    return found or _draw(joint, data, room, 1)
+    found = _lay_out(joint, data, room, 2) if len(joint.shape) == 3 and room >= 640 else None
+    return found or _lay_out(joint, data, room, 1)
 
 
-def _draw(joint: JointEstimate, data: ChartData, room: float, columns: int) -> Canvas | None:
+def _lay_out(joint: JointEstimate, data: ChartData, room: float, columns: int) -> Canvas | None:
     table = simplex(joint.unprocessed).reshape(-1, *joint.shape[-2:])
     part = (room - (columns - 1) * 36) / columns
     natural = max(width_of(value, 12) for value in data.values[-1])

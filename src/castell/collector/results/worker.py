@@ -73,7 +73,7 @@ class ResultsWorker:
 
     async def dated_reports(self) -> DatedReports:
         """The reports, or a refusal while they are too few."""
-        found = await self.read(lambda _, held: held)
+        found = await self.read(lambda _, shown: shown)
         minimum = self._state.settings.minimum
         if found is None:
             due = None if self._schedule is None else self._schedule.next(this_hour())
@@ -170,25 +170,25 @@ class ResultsWorker:
         """What was filed before the last release that brought enough, as a whole."""
         minimum, due = self._state.settings.minimum, schedule.last(this_hour())
         if due > self._before[0]:
-            dated, held = read_store(self._state.store), self._dated
+            dated, shown = read_store(self._state.store), self._dated
             number = schedule.released(dated.all_hours, minimum, due)
-            if number >= minimum + (0 if held is None else held.n):
+            if number >= minimum + (0 if shown is None else shown.n):
                 self._dated = first(dated, number)
             self._before = (due, schedule.count(dated.all_hours, due))
         return self._before[1], self._dated
 
     def _latest(self) -> tuple[int, DatedReports | None]:
-        held, minimum = self._dated, self._state.settings.minimum
-        if held is not None and self._clock() < self._not_before:
-            return held.n, held
+        shown, minimum = self._dated, self._state.settings.minimum
+        if shown is not None and self._clock() < self._not_before:
+            return shown.n, shown
         count = self._state.store.count()
         if count < minimum:
             self._dated = None
             return count, None
         # The last reports fill no step, and nothing is promised of results that move as they come.
         step = 1 if is_over(self._state.settings) else step_of(minimum)
-        if held is not None and held.n <= count < held.n + step:
-            return count, held
+        if shown is not None and shown.n <= count < shown.n + step:
+            return count, shown
         start = self._clock()
         self._dated = read_store(self._state.store)
         end = self._clock()

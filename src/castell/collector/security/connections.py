@@ -66,13 +66,13 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         if self.gate.enter(self):
             self._set_deadline(Stage.HEAD, self.limits.head_seconds)
-            self.tally.held["connections"] = len(self.gate)
+            self.tally.gauges["connections"] = len(self.gate)
         else:
             self._refuse("connections", 503, "too many connections", "try again in a while")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.gate.leave(self)
-        self.tally.held["connections"] = len(self.gate)
+        self.tally.gauges["connections"] = len(self.gate)
         self._clear_deadline()
         self.resume_writing()
         super().connection_lost(exc)
@@ -212,5 +212,5 @@ class BoundedProtocol(HttpToolsProtocol):
 
 def bounded_protocol(gate: Gate, limits: ConnectionLimits, tally: Tally) -> type[BoundedProtocol]:
     """The class uvicorn makes a connection from."""
-    held = {"gate": gate, "limits": limits, "tally": tally}
-    return type("CollectorProtocol", (BoundedProtocol,), held)
+    members = {"gate": gate, "limits": limits, "tally": tally}
+    return type("CollectorProtocol", (BoundedProtocol,), members)

@@ -41,11 +41,11 @@ class Gate:
         self._proxies = [ipaddress.ip_network(proxy, strict=False) for proxy in proxies]
         self._names = AddressNames()
         # Dicts rather than sets: the oldest comes first.
-        self._held: dict[Connection, bytes] = {}
+        self._open_ones: dict[Connection, bytes] = {}
         self._by_name: dict[bytes, dict[Connection, None]] = {}
 
     def __len__(self) -> int:
-        return len(self._held)
+        return len(self._open_ones)
 
     def enter(self, connection: Connection) -> bool:
         """Whether it may stay."""
@@ -54,14 +54,14 @@ class Gate:
         if len(same) >= self.each and not self._is_proxy(connection.host):
             if not self._make_room(same):
                 return False
-        elif len(self._held) >= self.most and not self._make_room(self._held):
+        elif len(self._open_ones) >= self.most and not self._make_room(self._open_ones):
             return False
-        self._held[connection] = name
+        self._open_ones[connection] = name
         self._by_name.setdefault(name, {})[connection] = None
         return True
 
     def leave(self, connection: Connection) -> None:
-        name = self._held.pop(connection, None)
+        name = self._open_ones.pop(connection, None)
         if name is None:
             return
         same = self._by_name[name]
@@ -69,8 +69,8 @@ class Gate:
         if not same:
             del self._by_name[name]
 
-    def _make_room(self, held: Iterable[Connection]) -> bool:
-        idle = next((connection for connection in held if connection.idle), None)
+    def _make_room(self, open_ones: Iterable[Connection]) -> bool:
+        idle = next((connection for connection in open_ones if connection.idle), None)
         if idle is None:
             return False
         self.leave(idle)

@@ -47,7 +47,7 @@ class TokenBook:
         self._own, self._read = token_hash(token), read
         self._clock, self._now = clock, now
         self._turn = asyncio.Lock()
-        self._held: Sequence[Token] = ()
+        self._known: Sequence[Token] = ()
         self._until = 0.0
 
     async def role(self, token: bytes) -> Role | None:
@@ -57,18 +57,18 @@ class TokenBook:
         if hmac.compare_digest(given, self._own):
             return Role.OWNER
         found, now = None, self._now()
-        for held in await self._tokens():
-            same = hmac.compare_digest(given, held.hash)
-            if same and (held.expires is None or now < held.expires):
-                found = held.role
+        for known in await self._tokens():
+            same = hmac.compare_digest(given, known.hash)
+            if same and (known.expires is None or now < known.expires):
+                found = known.role
         return found
 
     async def _tokens(self) -> Sequence[Token]:
         async with self._turn:  # one look for all who ask at once
             if self._clock() >= self._until:
-                self._held = await asyncio.to_thread(self._read)
+                self._known = await asyncio.to_thread(self._read)
                 self._until = self._clock() + FRESH
-            return self._held
+            return self._known
 
 
 class TokenGuard:

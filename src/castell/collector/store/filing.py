@@ -3,7 +3,7 @@
 Three rules, so that what the database remembers of its transactions is nothing about a person.
 
 1. At least `POOL` reports go together, in one transaction, sorted by their random keys.
-2. Reports and used invitations are drawn for filing at random and independently of each other, and
+2. Reports and used invitations are chosen for filing at random and independently of each other, and
    `POOL` of each stay behind. So the reports that wait are never "those that came since the last
    filing", and whoever knows which invitations were filed does not know which reports.
 3. A batch that is large by itself goes straight to the database, once a full pool waits: those who
@@ -42,11 +42,11 @@ def is_due(reports: int) -> bool:
     return reports >= 2 * POOL
 
 
-def drawn(waiting: Waiting) -> Waiting:
+def choose_for_filing(waiting: Waiting) -> Waiting:
     """What is filed now: all but a pool of reports, all but a pool of invitations.
 
     >>> full = Waiting({bytes([i]): b"" for i in range(2 * POOL)}, frozenset([b"a", b"b"]))
-    >>> chosen = drawn(full)
+    >>> chosen = choose_for_filing(full)
     >>> len(chosen.reports), sorted(chosen.spent)
     (64, [])
     """

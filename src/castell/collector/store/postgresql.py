@@ -120,17 +120,17 @@ class PostgresqlStore(SpooledStore[Connection]):
                     values |= {"invitations": "false", "id": new_store_id()}
                     rows = [{"name": name, "value": value} for name, value in values.items()]
                     link.execute(insert_or_leave(about).on_conflict_do_nothing(), rows)
-                held = {row.name: row.value for row in link.execute(select(about))}
-            self.stages = same_study(stages_in(held), study, self.place)
+                entries = {row.name: row.value for row in link.execute(select(about))}
+            self.stages = same_study(stages_in(entries), study, self.place)
             self._packing = StageRows(self.stages)
-            path = self._folder / f"{held['id']}.spool"
-            self.spool = Spool(path, bytes.fromhex(held["id"]), self._packing.size)
+            path = self._folder / f"{entries['id']}.spool"
+            self.spool = Spool(path, bytes.fromhex(entries["id"]), self._packing.size)
             self.spool.read()  # one that is damaged is found out now
-            self._check_spools(held, collecting=study is not None)
+            self._check_spools(entries, collecting=study is not None)
         except BaseException:
             self._engine.dispose()
             raise
-        self.secure = held["secure"] == "true"
+        self.secure = entries["secure"] == "true"
         self._name: str | None = None  # the spool folder's, once reports are written
         self._claimed = self._noted = False
 
@@ -177,9 +177,9 @@ class PostgresqlStore(SpooledStore[Connection]):
             link.execute(_SPEND, {"keys": sorted(spent)})
         return True
 
-    def _check_spools(self, held: Mapping[str, str], *, collecting: bool) -> None:
+    def _check_spools(self, entries: Mapping[str, str], *, collecting: bool) -> None:
         here = folder_name(self._folder) if (self._folder / "name").exists() else None
-        for name, where in held.items():
+        for name, where in entries.items():
             if name == f"{_SPOOL}{here}":
                 self.spool.check(collecting=collecting)
             elif name.startswith(_SPOOL) and not collecting:
@@ -304,7 +304,7 @@ class PostgresqlStore(SpooledStore[Connection]):
     # -- upkeep --------------------------------------------------------------------------------
 
     def close(self) -> None:
-        if is_due(self._held):
+        if is_due(self._spooled):
             self.rest()
         self._engine.dispose()
 

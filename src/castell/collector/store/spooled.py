@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.collector.store.acceptance import settle
-from castell.collector.store.filing import POOL, drawn, goes_straight, is_due
+from castell.collector.store.filing import POOL, choose_for_filing, goes_straight, is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.spool import Spool, Waiting
 from castell.collector.store.stage_rows import StageRows
@@ -46,7 +46,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
     secure: bool
     spool: Spool
     # How many reports wait, as of the last that came, and whether some of them are filed.
-    _held = 0
+    _spooled = 0
     _stale = False
 
     # -- writing -------------------------------------------------------------------------------
@@ -54,7 +54,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         if not submissions:
             return []
-        if is_due(self._held):
+        if is_due(self._spooled):
             self._file()
         outcomes = self._accept(submissions)
         if self._stale:
@@ -72,10 +72,10 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         if len(sent) == rows >= POOL and plain:
             # Most batches of a busy collector hold nothing that was there before.
             with self._writing() as link:
-                held = self.spool.read()
-                self._held = len(held.reports)
-                fresh = not sent.keys() & held.reports.keys() and not any(self._rules(link))
-                if fresh and goes_straight(held, sent):
+                spooled = self.spool.read()
+                self._spooled = len(spooled.reports)
+                fresh = not sent.keys() & spooled.reports.keys() and not any(self._rules(link))
+                if fresh and goes_straight(spooled, sent):
                     if self._insert(link, sent, (), this_hour()):
                         return [Outcome(len(one.reports)) for one in submissions]
                     self._undo(link)
@@ -91,11 +91,11 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
     def _settle(
         self, link: Link, submissions: Sequence[Submission], sent: Collection[bytes]
     ) -> list[Outcome] | None:
-        held = self.spool.read()
+        spooled = self.spool.read()
         # One question for both: beside a busy machine each costs as much as a wait for the disk.
-        filed = self._find(link, {*sent, *held.reports})
-        waiting = self._unfiled(link, held, filed)
-        self._held = len(waiting.reports)
+        filed = self._find(link, {*sent, *spooled.reports})
+        waiting = self._unfiled(link, spooled, filed)
+        self._spooled = len(waiting.reports)
         known = {**filed, **waiting.reports}
         used: set[bytes] = set()
         rules = self._rules(link)
@@ -135,10 +135,10 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         for _ in range(_TRIES):
             with self._writing() as link:
                 waiting = self._unfiled(link, self.spool.read())
-                self._held, self._stale = len(waiting.reports), True
-                if not is_due(self._held):
+                self._spooled, self._stale = len(waiting.reports), True
+                if not is_due(self._spooled):
                     return  # another collector was first
-                chosen = drawn(waiting)
+                chosen = choose_for_filing(waiting)
                 if self._insert(link, chosen.reports, chosen.spent, this_hour()):
                     return
                 self._undo(link)
@@ -152,17 +152,17 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
     def _spool(self, waiting: Waiting) -> None:
         self._note_spool()
         self.spool.write(waiting)
-        self._held, self._stale = len(waiting.reports), False
+        self._spooled, self._stale = len(waiting.reports), False
 
     def _unfiled(
-        self, link: Link, held: Waiting, filed: Collection[bytes] | None = None
+        self, link: Link, spooled: Waiting, filed: Collection[bytes] | None = None
     ) -> Waiting:
         """What the spool holds and the database, which is known to hold `filed`, does not."""
         if filed is None:
-            filed = self._find(link, held.reports) if held.reports else {}
-        spent = self._unused(link, held.spent) if held.spent else frozenset()
-        reports = {key: codes for key, codes in held.reports.items() if key not in filed}
-        return Waiting(reports, held.spent & spent, held.hour)
+            filed = self._find(link, spooled.reports) if spooled.reports else {}
+        spent = self._unused(link, spooled.spent) if spooled.spent else frozenset()
+        reports = {key: codes for key, codes in spooled.reports.items() if key not in filed}
+        return Waiting(reports, spooled.spent & spent, spooled.hour)
 
     def load(self, snapshot: Snapshot) -> int:
         with self._writing() as link:
@@ -174,13 +174,13 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         """Put things in order, after a start or when nothing has come for a moment."""
         with contextlib.suppress(StoreError):
             with self._writing() as link:
-                held = self.spool.read()
-                waiting = self._unfiled(link, held)
-                if waiting != held:
+                spooled = self.spool.read()
+                waiting = self._unfiled(link, spooled)
+                if waiting != spooled:
                     self._spool(waiting)
-                self._held = len(waiting.reports)
+                self._spooled = len(waiting.reports)
                 self.spool.tidy()
-            if is_due(self._held):
+            if is_due(self._spooled):
                 self._file()
                 self._forget()
 
@@ -201,9 +201,9 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
 
         The spool is read first: what is filed after that is in the database by then.
         """
-        held = self.spool.read()
+        spooled = self.spool.read()
         with self._reading() as link:
-            yield link, self._unfiled(link, held)
+            yield link, self._unfiled(link, spooled)
 
     def is_unused(self, invitation: str) -> bool:
         key = invitation_key(self.study, invitation)

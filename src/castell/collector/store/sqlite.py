@@ -268,7 +268,7 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
         return int(pages) * int(size)
 
     def close(self) -> None:
-        if self._wrote or is_due(self._held):
+        if self._wrote or is_due(self._spooled):
             self.rest()
         self._writer.close()
 

@@ -62,7 +62,7 @@ class StageRows:
         found: dict[int, list[int]] = {}
         for place, row in enumerate(rows):
             found.setdefault(row[0] - 1, []).append(place)
-        for stage, held in sorted(found.items()):
+        for stage, places in sorted(found.items()):
             if not 0 <= stage < len(self._packings):
                 raise ReportError("a report is of a stage that the store has not", "it is damaged")
-            yield stage, held
+            yield stage, places

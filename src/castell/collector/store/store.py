@@ -214,16 +214,16 @@ def hour_text(hour: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(hour))
 
 
-def same_study(held: tuple[Study, ...], wanted: Study | None, place: str) -> tuple[Study, ...]:
+def same_study(stored: tuple[Study, ...], wanted: Study | None, place: str) -> tuple[Study, ...]:
     """The stages a store holds reports of; refused if none of them was meant."""
-    if wanted is not None and wanted not in held:
+    if wanted is not None and wanted not in stored:
         raise StoreError(
             f"{place} holds reports of another study "
-            f"({held[-1].digest[:12]}, this is {wanted.digest[:12]})",
+            f"({stored[-1].digest[:12]}, this is {wanted.digest[:12]})",
             "if words were corrected: castell correct, and its study file from then on; any other "
             "change makes another study: give it a store of its own with --store",
         )
-    return held
+    return stored
 
 
 def not_empty(place: str) -> StoreError:

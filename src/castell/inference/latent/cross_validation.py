@@ -15,12 +15,13 @@ import numpy as np
 
 from castell.counting import Counts, Fold, folds_of, samples_of
 from castell.counting.folds import FOLDS
-from castell.inference.latent.em import OverRelaxedEM, margins_step
-from castell.inference.latent.expectation import (
+from castell.inference.latent.em import (
     CountedTable,
     HeldOutReports,
+    OverRelaxedEM,
     Statistics,
     composite_log_likelihood,
+    margins_step,
     stack_tables,
 )
 from castell.inference.latent.mixture import (
@@ -122,7 +123,7 @@ def fit_margins(
 def likely_margins(
     models: Mixture, tables: Sequence[CountedTable], rules: Sequence[CountedTable], alone: Margins
 ) -> Margins:
-    """What the margins of several models are drawn to: those that are most likely.
+    """What the margins of several models are shrunk towards: those that are most likely.
 
     Of blocks that ask finely these are the margins of independent attributes, `alone`. How often a
     leaf over several attributes is reported depends on how these go together: there, independence

@@ -8,6 +8,20 @@ with M_a = m_a(box_a) and P = prod_a M_a, Hoeffding's decomposition gives
     of their associations:   G - P P' - sum_a P P' (G_a / (M_a M'_a) - 1).
 
 An attribute that a block does not ask is inside all of its leaves.
+
+Margins where some blocks ask coarsely are a generalised least squares fit to all reports. Let d be
+the error of the model's margins, all attributes in a row. Blocks that can be inverted give unbiased
+margins of their own. The leaves of the others have
+
+    (their unbiased shares) - (the model's) = A d + (the model's associations) + noise,
+
+A being the main effects of the leaves. The error of the associations has the covariance
+beta^2 times the inner products of the leaves' associations (`model_error`), and is the same error
+in all blocks; the noise is that of the channels. So
+
+    J = sum_a C_a^- + A' S^-1 A,    Cov(d) = J^-1,    S = beta^2 N + noise,
+
+in the space in which the values of an attribute sum to zero.
 """
 
 from __future__ import annotations
@@ -15,13 +29,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from castell.inference.association_error import GROUPS, Residuals
-from castell.inference.latent.expectation import CountedTable
+from castell.inference.intervals import Normal
+from castell.inference.latent.em import CountedTable
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import LeafTable
+from castell.inference.margins import Codes, Margins
 from castell.linear.operators import Floats
 
 _LEAST = 1e-12
@@ -41,8 +58,8 @@ class Leaves:
         for a, margin in enumerate(self.margins):
             rows = []
             for table in self.tables:
-                held = dict(zip(table.attributes, table.members, strict=True))
-                rows.append(held.get(a, np.ones((len(table.members[0]), len(margin)))))
+                insides = dict(zip(table.attributes, table.members, strict=True))
+                rows.append(insides.get(a, np.ones((len(table.members[0]), len(margin)))))
             found.append(np.concatenate(rows))
         return found
 
@@ -132,3 +149,97 @@ def _associations(leaves: Leaves, generator: np.random.Generator) -> Floats | No
     mixed = generator.standard_normal((GROUPS, len(basis)))
     mixed /= np.sqrt((mixed**2).sum(axis=1, keepdims=True))
     return np.asarray(mixed @ basis)
+
+
+@dataclass(frozen=True, eq=False)
+class LeafMargins(Margins):
+    """Margins of single attributes, from reports of every kind."""
+
+    mixture: Mixture
+    leaves: Leaves
+    association: float  # beta^2
+
+    @cached_property
+    def _solved(self) -> tuple[Floats, Floats]:
+        """The margins, and their covariance; all attributes in a row."""
+        mixture, names = self.mixture, self.counts.study.names
+        model = mixture.weights @ mixture.profiles
+        information = np.zeros((len(model), len(model)))
+        score = np.zeros(len(model))
+        for name, (low, high) in zip(names, pairwise(mixture.starts), strict=True):
+            own = slice(low, high)
+            precision = np.linalg.pinv(self._direct_covariance(name), hermitian=True)
+            information[own, own] += precision
+            score[own] += precision @ (super().table(name) - model[own])
+        seen, noise = self._leaf_errors()
+        effects = self.leaves.main_effects
+        spread = self.association * self.leaves.association_products + noise
+        # The shares of a block's leaves sum to one, so their covariance has no inverse.
+        weighted = np.linalg.pinv(spread, rcond=1e-10, hermitian=True) @ effects
+        information += effects.T @ weighted
+        score += weighted.T @ seen
+        basis = _contrasts(mixture.sizes)
+        covariance = basis @ np.linalg.solve(basis.T @ information @ basis, basis.T)
+        return model + covariance @ score, covariance
+
+    def _leaf_errors(self) -> tuple[Floats, Floats]:
+        """The leaves' unbiased shares less the model's, and the covariance of the former."""
+        found, blocks = [], []
+        for table in self.leaves.tables:
+            n, gains = table.counts.sum(), table.inverse.dense()
+            expected = table.report_probabilities(self.mixture)
+            shares = gains @ expected
+            found.append(gains @ (table.counts / n) - shares)
+            blocks.append(((gains * expected) @ gains.T - np.outer(shares, shares)) / n)
+        noise = np.zeros((sum(map(len, found)),) * 2)
+        start = 0
+        for block in blocks:
+            noise[start : start + len(block), start : start + len(block)] = block
+            start += len(block)
+        return np.concatenate(found), noise
+
+    def _direct_covariance(self, name: str) -> Floats:
+        size = self.counts.study.schema[name].size
+        values = [np.array([value]) for value in range(size)]
+        return np.array(
+            [[super(LeafMargins, self).covariance(name, a, b) for b in values] for a in values]
+        )
+
+    def _own(self, name: str) -> slice:
+        place = self.counts.study.names.index(name)
+        return slice(self.mixture.starts[place], self.mixture.starts[place + 1])
+
+    def table(self, name: str) -> Floats:
+        return self._solved[0][self._own(name)]
+
+    def variances(self, name: str) -> Floats:
+        own = self._own(name)
+        return np.maximum(np.diag(self._solved[1][own, own]), 0.0)
+
+    def covariance(self, name: str, one: Codes, two: Codes) -> float:
+        own = self._own(name)
+        return float(self._solved[1][own, own][np.ix_(one, two)].sum())
+
+    def spread(self, name: str) -> Normal:
+        return self._normal(self.table(name), self.variances(name))
+
+    def group_spread(self, name: str, group: Codes) -> Normal:
+        share = self.table(name)[group].sum()
+        return self._normal(share, np.asarray(max(self.covariance(name, group, group), 0.0)))
+
+    def _normal(self, shares: Floats, variance: Floats) -> Normal:
+        # The part of the variance that goes along with the truth is at least that of sampling.
+        n = self.counts.n
+        return Normal(variance, (1.0 - 2.0 * shares) / n, -1.0 / n)
+
+
+def _contrasts(sizes: Sequence[int]) -> Floats:
+    """An orthonormal basis of what values of each attribute can change by: they sum to zero."""
+    starts = np.cumsum([0, *sizes])
+    basis = np.zeros((int(starts[-1]), int(starts[-1]) - len(sizes)))
+    column = 0
+    for low, size in zip(starts, sizes, strict=False):
+        every, _ = np.linalg.qr(np.column_stack([np.ones(size), np.eye(size)[:, : size - 1]]))
+        basis[low : low + size, column : column + size - 1] = every[:, 1:]
+        column += size - 1
+    return basis

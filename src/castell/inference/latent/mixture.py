@@ -105,8 +105,8 @@ class Mixture:
         columns = []
         for part in self.parts:
             ends = np.cumsum(part, axis=1)[:, :-1]
-            drawn = generator.random(people)
-            columns.append((drawn[:, None] >= ends[chosen]).sum(axis=1).astype(np.intp))
+            uniform = generator.random(people)
+            columns.append((uniform[:, None] >= ends[chosen]).sum(axis=1).astype(np.intp))
         return columns
 
     def classwise(self, attributes: Sequence[int]) -> Floats:

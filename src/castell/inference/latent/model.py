@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,8 @@ from castell.inference.latent.cross_validation import (
     operations_per_step,
     uniform,
 )
-from castell.inference.latent.em import OverRelaxedEM
-from castell.inference.latent.expectation import CountedTable, composite_log_likelihood
-from castell.inference.latent.leaf_margins import LeafMargins, leaf_tables
-from castell.inference.latent.leaves import Leaves
+from castell.inference.latent.em import CountedTable, OverRelaxedEM, composite_log_likelihood
+from castell.inference.latent.leaves import LeafMargins, Leaves
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -37,7 +36,7 @@ from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
-from castell.inference.latent.sufficient_statistics import sufficient_statistics
+from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
 from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
@@ -67,13 +66,16 @@ class Latent:
     @cached_property
     def answers(self) -> Answers:
         """What the mixture says of combinations that can occur."""
-        return restrict(self.mixture, self.counts.study.schema)
+        return self._possible(self.mixture)
 
     @cached_property
     def fold_models(self) -> tuple[Answers, ...]:
         """What the hyper-parameters give without each fold."""
+        return tuple(map(self._possible, self.hyperparameters.fold_models))
+
+    def _possible(self, mixture: Mixture) -> Answers:
         schema = self.counts.study.schema
-        return tuple(restrict(model, schema) for model in self.hyperparameters.fold_models)
+        return restrict(mixture, schema) if schema.impossible else mixture
 
     @cached_property
     def intervals(self) -> ModelIntervals:
@@ -87,6 +89,18 @@ class Latent:
             self.counts, self.mixture, Leaves(coarse, shares), error.overall.absolute
         )
         return ModelIntervals(ModelError(margins, error))
+
+    def learned(self) -> dict[str, Any]:
+        """To keep: all that took long, and nothing that can be looked up."""
+        return {"latent": self, "intervals": self.intervals}
+
+    @staticmethod
+    def restore(learned: dict[str, Any]) -> Latent:
+        """The model again, with the errors that were worked out before."""
+        latent: Latent = learned["latent"]
+        # A cached property: worked out once, and not again.
+        vars(latent)["intervals"] = learned["intervals"]
+        return latent
 
     def table(self, names: Sequence[str]) -> Floats:
         return self.answers.table(self.places(names))
@@ -166,8 +180,9 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
     statistics = sufficient_statistics(counts)
     rules: list[CountedTable] = []
     if classes is None or steps is None:
-        weights = SETTINGS.rule_weights if counts.study.schema.impossible else (0.0,)
-        tried = [possible_tables(counts, weight) for weight in weights]
+        tried: list[list[CountedTable]] = [[]]
+        if counts.study.schema.impossible:
+            tried = [possible_tables(counts, weight) for weight in SETTINGS.rule_weights]
         every = [cross_validate(counts, statistics, classes, steps, each) for each in tried]
         best = max(range(len(every)), key=lambda k: _cross_validated(every[k]))
         hyperparameters, rules = every[best], tried[best]

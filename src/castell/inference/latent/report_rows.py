@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, Fold
 from castell.counting.folds import report_keys
-from castell.inference.latent.expectation import Expectation, add_by_attribute, logs
+from castell.inference.latent.em import Expectation, add_by_attribute, logs
 from castell.inference.latent.mixture import Mixture
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Block, Design

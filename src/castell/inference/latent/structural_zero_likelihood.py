@@ -1,7 +1,7 @@
 """What is known of every respondent without a report: that their combination can occur.
 
 A rule of the schema is as good as one more report of everybody, through a channel without noise:
-"my answers are possible". Its likelihood draws a mixture away from combinations that cannot occur,
+"my answers are possible". Its likelihood keeps a mixture away from combinations that cannot occur,
 while the reports say where else people are. It counts for no more respondents than the reports of
 the rule's attributes are worth without noise, or for a part of that, or for nobody: with more, EM
 may rather empty a value that rules are about than learn from noisy reports who has it. Which, the
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_with
-from castell.inference.latent.expectation import CountedTable, Expectation, add_halves, logs
+from castell.inference.latent.em import CountedTable, Expectation, add_halves, logs
 from castell.inference.latent.mixture import Mixture
 from castell.inference.products import expected_variance
 from castell.linear.operators import Floats

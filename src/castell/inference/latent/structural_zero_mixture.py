@@ -50,7 +50,7 @@ PULL = 0.95
 # Raking stops once no margin moves by more.
 CLOSE = 1e-7
 MOST_SWEEPS = 100
-# Numbers held at once for the classes of a table.
+# Numbers in memory at once for the classes of a table.
 MOST_NUMBERS = 1 << 22
 
 
@@ -85,7 +85,7 @@ class RestrictedMixture:
     @cached_property
     def allowed(self) -> tuple[Floats, ...]:
         """The chance of being possible in each class, for each component of the rules."""
-        return tuple(self._summed(component).total() for component in self.zeros.components)
+        return tuple(self._sum_out(component).total() for component in self.zeros.components)
 
     @cached_property
     def weights(self) -> Floats:
@@ -133,7 +133,7 @@ class RestrictedMixture:
         inside: Floats = self.mixture.weights
         for component, allowed in zip(self.zeros.components, self.allowed, strict=True):
             met = {name: codes for name, codes in groups.items() if name in component}
-            inside = inside * (self._summed(component, met).total() if met else allowed)
+            inside = inside * (self._sum_out(component, met).total() if met else allowed)
         for a, codes in asked.items():
             if self.names[a] not in self.zeros.size_of:
                 inside = inside * self.mixture.parts[a][:, codes].sum(axis=1)
@@ -143,19 +143,19 @@ class RestrictedMixture:
         """Synthetic people: the codes of each attribute, none of them impossible."""
         weights = self.weights / self.weights.sum()
         chosen = generator.choice(len(weights), size=people, p=weights)
-        drawn: dict[str, NDArray[np.intp]] = {}
+        sampled: dict[str, NDArray[np.intp]] = {}
         for component in self.zeros.components:
             # The last one summed out depends on nothing but the class, the one before on it.
-            for step in reversed(self._summed(component).steps):
+            for step in reversed(self._sum_out(component).steps):
                 *others, name = step.names
-                rows = step.values[(chosen, *(drawn[other] for other in others))]
-                drawn[name] = _draw(rows, generator)
+                rows = step.values[(chosen, *(sampled[other] for other in others))]
+                sampled[name] = _sample_codes(rows, generator)
         for a, name in enumerate(self.names):
-            if name not in drawn:
-                drawn[name] = _draw(self.mixture.parts[a][chosen], generator)
-        return [drawn[name] for name in self.names]
+            if name not in sampled:
+                sampled[name] = _sample_codes(self.mixture.parts[a][chosen], generator)
+        return [sampled[name] for name in self.names]
 
-    def _summed(
+    def _sum_out(
         self, component: Collection[str], groups: Mapping[str, NDArray[np.intp]] | None = None
     ) -> Eliminated:
         """All attributes of a component summed out, as far as they are in some groups."""
@@ -182,13 +182,15 @@ class RestrictedMixture:
             for factor in self.zeros.factors
             if set(factor.names) <= tied and not set(factor.names) <= set(asked)
         ]
-        held = [*dict.fromkeys([*asked, *sorted(name for f in rules for name in f.names)])]
-        each = [Factor((name,), self.mixture.parts[self.names.index(name)][some]) for name in held]
+        involved = [*dict.fromkeys([*asked, *sorted(name for f in rules for name in f.names)])]
+        each = [
+            Factor((name,), self.mixture.parts[self.names.index(name)][some]) for name in involved
+        ]
         order, _ = elimination_order([f.names for f in rules], self.zeros.size_of, asked)
         return list(eliminate([*each, *rules], order).left)
 
     def _classes(self, cells: int) -> Iterator[slice]:
-        """The classes, so many at a time that their tables can be held."""
+        """The classes, so many at a time that their tables fit in memory."""
         many = len(self.mixture.weights)
         step = max(1, MOST_NUMBERS // max(cells, 1))
         return (slice(start, start + step) for start in range(0, many, step))
@@ -213,22 +215,22 @@ def _halves(factors: Sequence[Factor]) -> tuple[Factor, Factor]:
     for factor in joined:
         min(sides, key=lambda side: prod(f.values[0].size for f in side)).append(factor)
     cases = max(len(factor.values) for factor in joined)
-    return _joined(sides[0], cases), _joined(sides[1], cases)
+    return _multiply_factors(sides[0], cases), _multiply_factors(sides[1], cases)
 
 
-def _joined(factors: Sequence[Factor], cases: int) -> Factor:
+def _multiply_factors(factors: Sequence[Factor], cases: int) -> Factor:
     names = tuple(name for factor in factors for name in factor.names)
     values = multiply(factors, names)
     return Factor(names, np.broadcast_to(values, (cases, *values.shape[1:])))
 
 
-def _draw(rows: Floats, generator: np.random.Generator) -> NDArray[np.intp]:
+def _sample_codes(rows: Floats, generator: np.random.Generator) -> NDArray[np.intp]:
     """A code from each row of chances, which need not sum to one; never one without a chance."""
     ends = np.cumsum(rows, axis=1)
     # Below the last end even if rounded, so that a code without a chance at the end is not taken.
     most = np.nextafter(ends[:, -1], 0.0)
-    drawn = np.minimum(generator.random(len(rows)) * ends[:, -1], most)
-    return np.asarray((drawn[:, None] >= ends[:, :-1]).sum(axis=1), dtype=np.intp)
+    uniform = np.minimum(generator.random(len(rows)) * ends[:, -1], most)
+    return np.asarray((uniform[:, None] >= ends[:, :-1]).sum(axis=1), dtype=np.intp)
 
 
 def _rake(mixture: Mixture, names: tuple[str, ...], zeros: StructuralZeros) -> Mixture:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from castell.channels import PartitionResponse
 from castell.counting import Counts, samples_of
-from castell.inference.latent.expectation import (
+from castell.inference.latent.em import (
     CountedTable,
     Expectation,
     add_halves,
@@ -104,8 +104,8 @@ class LeafTable(BlockTable):
 
     def _inside(self, mixture: Mixture) -> list[Floats]:
         """How likely each attribute's values inside each leaf are in each class."""
-        held = zip(self.attributes, self.members, strict=True)
-        return [mixture.parts[a] @ inside.T for a, inside in held]
+        insides = zip(self.attributes, self.members, strict=True)
+        return [mixture.parts[a] @ inside.T for a, inside in insides]
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
         leaves = np.prod(self._inside(mixture), axis=0) * mixture.weights[..., None]
@@ -252,3 +252,8 @@ def _axes(design: Design, names: Sequence[str]) -> tuple[list[Axis], list[int]]:
     owners = [design.holders(name)[0] for name in names]
     axes = [design.blocks[i].axes(i, [name])[0] for name, i in zip(names, owners, strict=True)]
     return axes, owners
+
+
+def leaf_tables(statistics: Sequence[CountedTable]) -> tuple[LeafTable, ...]:
+    """Those of blocks that ask coarsely, if there are reports of them."""
+    return tuple(t for t in statistics if isinstance(t, LeafTable) and t.counts.sum() > 0)

@@ -79,7 +79,7 @@ def design_matrix(schema: Schema, formula: Formula, scores: Scores | None = None
 def _product(schema: Schema, term: Term, scores: Scores) -> list[tuple[str, Table]]:
     found = [("", Table((), np.ones(())))]
     for factor in term:
-        own = _coded(schema[factor.name], factor, scores)
+        own = _columns_of(schema[factor.name], factor, scores)
         found = [
             (
                 f"{one}:{two}" if one else two,
@@ -91,7 +91,7 @@ def _product(schema: Schema, term: Term, scores: Scores) -> list[tuple[str, Tabl
     return found
 
 
-def _coded(attribute: Attribute, factor: Factor, scores: Scores) -> list[_Column]:
+def _columns_of(attribute: Attribute, factor: Factor, scores: Scores) -> list[_Column]:
     numbers = numbers_of(attribute, factor.coding, scores.get(attribute.name))
     if numbers is not None:
         name = attribute.name if factor.coding != "score" else f"score({attribute.name})"

@@ -106,16 +106,16 @@ def _gains(
 
 
 def _gains_of_others(problem: Problem, view: View, table: Floats, seen: Seen) -> Floats:
-    """The same along the distributions of other attributes, which sum to one for each of the held
+    """The same along the distributions of other attributes, which sum to one for each of the shown
     attributes' values."""
     shape = view.observed.shape
-    held = shape[: len(view.held)]
-    scale = np.broadcast_to(view.whole(table, problem.names), shape).reshape(*held, -1)
+    shown = shape[: len(view.shown)]
+    scale = np.broadcast_to(view.whole(table, problem.names), shape).reshape(*shown, -1)
     size = scale.shape[-1]
     found = []
-    for place in np.ndindex(*held):
+    for place in np.ndindex(*shown):
         for k in range(size):
-            one = np.zeros((*held, size))
+            one = np.zeros((*shown, size))
             one[place] = -scale[place][k] / size
             one[(*place, k)] += scale[(*place, k)]
             found.append(view.forward(one.reshape(shape)).ravel()[seen])

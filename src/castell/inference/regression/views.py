@@ -25,7 +25,7 @@ from castell.linear.table import Table
 class View:
     """One sample: its reports over the regression's attributes it holds, then over others."""
 
-    held: tuple[str, ...]
+    shown: tuple[str, ...]
     observed: Observed
     likelihood: Likelihood
 
@@ -36,12 +36,12 @@ class View:
     @property
     def others(self) -> tuple[int, ...]:
         """The axes of attributes that are not in the regression."""
-        return tuple(range(len(self.held), len(self.observed.names)))
+        return tuple(range(len(self.shown), len(self.observed.names)))
 
     def even(self) -> Floats:
         """Others as if all were equally likely, whatever the regression's attributes."""
         shape = self.observed.shape
-        return np.full(shape, 1.0 / prod(shape[len(self.held) :]))
+        return np.full(shape, 1.0 / prod(shape[len(self.shown) :]))
 
     def forward(self, table: Floats) -> Floats:
         """How reports are distributed, from a table over all of the view's attributes."""
@@ -53,12 +53,12 @@ class View:
 
     def whole(self, table: Floats, names: Sequence[str]) -> Floats:
         """A table over all of the regression's attributes as one over those of the view."""
-        own = Table(tuple(names), table).project(self.held).values
+        own = Table(tuple(names), table).project(self.shown).values
         return own.reshape(own.shape + (1,) * len(self.others))
 
     def spread(self, numbers: Floats, names: Sequence[str]) -> Floats:
-        """Numbers over the attributes held, with axes for all of the regression's attributes."""
-        return Table(self.held, numbers).along(names)
+        """Numbers over the attributes shown, with axes for all of the regression's attributes."""
+        return Table(self.shown, numbers).along(names)
 
 
 def views_of(counts: Counts, names: Sequence[str]) -> list[View]:
@@ -70,18 +70,18 @@ def views_of(counts: Counts, names: Sequence[str]) -> list[View]:
         )
     found = []
     for sample in samples_of(counts):
-        held = tuple(name for name in names if name in sample.study.names)
-        if held and sample.n:
-            observed = observe(sample, _needed(sample, held))
-            found.append(View(held, observed, Likelihood.of(observed)))
-    seen = {name for view in found for name in view.held}
+        shown = tuple(name for name in names if name in sample.study.names)
+        if shown and sample.n:
+            observed = observe(sample, _names_needed(sample, shown))
+            found.append(View(shown, observed, Likelihood.of(observed)))
+    seen = {name for view in found for name in view.shown}
     missing = [name for name in names if name not in seen]
     if not found or missing:
         raise ReportError(f"nobody reported {', '.join(missing)} yet", "collect some more")
     alone = [
         name
         for name in names[:-1]
-        if not any(name in view.held and names[-1] in view.held for view in found)
+        if not any(name in view.shown and names[-1] in view.shown for view in found)
     ]
     if alone:
         raise QueryError(
@@ -91,14 +91,14 @@ def views_of(counts: Counts, names: Sequence[str]) -> list[View]:
     return found
 
 
-def _needed(sample: Counts, held: tuple[str, ...]) -> tuple[str, ...]:
-    """The attributes held, and all others of blocks that are not to be looked at in part."""
+def _names_needed(sample: Counts, shown: tuple[str, ...]) -> tuple[str, ...]:
+    """The attributes shown, and all others of blocks that are not to be looked at in part."""
     more: list[str] = []
     for block in sample.study.design.blocks:
-        mine = [name for name in block.names if name in held]
+        mine = [name for name in block.names if name in shown]
         if mine and len(mine) < len(block.names):
-            keep = [i for i, name in enumerate(block.names) if name in held]
+            keep = [i for i, name in enumerate(block.names) if name in shown]
             lens = block.channel.project(block.sizes, keep)
             if lens is None or not lens.has_forward:
-                more += [name for name in block.names if name not in held]
-    return (*held, *more)
+                more += [name for name in block.names if name not in shown]
+    return (*shown, *more)

@@ -52,13 +52,13 @@ def _pool_columns(counts: Floats) -> Floats:
     the first ones apart.
     """
     enough = LEAST_EXPECTED * counts.sum() / max(counts.sum(axis=1).min(initial=inf), 1.0)
-    starts, held = [0], 0.0
+    starts, collected = [0], 0.0
     for column, total in enumerate(counts.sum(axis=0)):
-        if held >= enough:
+        if collected >= enough:
             starts.append(column)
-            held = 0.0
-        held += total
-    if held < enough and len(starts) > 1:
+            collected = 0.0
+        collected += total
+    if collected < enough and len(starts) > 1:
         starts.pop()
     pooled: Floats = np.add.reduceat(counts, starts, axis=1)
     return pooled

@@ -29,8 +29,8 @@ def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
     """
     model = Model(product_model(counts, [counts.study.names], "population"), "castell")
     some = [sample for sample in samples_of(counts) if sample.n and not is_coarse(sample)]
-    held = {tuple(name for name in names if name in sample.study.names) for sample in some}
-    widest = [one for one in held if one and not any(set(one) < set(other) for other in held)]
+    each = {tuple(name for name in names if name in sample.study.names) for sample in some}
+    widest = [one for one in each if one and not any(set(one) < set(other) for other in each)]
     order = sorted(widest, key=lambda one: [names.index(name) for name in one])
     return tuple(Sight(model.estimate(group), views(counts, group)) for group in order)
 

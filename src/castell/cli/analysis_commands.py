@@ -1,0 +1,245 @@
+"""The command line's analyses: compare groups or waves, test associations, regress, scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from castell.cli.estimate_command import (
+    methods_told,
+    open_reports,
+    options_of,
+    other_studies,
+    pairs_of,
+    query_from,
+)
+from castell.cli.result_files import check_output, check_picture, save_picture
+from castell.errors import OptionError
+from castell.results.model import DEFAULT_METHOD
+from castell.study.study import Study
+
+StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
+ReportsPlace = Annotated[
+    str, typer.Argument(help="Parquet file of reports, or a store: a file or postgresql://...")
+]
+Method = Annotated[str, typer.Option(help=methods_told())]
+Option = Annotated[list[str] | None, typer.Option(help="An option of the method: name=value.")]
+Level = Annotated[float, typer.Option(help="Level of the intervals.")]
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Reports of another study with the same attributes, STUDY=REPORTS, estimated together."
+        " Repeat for more."
+    ),
+]
+Plot = Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+ScoresOf = Annotated[
+    list[str] | None,
+    typer.Option(help="Numbers for the values of an attribute, in order: age=24,37,52. Repeat."),
+]
+
+COMPARE = (
+    "castell compare study.toml reports.parquet health=poor"
+    " --given smokes=now --versus smokes=never",
+    "castell compare study.toml spring.parquet health=poor --against study.toml=autumn.parquet",
+)
+TEST = (
+    "castell test study.toml reports.parquet smokes health",
+    "castell test study.toml reports.parquet age health --trend --scores age=24,37,52,70",
+)
+REGRESS = (
+    "castell regress 'health ~ age + smokes' study.toml reports.parquet",
+    "castell regress 'health ~ score(age) + smokes' study.toml reports.parquet --family linear",
+)
+
+SCORES = (
+    "castell scores study.toml reports.parquet smokes health --output scores.csv",
+    "castell scores study.toml reports.parquet smokes --output scores.parquet",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs to the command line."""
+    app.command(epilog=f"Examples: {' | '.join(COMPARE)}")(compare)
+    app.command("test", epilog=f"Examples: {' | '.join(TEST)}")(run_test)
+    app.command(epilog=f"Examples: {' | '.join(REGRESS)}")(regress)
+    app.command("scores", epilog=f"Examples: {' | '.join(SCORES)}")(write_scores)
+
+
+def compare(
+    study: StudyPath,
+    reports: ReportsPlace,
+    asked: Annotated[list[str], typer.Argument(help="The answer: name=value,value. Repeat.")],
+    given: Annotated[
+        list[str] | None, typer.Option(help="One group: name=value,value. Repeat for more.")
+    ] = None,
+    versus: Annotated[
+        list[str] | None, typer.Option(help="The other group, of the same reports.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(help="Another wave or study instead, of other people: STUDY=REPORTS."),
+    ] = None,
+    method: Method = DEFAULT_METHOD,
+    option: Option = None,
+    level: Level = 0.95,
+    also: Also = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Compare an answer in two groups, or in two waves: difference, relative risk, odds ratio."""
+    from castell.cli.progress import progress_bar
+    from castell.results.compare import compare as compare_waves
+    from castell.results.model import fit
+
+    made = Study.load(study)
+    if bool(versus) == bool(against):
+        raise OptionError(
+            "compare needs one of --versus and --against",
+            "give --given smokes=now --versus smokes=never, or --against old.toml=old.parquet",
+        )
+    if versus and not given:
+        raise OptionError("--versus is given and --given is not", "name both groups")
+    check_picture(plot)
+    schema = made.schema
+    answer = query_from(asked, schema, "the answer")
+    group = query_from(given, schema, "--given") if given else None
+    options = options_of(option or [])
+    with progress_bar("counting", quiet=as_json) as tell:
+        model = fit(open_reports(made, reports, also, tell=tell), method, **options)
+        if versus and group is not None:
+            other = query_from(versus, schema, "--versus")
+            found = model.compare(answer, given=group, versus=other)
+        else:
+            ((later, place),) = other_studies([str(against)], "--against")
+            second = fit(open_reports(later, place, None), method, **options)
+            found = compare_waves(model, second, answer, given=group)
+    show(found, level, plot, as_json)
+
+
+def run_test(
+    study: StudyPath,
+    reports: ReportsPlace,
+    attributes: Annotated[list[str], typer.Argument(help="Two attributes.")],
+    trend: Annotated[
+        bool, typer.Option("--trend", help="Whether one rises or falls with the other.")
+    ] = False,
+    scores: ScoresOf = None,
+    level: Level = 0.95,
+    also: Also = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Test whether two attributes are independent, and say how strongly they are associated.
+
+    The test and Cramer's V are read off the reports themselves, through the noise; no model is
+    involved.
+    """
+    from castell.cli.progress import progress_bar
+    from castell.estimators import methods_for
+    from castell.results.model import fit
+
+    made = Study.load(study)
+    if len(attributes) != 2:
+        raise OptionError(
+            f"a test is of two attributes, not {len(attributes)}",
+            f"name two of {', '.join(made.names)}",
+        )
+    if scores and not trend:
+        raise OptionError("scores are for a trend", "add --trend, or leave out --scores")
+    check_picture(plot)
+    numbers = _scores(scores)
+    with progress_bar("counting", quiet=as_json) as tell:
+        counts = open_reports(made, reports, also, tell=tell)
+        # No model is asked for anything that the reports tell; the quickest will do.
+        able = methods_for(*{each.study for each in (counts if also else [counts])})
+        model = fit(counts, "castell" if "castell" in able else DEFAULT_METHOD)
+        one, two = attributes
+        found: Any = model.trend(one, two, scores=numbers) if trend else model.association(one, two)
+    show(found, level, plot, as_json)
+
+
+def regress(
+    formula: Annotated[str, typer.Argument(help="Like 'health ~ age + smokes + age:smokes'.")],
+    study: StudyPath,
+    reports: ReportsPlace,
+    family: Annotated[
+        str | None, typer.Option(help="logistic, multinomial or linear; by the outcome if not.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="likelihood, or corrected (unbiased equations).")
+    ] = None,
+    errors: Annotated[str, typer.Option(help="sandwich or information.")] = "sandwich",
+    scores: ScoresOf = None,
+    level: Level = 0.95,
+    also: Also = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Regress an attribute on others, all of them randomised."""
+    from castell.cli.progress import progress_bar
+    from castell.results.regression import regress as regression
+
+    made = Study.load(study)
+    check_picture(plot)
+    numbers = _scores(scores)
+    with progress_bar("counting", quiet=as_json) as tell:
+        counts = open_reports(made, reports, also, tell=tell)
+        found = regression(
+            formula, counts, family=family, method=method, errors=errors, scores=numbers
+        )
+    show(found, level, plot, as_json)
+
+
+def write_scores(
+    study: StudyPath,
+    reports: ReportsPlace,
+    attributes: Annotated[list[str], typer.Argument(help="Attributes of the joint table.")],
+    output: Annotated[Path, typer.Option(help="Write the scores as .csv or .parquet.")],
+) -> None:
+    """Write what each report adds to each cell of a table, for survey software.
+
+    The mean of a column, weighted or not, is the unbiased estimate of the cell.
+    """
+    from castell.cli.printing import write_columns
+    from castell.cli.progress import progress_bar
+    from castell.results.model import fit
+
+    made = Study.load(study)
+    check_output(output, (".csv", ".parquet"))
+    with progress_bar("counting") as tell:
+        model = fit(open_reports(made, reports, None, tell=tell), "castell")
+        frame = model.scores(attributes, backend="pyarrow")
+    write_columns(frame, model.source, output)
+    many = frame.num_columns - len(made.schema.public)
+    typer.echo(f"wrote {output}: {frame.num_rows:,} reports, {many} cells")
+
+
+def show(found: Any, level: float, plot: Path | None, as_json: bool) -> None:
+    """A result for people or for programs, and perhaps its picture."""
+    document, text = found.to_dict(level), found.summary(level)
+    if plot is not None:
+        save_picture(found.plot(level=level), plot)
+    if as_json:
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    typer.echo(text)
+    if plot is not None:
+        typer.echo(f"wrote {plot}")
+
+
+def _scores(texts: list[str] | None) -> dict[str, list[float]]:
+    """Numbers by attribute, from texts name=1,2,3."""
+    found = {}
+    for name, text in pairs_of(texts or [], "--scores").items():
+        try:
+            found[name] = [float(number) for number in text.split(",")]
+        except ValueError:
+            raise OptionError(
+                f"--scores of {name!r} are {text!r}", "write numbers: age=24,37,52,70"
+            ) from None
+    return found
