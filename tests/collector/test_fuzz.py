@@ -143,7 +143,7 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
             check=False,
         )
     assert ran.returncode == 0, ran.stdout[-5000:] + ran.stderr[-2000:]
-    assert "Tested: 14" in ran.stdout  # all that is described
+    assert "Tested: 15" in ran.stdout  # all that is described
     assert "Traceback" not in (tmp_path / "log").read_text(encoding="utf-8")
     # Valid reports got in, so the results were asked for with something to show.
     with closing(open_store(tmp_path / "study.sqlite")) as store:

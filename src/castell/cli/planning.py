@@ -70,7 +70,10 @@ def plan(
     ] = None,
     like: Annotated[
         Path | None,
-        typer.Option(help="A likely population: answers (.csv, .parquet) or earlier reports."),
+        typer.Option(
+            help="A likely population: answers (.csv, .parquet), earlier reports, or an estimate "
+            "(.json)."
+        ),
     ] = None,
     response: Annotated[str, typer.Option(help="The share who answer: .6 or 60%.")] = "1",
     careless: Annotated[str, typer.Option(help="The share who answer at random: 5%.")] = "0",
