@@ -138,6 +138,7 @@ CHANNELS = {
     "three values, epsilon 1": kary(3, 2918732888, 1073741824),
     "total is a power of two: no word is thrown away": kary(5, 4, 1),
     "the largest total, 2^53": kary(2, 2**53 - 2**20, 2**20),
+    "the largest epsilon, 32": kary(5, 78962960182680, 1),
     "many values": kary(1_000_003, 2**40 + 7, 2**12),
     "asymmetric": matrix([8, 2], [3, 7]),
     "more reports than answers": matrix([7, 2, 1], [1, 2, 7]),
@@ -244,6 +245,7 @@ BROKEN_CHANNELS: dict[str, Any] = {
     "not a power of two": kary(2, 7, 3),
     "a total above 2^53": kary(2, 2**53 - 2**20 + 1, 2**20),
     "k-ary response that reports the answer as it is": kary(2, 2**50, 1),
+    "an epsilon just above 32": kary(2, 78962960182681, 1),
     "a weight as text": {**kary(2, 3, 1), "same": "3"},
     "a weight that is true": {**kary(2, 3, 1), "other": True},
     "a broken number": {**kary(2, 3, 1), "same": 3.5},
@@ -289,6 +291,9 @@ def broken_partitions() -> Json:
         "a size with a point": {**good, "sizes": [2.5, 3]},
         "more answers than a device writes down": partition(
             [2, 2**20], [[[0], [0]], [[0], [1]]], kary(2, 3, 1)
+        ),
+        "more leaves than are worked out": partition(
+            [1026], [[[code]] for code in range(1024)] + [[[1024, 1025]]], kary(1025, 9, 2)
         ),
         "very many attributes": {**good, "sizes": [2] * 20_000},
         "leaves that are a number": {**good, "leaves": 3},

@@ -9,6 +9,8 @@ import { broken, entries, guessBySums, whole } from "../weights.js";
 
 // The leaf of each answer is written down.
 const MOST_ANSWERS = 2 ** 20;
+// What a report tells is worked out leaf by leaf.
+const MOST_LEAVES = 1024;
 
 /**
  * @param {{sizes: number[], leaves: number[][][], channel: any}} document
@@ -24,7 +26,7 @@ export function read(document, channelOf) {
   const inner = channelOf(channel);
   listed(sizes).forEach((size) => whole(size, 2));
   const inputs = product(sizes);
-  if (inputs > MOST_ANSWERS) throw noPartition();
+  if (inputs > MOST_ANSWERS || inner.inputs > MOST_LEAVES) throw noPartition();
   const leafOf = new Array(inputs).fill(-1);
   listed(leaves, inner.inputs).forEach((box, leaf) => {
     for (const answer of inside(box, sizes)) {

@@ -24,6 +24,7 @@ RUN = CliRunner()
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study and a store with reports; plans are made from little."""
     monkeypatch.setattr("castell.planning.next_stage.PEOPLE", 1000)
+    monkeypatch.setattr("castell.planning.bootstrap_models.MODELS", 2)
     monkeypatch.setattr("castell.planning.next_stage.MOST_REPEATS", 2)
     monkeypatch.setattr("castell.planning.candidates.TREES", 20)
     monkeypatch.chdir(tmp_path)
@@ -112,3 +113,14 @@ def test_what_cannot_be_planned(folder: Path) -> None:
     done = RUN.invoke(app, ["next-stage", "study.sqlite", "-n", "0"])
     assert done.exit_code
     assert "still to come" in str(done.exception)
+
+
+def test_reports_are_counted_by_the_engine_asked_for(folder: Path) -> None:
+    del folder
+    told = json.loads(run("plan-next", "study.toml", "study.sqlite", "-n", "3000", "--json"))
+    assert told["n"] == 3000
+    done = RUN.invoke(
+        app, ["plan-next", "study.toml", "study.sqlite", "-n", "3000", "--engine", "duskk://x"]
+    )
+    assert done.exit_code
+    assert "there is no engine 'duskk://x'" in str(done.exception)

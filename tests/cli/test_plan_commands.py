@@ -66,6 +66,24 @@ def test_plan_prints_designs_and_json() -> None:
     assert document["error"] <= 0.05
 
 
+def test_an_earlier_estimate_is_a_likely_population(folder: Path) -> None:
+    (folder / "bad.json").write_text('{"attributes": ["smokes"]}', encoding="utf-8")
+    with pytest.raises(OptionError, match=r"bad\.json is no estimate"):
+        _run("plan", "study.toml", "-n", "900", "--like", "bad.json")
+    values = list(SCHEMA["smokes"].values)
+    table = {"attributes": ["smokes"], "values": [values], "probabilities": [0.5, 0.4, 0.2]}
+    (folder / "bad.json").write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(OptionError, match="do not sum to one"):
+        _run("plan", "study.toml", "-n", "900", "--like", "bad.json")
+    (folder / "good.json").write_text(
+        json.dumps({**table, "probabilities": [0.5, 0.4, 0.1]}), encoding="utf-8"
+    )
+    asked = ("plan", "study.toml", "-n", "900", "-a", "smokes", "--json")
+    found = json.loads(_run(*asked, "--like", "good.json").stdout)
+    assert found["likely"].endswith("synthetic people from what was estimated")
+    assert found["error"] != json.loads(_run(*asked).stdout)["error"]
+
+
 def test_tables_with_commas_are_each_a_table() -> None:
     found = _run("plan", "study.toml", "-n", "900", "-a", "smokes,health", "-a", "age", "--json")
     assert json.loads(found.stdout)["asked"] == ["smokes x health", "age"]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import castell
 from castell import Attribute, NextStage, Schema, Study, plan_next
-from castell.counting import MemoryCounts
 from castell.errors import CastellError, MethodError, OptionError
-from castell.inference.latent.model import learn
-from castell.inference.latent.settings import SETTINGS
-from castell.planning import candidates, next_stage
-from castell.planning.plan import Wanted
+from castell.planning import bootstrap_models, candidates, design_share, next_stage
+from castell.planning.design_share import Reckoned, Tried
+from castell.planning.wanted import Wanted
 from tests.populations import collect, population
 
 # Many values, most of them rare: where blocks that ask coarsely gain most.
@@ -28,6 +27,8 @@ def fewer() -> Iterator[None]:
     """Plans as always, from fewer synthetic people and trees: some are made here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(next_stage, "PEOPLE", 2000)
+        patch.setattr(design_share, "PEOPLE", 1000)
+        patch.setattr(bootstrap_models, "MODELS", 2)
         patch.setattr(next_stage, "MOST_REPEATS", 2)
         patch.setattr(candidates, "TREES", 60)
         yield
@@ -46,23 +47,22 @@ def test_the_next_stage_spends_no_more_and_asks_everything(plan: NextStage) -> N
     assert plan.planned.design.exact_epsilon <= FIRST.design.exact_epsilon
     assert {name for b in plan.planned.design.blocks for name in b.names} == set(FIRST.names)
     assert plan.planned.schema.names == FIRST.schema.names
-    assert sum(b.share for b in plan.blocks) == pytest.approx(1.0)
-    weights = np.array(plan.planned.design.weights)
-    shares = np.array([b.share for b in plan.blocks])
-    np.testing.assert_allclose(weights / weights.sum(), shares)
+    assert sum(b.share for b in plan.blocks) == pytest.approx(plan.share)
+    design = plan.planned.design
+    chances = dict(zip(design.blocks, np.array(design.weights) / sum(design.weights), strict=True))
+    before = FIRST.design.blocks if plan.share < 1.0 else ()
+    wanted = dict.fromkeys(before, (1.0 - plan.share) / len(FIRST.design.blocks))
+    for new in plan.blocks:
+        wanted[new.block] = wanted.get(new.block, 0.0) + new.share
+    assert chances == pytest.approx(wanted, abs=1e-3)
     assert Study.from_json(plan.study.to_json()) == plan.study
 
 
-def test_it_expects_to_gain_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Of two simulations chance may make either design the better one, and the last bit of a matrix
-    # product turn chance. So what they find is given here.
-    monkeypatch.setattr(next_stage, "_simulate", lambda _, s, *__: 0.02 if s == FIRST else 0.015)
-    plan = plan_next(_reports(), 18_000)
-    assert plan.gain == pytest.approx(0.25)
+def test_it_expects_to_gain_and_says_so(plan: NextStage) -> None:
     assert not plan.keeps_design
     assert plan.study is plan.planned
-    assert plan.errors[1] < plan.errors[0]
     assert plan.expected[1] < plan.expected[0]
+    assert 0.01 < plan.gain < 0.5
     text = str(plan)
     assert f"{plan.errors[1]:.4f} with the plan" in text
     assert "depends on earlier reports, which are randomised" in text
@@ -70,15 +70,19 @@ def test_it_expects_to_gain_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     told = json.loads(json.dumps(plan.to_dict()))
     assert told["digest"] == plan.study.digest
     assert len(told["blocks"]) == len(plan.blocks)
+    assert (told["gain"], told["share_planned"]) == (plan.gain, plan.share)
     assert "NextStage" in repr(plan)
     assert plan.plot().to_dict()["data"]["values"]
 
 
-def test_the_more_people_are_simulated_the_less_is_the_error() -> None:
-    fitted = learn(MemoryCounts(_reports()), None, None, SETTINGS.starts)
-    wanted = Wanted.of(PEOPLE.schema, None, None)
-    few, many = (next_stage._simulate(fitted, FIRST, n, wanted, 0) for n in (1000, 500_000))
-    assert many < few / 3
+def test_who_is_asked_as_before_is_said(plan: NextStage) -> None:
+    half = replace(plan, tried=Tried(Reckoned(0.5, -0.2), ((0.02, 0.015), (0.02, 0.016))))
+    assert not half.keeps_design
+    assert "50% of them are asked as before, in case the plan errs." in str(half)
+    assert " 50.0%  as before" in str(half)
+    assert half.plot().to_dict()["data"]["values"][0] == {"set": "as before", "share": 0.5}
+    whole = replace(plan, tried=Tried(Reckoned(1.0, -0.2), ((0.02, 0.015), (0.02, 0.016))))
+    assert "as before" not in str(whole)
 
 
 def test_the_same_reports_give_the_same_plan(plan: NextStage) -> None:
@@ -89,7 +93,7 @@ def test_a_table_that_is_wanted_is_closer_to_the_truth() -> None:
     names, people = ["b", "c"], PEOPLE.margin(["b", "c"])
     one: list[float] = []
     two: list[float] = []
-    planned = plan_next(_reports(), 18_000, tables=[names]).planned
+    planned = plan_next(_reports(), 18_000, tables=[names]).study
     for seed in range(3):
         generator = np.random.default_rng([9, seed])
         first = collect(FIRST, PEOPLE.table, 2000, generator)
@@ -99,16 +103,17 @@ def test_a_table_that_is_wanted_is_closer_to_the_truth() -> None:
             errors.append(float(np.sqrt(((table - people) ** 2).sum())))
     # One of six pairs is asked of nearly everybody: up to sqrt(6) times closer. That all pairs gain
     # too, though far less, is for benchmarks/stages.py to show.
-    assert np.mean(two) < 0.75 * np.mean(one)
+    assert np.mean(two) < 0.9 * np.mean(one)
 
 
 def test_a_present_design_that_does_as_well_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(next_stage, "_simulate", lambda *_: 0.01)
     made = plan_next(_reports(500), 100)
+    assert made.errors == (0.01, 0.01)
     assert made.keeps_design
     assert made.study is FIRST or made.study == FIRST
     assert "The present design is kept" in str(made)
-    assert made.gain == 0.0
+    assert abs(made.gain) < 0.01
 
 
 def test_what_is_wanted_is_asked() -> None:

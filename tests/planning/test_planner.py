@@ -221,6 +221,14 @@ def test_the_epsilon_returned_reaches_and_nine_tenths_do_not() -> None:
     assert found.best.kind is not None
     less = found.best.kind.study(SCHEMA, Decimal(str(round(0.9 * found.epsilon, 4))), "x")
     assert Outlook(less, Uniform(SCHEMA), "castell").at(4000).half_width(PAIR) > 0.05
+    target = TableTarget(("smokes", "health"))
+
+    def reached(study: Study) -> float:
+        people = Uniform(SCHEMA)
+        return simulate(study, people, 4000, (target,), 20, "castell", 3, widths=())[target.label]
+
+    assert reached(found.study) == pytest.approx(0.05, rel=0.02)
+    assert reached(less) > 0.0505
 
 
 def test_with_an_error_alone_there_is_a_trade_off() -> None:

@@ -33,6 +33,8 @@ from castell.numbers import is_whole
 
 # Every device writes the leaf of each combination down.
 MOST_ANSWERS = 1 << 20
+# What each report tells of each leaf is worked out, on devices too.
+MOST_LEAVES = 1024
 
 Box = tuple[tuple[int, ...], ...]  # for each attribute the codes that are inside
 Inner = KaryResponse | CyclicResponse | HadamardResponse | MatrixResponse
@@ -67,6 +69,11 @@ class PartitionResponse:
             raise ChannelError(
                 f"a partition of {len(self.sizes)} attributes has no or too many combinations",
                 f"keep the combinations of a block's values below {MOST_ANSWERS + 1}",
+            )
+        if len(self.leaves) > MOST_LEAVES:
+            raise ChannelError(
+                f"a partition has {len(self.leaves):,} leaves, above {MOST_LEAVES:,}",
+                "merge more values, or ask for fewer attributes in one block",
             )
         if type(self.inner) not in _INNER.values() or self.inner.inputs != len(self.leaves):
             raise ChannelError(

@@ -81,7 +81,10 @@ def plan(
     ] = None,
     like: Annotated[
         Path | None,
-        typer.Option(help="A likely population: answers (.csv, .parquet) or earlier reports."),
+        typer.Option(
+            help="A likely population: answers (.csv, .parquet), earlier reports, or an estimate "
+            "(.json)."
+        ),
     ] = None,
     response: Annotated[str, typer.Option(help="The share who answer: .6 or 60%.")] = "1",
     careless: Annotated[str, typer.Option(help="The share who answer at random: 5%.")] = "0",
@@ -189,6 +192,13 @@ def plan_next(
     ] = None,
     table: WantedTables = None,
     share: WantedShares = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
+            "package adds."
+        ),
+    ] = None,
     publish: Annotated[
         Path | None, typer.Option(help="Write the study of the next stage as JSON.")
     ] = None,
@@ -197,11 +207,9 @@ def plan_next(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Plan what to ask the next respondents, from the reports there are."""
-    from castell.cli.estimate_command import other_studies
+    from castell.cli.estimate_command import open_reports
     from castell.cli.progress import progress_bar
     from castell.cli.result_files import check_picture, save_picture
-    from castell.collector.store_places import resolve
-    from castell.counting import scan_reports
     from castell.planning.next_stage import plan_next as plan
     from castell.study.study import Study
 
@@ -212,8 +220,7 @@ def plan_next(
     tables = [each.split(",") for each in table or ()]
     shares = [wanted_share(each) for each in share or ()]
     with progress_bar("planning", quiet=as_json) as tell:
-        counts = [scan_reports(resolve(place), other) for other, place in other_studies(also or [])]
-        counts.append(scan_reports(resolve(reports), made))
+        counts = open_reports(made, reports, also, engine=engine)
         found = plan(counts, n, tables=tables, shares=shares, progress=tell)
     if publish is not None:
         found.study.save(publish, overwrite=force)

@@ -1,4 +1,4 @@
-"""A likely population from a file: answers as people gave them, or earlier reports."""
+"""A likely population from a file: answers as people gave them, earlier reports, an estimate."""
 
 from __future__ import annotations
 
@@ -11,9 +11,21 @@ from castell.study.study import Study
 
 
 def read_likely(path: Path, study: Study) -> Any:
-    """Reports of the study where the file holds some, else the answers in it."""
+    """An estimate as JSON, reports of the study where the file holds some, else its answers."""
     if not path.exists():
         raise OptionError(f"there is no file {path}", "give a CSV or Parquet file of answers")
+    if path.suffix == ".json":
+        import msgspec
+
+        from castell.planning.likely_estimate import decode_estimate, likely_table
+
+        try:
+            document = decode_estimate(path.read_bytes())
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise OptionError(
+                f"{path} is no estimate: {error}", "write one: castell estimate ... --json"
+            ) from None
+        return likely_table(study.schema, document)
     if path.suffix == ".parquet" or path.suffix not in (".csv", ".tsv", ".txt"):
         from castell.counting import scan_reports
 

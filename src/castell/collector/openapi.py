@@ -16,6 +16,7 @@ from castell.collector.store.tokens import Role
 from castell.collector.wire import DIGEST_PATTERN, INVITATION_PATTERN, structs_of
 from castell.estimators import methods_for
 from castell.inference.postprocess import STEPS
+from castell.planning.likely_estimate import EstimateDocument
 from castell.study.study import Study
 
 Document = dict[str, Any]
@@ -38,7 +39,7 @@ _RESULTS_REFUSALS = {
     "400": "A question that the study has no answer to",
     "401": "Without a token that is good; `needs` says whose is",
     "403": "For an owner of the study only",
-    "409": "Too few reports",
+    "409": "Too few reports, or an estimate of another study",
     "429": "Wrong tokens too often",
     "503": "Too many questions at once, or the store cannot be read",
 }
@@ -68,6 +69,7 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
     components["Problem"]["properties"]["state"] = {"enum": [p.value for p in _NOT_OPEN]}
     # Where a token is missing or does not do, whose would.
     components["Problem"]["properties"]["needs"] = {"enum": [role.value for role in Role]}
+    components["Estimate"] = _estimate(study)
     number = {"type": "integer", "minimum": 0}
     stored = _object(status={"const": "stored"})
     stored_bulk = _object(stored=number, repeated=number)
@@ -113,7 +115,8 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             },
             "/results/api/download": {"get": _needs_token(_download(), _file(study))},
             "/results/api/plan": {
-                "get": _needs_token(_reading("What so many people would tell", anything), _plan())
+                "get": _needs_token(_reading("What so many people would tell", anything), _plan()),
+                "post": _needs_token(_likely_plan(), _plan()),
             },
         },
         "components": {
@@ -253,6 +256,32 @@ def _plan() -> list[Document]:
         {"name": "n", "in": "query", "schema": people},
         {"name": "epsilon", "in": "query", "schema": epsilon},
     ]
+
+
+def _estimate(study: Study) -> Document:
+    """What is read of an estimate; the study's own attributes and values are looked at then."""
+    (made,), found = msgspec.json.schema_components(
+        [EstimateDocument], ref_template="#/components/schemas/{name}"
+    )
+    schema: Document = found[made["$ref"].rsplit("/", 1)[-1]]
+    first = next(iter(study.schema))
+    share = [1 / first.size] * first.size
+    example = {
+        "attributes": [first.name],
+        "values": [list(first.values)],
+        "probabilities": share,
+    }
+    return {**schema, "title": "Estimate", "examples": [example]}
+
+
+def _likely_plan() -> Document:
+    """The same where an earlier estimate says what is likely."""
+    operation = _reading("What so many people like these would tell", {"type": "object"})
+    refusals = {code: _REFUSALS[code] for code in ("408", "413", "415")}
+    refusals |= {"422": "Not an estimate"}
+    operation["responses"] |= _refusal_responses(refusals)
+    body = {"$ref": "#/components/schemas/Estimate"}
+    return {**operation, "requestBody": {"required": True, "content": _content(body)}}
 
 
 def _choice(name: str, values: list[str]) -> Document:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import PartitionResponse, best_channel
-from castell.channels.partition import MOST_ANSWERS, Box
+from castell.channels.partition import MOST_ANSWERS, MOST_LEAVES, Box
 from castell.study.design import Block
 from castell.study.schema import Schema
 
@@ -123,8 +123,9 @@ def _grid(
         many *= len(each)
         if many > MOST_CODES and len(places) > 1:
             return None
-    merged = many < math.prod(sizes[place] for place in places)
-    if math.prod(sizes[place] for place in places) > MOST_ANSWERS:
+    answers = math.prod(sizes[place] for place in places)
+    merged = many < answers
+    if answers > MOST_ANSWERS or (merged and many > MOST_LEAVES):
         return None
     held = [sizes[place] for place in places]
     boxes = tuple(PartitionResponse.grid(held, groups)) if merged else None

@@ -1,24 +1,23 @@
 """The planner of the next stage: what to ask the coming respondents, from the reports there are.
 
 A latent class model of the reports so far says what is likely; `uncertainty` what that leaves open;
-`allocation` gives the coming respondents to the blocks that tell most of it. Then a collection of
-synthetic people is simulated with the present design and with the new one, and the better is kept.
-Everybody still reports once, with the whole budget: only which question is asked depends on earlier
-reports, which are private already (sequentially interactive local privacy).
+`allocation` gives the coming respondents to the blocks that tell most of it; `design_share` says
+how many of them are asked so, and how many as before. Then a collection of synthetic people is
+simulated with the present design and with the new one, and the better is kept. Everybody still
+reports once, with the whole budget: only which question is asked depends on earlier reports, which
+are private already (sequentially interactive local privacy).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from castell.channels import PartitionResponse, best_channel
-from castell.counting import Counts, MemoryCounts, join_stages, samples_of, stages_of, studies_of
-from castell.device.random_words import seeded_words
-from castell.device.respond import block_codes, draw_blocks, report_columns
+from castell.channels import best_channel
+from castell.counting import Counts, join_stages, samples_of, studies_of
 from castell.errors import OptionError
 from castell.estimators import check_reads, require_reports
 from castell.inference.latent.cross_validation import fit_margins, uniform
@@ -26,17 +25,27 @@ from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import random_start
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.structural_zero_mixture import Answers
 from castell.inference.latent.sufficient_statistics import sufficient_statistics
 from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
 from castell.planning.allocation import allocate
+from castell.planning.bootstrap_models import (
+    asked_so_far,
+    averaged,
+    classes_of,
+    likely_truths,
+    most_steps,
+    simulated_reports,
+)
 from castell.planning.candidates import Candidate, candidates
-from castell.planning.plan import NextStage, PlannedBlock, Wanted
-from castell.planning.uncertainty import Uncertainty, root_information, uncertainty
-from castell.reports.reports import Reports
+from castell.planning.design_share import Tried, choose_share, mixed
+from castell.planning.plan import NextStage, PlannedBlock
+from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
+from castell.planning.wanted import Wanted
 from castell.results.model import Collected, counts_of
-from castell.study.design import Block, Design
+from castell.study.design import Design
 from castell.study.later_stages import next_stage
 from castell.study.study import Study
 
@@ -47,10 +56,7 @@ PEOPLE = 8000
 # How many times less often than a portion of respondents something is asked that need not be.
 SELDOM = 25
 # Simulations of each design: so many that the errors of about this many tables are averaged.
-ENOUGH, MOST_REPEATS = 60, 10
-# Steps of a fit in a simulation: with much noise it crawls for long and gains little. Wide studies
-# have many tables and get fewer steps, never less than the last.
-MOST_STEPS, TABLE_STEPS, FEWEST_STEPS = 200, 50_000, 20
+ENOUGH, FEWEST_REPEATS, MOST_REPEATS = 60, 2, 10
 
 
 def plan_next(
@@ -83,27 +89,37 @@ def plan_next(
     tell(0.0)
     fitted = learn(counts, None, None, SETTINGS.starts)
     tell(0.2)
-    planned, blocks, known, expected = _plan(fitted, wanted, n, np.random.default_rng(seed))
-    present = counts.study
-    now, then = 0.0, 0.0
-    repeats = min(MOST_REPEATS, -(-ENOUGH // wanted.many))
+    likely = averaged(fitted, seed)
+    tell(0.3)
+    planned, blocks, known, expected = _plan(
+        fitted.counts, likely, wanted, n, np.random.default_rng(seed)
+    )
+    tell(0.4)
+    present, asked, truths = counts.study, asked_so_far(counts), likely_truths(fitted, seed)
+    reckoned = choose_share(truths, asked, present.design, planned, n, wanted, seed)
+    chosen = _study(present, mixed(present.design, planned, reckoned.share))
+    repeats = max(FEWEST_REPEATS, min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
+    simulated = []
     for k in range(repeats):
-        tell(0.4 + 0.6 * k / repeats)
-        now += _simulate(fitted, present, n, wanted, seed + k) / repeats
-        then += _simulate(fitted, planned, n, wanted, seed + k) / repeats
+        tell(0.5 + 0.5 * k / repeats)
+        truth = truths[k % len(truths)]
+        now = _simulate(fitted, truth, present, n, wanted, seed + k)
+        simulated.append((now, _simulate(fitted, truth, chosen, n, wanted, seed + k)))
     tell(1.0)
-    return NextStage(present, planned, tuple(blocks), n, wanted, (known, expected), (now, then))
+    tried = Tried(reckoned, tuple(simulated))
+    asked_so = tuple(replace(b, share=b.share * reckoned.share) for b in blocks)
+    return NextStage(present, chosen, asked_so, n, wanted, (known, expected), tried)
 
 
 @one_thread()
 def _plan(
-    fitted: Latent, wanted: Wanted, n: int, generator: np.random.Generator
-) -> tuple[Study, list[PlannedBlock], float, float]:
-    study = fitted.counts.study
-    people, sizes = fitted.answers.sample(PEOPLE, generator), study.schema.sizes
+    counts: Counts, likely: Answers, wanted: Wanted, n: int, generator: np.random.Generator
+) -> tuple[Design, list[PlannedBlock], float, float]:
+    study = counts.study
+    people, sizes = likely.sample(PEOPLE, generator), study.schema.sizes
     epsilon = study.design.exact_epsilon  # the next stage spends no more than the present one
     open_ = uncertainty(people, sizes, wanted.indicators(people))
-    known = open_.after(_information(fitted.counts, open_))
+    known = open_.after(_information(counts, open_))
     offered = list(candidates(people, sizes, float(epsilon), generator))
     forward = {many: best_channel(many, epsilon).forward for many in {c.many for c in offered}}
     roots = [root_information(known.scores, c.codes, c.many, forward[c.many]) for c in offered]
@@ -124,11 +140,14 @@ def _plan(
         for c, weight in asked
     ]
     design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
-    if study.promise is None:
-        planned = Study(study.schema, design=design, name=study.name, text=study.text)
-    else:
-        planned = next_stage(study, design)
-    return planned, blocks, known.expected_loss, known.after(information).expected_loss
+    return design, blocks, known.expected_loss, known.after(information).expected_loss
+
+
+def _study(present: Study, design: Design) -> Study:
+    """The next stage, which promises what the present one does."""
+    if present.promise is None:
+        return Study(present.schema, design=design, name=present.name, text=present.text)
+    return next_stage(present, design)
 
 
 def _information(counts: Counts, known: Uncertainty) -> Floats:
@@ -138,44 +157,27 @@ def _information(counts: Counts, known: Uncertainty) -> Floats:
     for sample in samples_of(counts):
         held = {name: known.people[place[name]] for name in sample.study.names}
         for block in sample.study.design.blocks:
-            root = root_information(known.scores, *_seen(block, held))
+            root = root_information(known.scores, *seen_codes(block, held))
             total += sample.n * root.T @ root
     return total
 
 
-def _seen(block: Block, held: Mapping[str, NDArray[np.intp]]) -> tuple[Any, int, Any]:
-    """The codes of people in a block, how many there are, and the channel on them."""
-    codes = block_codes(block, held)
-    if isinstance(block.channel, PartitionResponse):
-        return block.channel.leaf_of[codes], len(block.channel.leaves), block.channel.inner.forward
-    return codes, block.channel.inputs, block.channel.forward
-
-
 @one_thread()
-def _simulate(fitted: Latent, study: Study, n: int, wanted: Wanted, seed: int) -> float:
+def _simulate(
+    fitted: Latent, truth: Answers, study: Study, n: int, wanted: Wanted, seed: int
+) -> float:
     """The mean error of what is wanted, in one collection of synthetic people.
 
     Their truth is known: a fit is stopped where it is nearest to it, for every design alike.
     """
-    truth = fitted.answers
-    parts = [(part.study, part.n) for part in stages_of(fitted.counts) if part.n]
-    generator, words = np.random.default_rng([seed, 1]), seeded_words(seed)
-    found: list[Counts] = []
-    for asked, people in [*parts, (study, n)]:
-        columns = truth.sample(people, generator)
-        codes = dict(zip(asked.names, columns, strict=True))
-        drawn = draw_blocks(asked.design, people, words)
-        made = report_columns(asked.design, codes, drawn, lambda _: words)
-        found.append(MemoryCounts(Reports(asked, made, secure=False)))
+    generator = np.random.default_rng([seed, 1])
+    found = simulated_reports(truth, [*asked_so_far(fitted.counts), (study, n)], generator)
     statistics = sufficient_statistics(join_stages(found))
     (margins,) = fit_margins(statistics, uniform(study.schema.sizes))
-    chosen = fitted.hyperparameters
-    em = OverRelaxedEM(
-        random_start(margins, chosen.classes, chosen.start_scale, generator), statistics
-    )
+    start = random_start(margins, classes_of(fitted), SETTINGS.start_scale, generator)
+    em = OverRelaxedEM(start, statistics)
     least, best = wanted.error(em.mixture, truth), 0
-    most = max(FEWEST_STEPS, min(MOST_STEPS, TABLE_STEPS // len(statistics)))
-    for step in range(0, most, SETTINGS.check_every):
+    for step in range(0, most_steps(len(statistics)), SETTINGS.check_every):
         error = wanted.error(em.run(SETTINGS.check_every), truth)
         if error < least:
             least, best = error, step

@@ -156,7 +156,7 @@ def _likely(population: Population, like: Any) -> str:
 
 
 def _kind_of(like: Any) -> str:
-    modelled = type(like).__name__ in ("Reports", "Model", "JointEstimate")
+    modelled = type(like).__name__ in ("Reports", "Model", "JointEstimate", "LikelyTable")
     modelled = modelled or hasattr(like, "moments")
     return "synthetic people from what was estimated" if modelled else "answers that were given"
 

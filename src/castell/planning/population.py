@@ -20,6 +20,7 @@ from castell.errors import AnswerError, OptionError
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
 from castell.linear.table import check_cells
+from castell.planning.likely_estimate import LikelyTable
 from castell.reports.reports import Reports
 from castell.results.joint import JointEstimate
 from castell.results.model import Model, fit
@@ -158,6 +159,8 @@ def _likely(schema: Schema, like: Any) -> Population:
         return People(schema, encode(schema, like.sample(PEOPLE, seed=0, backend="pyarrow")))
     if isinstance(like, JointEstimate):
         return _of_estimate(schema, like)
+    if isinstance(like, LikelyTable):
+        return _of_table(schema, like)
     try:
         codes = encode(schema, like)
     except AnswerError as error:
@@ -191,10 +194,14 @@ def _of_estimate(schema: Schema, joint: JointEstimate) -> Population:
                 f"like holds other values of {attribute.name!r}",
                 "give an estimate of the same attributes and values",
             )
+    return _of_table(schema, LikelyTable(joint.names, joint.probabilities))
+
+
+def _of_table(schema: Schema, likely: LikelyTable) -> Population:
     generator = np.random.default_rng(0)
     codes = Uniform(schema).sample(PEOPLE, generator)
-    table = simplex(joint.probabilities)
+    table = simplex(likely.probabilities)
     cells = generator.choice(table.size, PEOPLE, p=table.ravel() / table.sum())
-    for name, column in zip(joint.names, np.unravel_index(cells, table.shape), strict=True):
+    for name, column in zip(likely.names, np.unravel_index(cells, table.shape), strict=True):
         codes[name] = np.asarray(column)
     return People(schema, codes)

@@ -19,14 +19,17 @@ wanted, before anybody was asked. Covariances are those of synthetic people draw
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.channels import PartitionResponse
+from castell.device.respond import block_codes
 from castell.linear.operators import Floats, Operator
+from castell.study.design import Block
 
 Codes = NDArray[np.intp]
 
@@ -58,6 +61,14 @@ class Uncertainty:
     def after(self, information: Floats) -> Uncertainty:
         """With some more information."""
         return Uncertainty(self.people, self.scores, self.losses, self.precision + information)
+
+
+def seen_codes(block: Block, held: Mapping[str, Codes]) -> tuple[Codes, int, Operator]:
+    """The codes of people in a block, how many there are, and the channel on them."""
+    codes = block_codes(block, held)
+    if isinstance(block.channel, PartitionResponse):
+        return block.channel.leaf_of[codes], len(block.channel.leaves), block.channel.inner.forward
+    return codes, block.channel.inputs, block.channel.forward
 
 
 def root_information(scores: Floats, codes: Codes, many: int, forward: Operator) -> Floats:

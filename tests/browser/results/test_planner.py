@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import castell
+from castell.planning.likely_estimate import decode_estimate, likely_table
+from castell.planning.plan_text import table_rows
 from tests.browser.results.analyst import Analyst
 from tests.collecting import TOKEN, Collector, collecting
 
@@ -51,8 +54,6 @@ def told(page: Page) -> list[list[str]]:
 
 
 def planned(study: castell.Study, n: int, epsilon: float) -> list[list[str]]:
-    from castell.planning.plan_text import table_rows
-
     return table_rows(castell.plan(study, n, epsilon=epsilon))[1:]
 
 
@@ -116,3 +117,40 @@ def test_a_wrong_token_shows_nothing(analyst: Analyst, empty: Collector) -> None
     page.keyboard.press("Enter")
     settled(page)
     assert page.get_by_role("alert").is_hidden()
+
+
+def test_an_earlier_estimate_says_what_is_likely(
+    analyst: Analyst, empty: Collector, tmp_path: Path, screens: Path
+) -> None:
+    analyst.expected.append("409")
+    page = analyst.open(f"{empty.url}/plan#token={TOKEN}", 390)
+    settled(page)
+    shares = [0.9, 0.06, 0.04]
+    document = {"attributes": ["smokes"], "values": [["never", "before", "now"]]}
+    path = tmp_path / "estimate.json"
+    path.write_text(json.dumps({**document, "probabilities": shares}), encoding="utf-8")
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        page.get_by_label("Likely answers").set_input_files(path)
+    page.get_by_text("Planned with estimate.json.").wait_for()
+    settled(page)
+    like = likely_table(empty.study.schema, decode_estimate(path.read_bytes()))
+    assert told(page) == table_rows(castell.plan(empty.study, 3000, like=like))[1:]
+    assert told(page) != planned(empty.study, 3000, 1.6)
+    assert "--like estimate.json" in page.locator("#command").inner_text()
+    # All columns are in sight on a phone, without scrolling.
+    ends = "cells => cells.map((cell) => cell.getBoundingClientRect().right)"
+    room = page.locator("#table").bounding_box()
+    assert room is not None
+    assert max(page.locator("#table th, #table td").evaluate_all(ends)) <= room["x"] + room["width"]
+    page.screenshot(path=screens / "plan-like-390.png", full_page=True)
+    path.write_text(json.dumps({**document, "probabilities": [1, 1, 1]}), encoding="utf-8")
+    page.get_by_label("Likely answers").set_input_files(path)
+    page.get_by_role("alert").get_by_text("shares do not sum to one").wait_for()
+    # What is shown is the plan of the file before, and says so.
+    assert page.get_by_text("Planned with estimate.json.").is_visible()
+    with page.expect_response("**/results/api/plan?n=3000"):
+        page.get_by_role("button", name="Plan without it").click()
+    page.get_by_role("alert").wait_for(state="hidden")
+    settled(page)
+    assert page.get_by_text("Planned with").is_hidden()
+    assert told(page) == planned(empty.study, 3000, 1.6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
@@ -10,22 +11,28 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 import castell
 from castell import Attribute, Schema, Study
 from castell.collector.results.planning_page import (
     FEWEST,
+    LONGEST_ESTIMATE,
     MOST,
+    SHORTER,
     PlanQuestion,
     parse_plan,
     plan_document,
 )
 from castell.collector.results.process import SolverProcess
+from castell.collector.results.routes import routes
 from castell.collector.results.worker import KEPT, WAITING, ResultsWorker
 from castell.collector.settings import State
 from castell.collector.store import open_store
 from castell.collector.wire import RefusedError
 from castell.errors import OptionError
+from castell.planning.likely_estimate import decode_estimate, likely_table
 from castell.planning.planner import USUAL_PEOPLE
 from tests.collector.results.stores import HEADERS, ask_each, state_of
 
@@ -85,6 +92,62 @@ def test_the_page_gets_the_numbers_of_castell_plan(state: State) -> None:
 def test_what_has_no_place_is_refused(asked: dict[str, list[str]]) -> None:
     with pytest.raises(OptionError):
         parse_plan(asked)
+
+
+GOOD = {"attributes": ["sick"], "values": [["no", "yes"]], "probabilities": [0.9, 0.1]}
+
+
+def test_an_earlier_estimate_says_what_is_likely(state: State) -> None:
+    """As `castell plan --like estimate.json` does; nothing of it is kept."""
+    worker = ResultsWorker(state)
+    app = Starlette(routes=routes(state, worker))
+    with TestClient(app) as client:
+        path = "/results/api/plan?n=700"
+        told = client.post(path, json={**GOOD, "kind": "joint_estimate", "n": 5}).json()
+        like = likely_table(STUDY.schema, decode_estimate(json.dumps(GOOD)))
+        plan = castell.plan(STUDY, 700, like=like)
+        assert told["plan"] == msgspec.json.decode(msgspec.json.encode(plan.to_dict()))
+        assert told["table"] != client.get(path).json()["table"]
+        assert [key for key in worker._kept if "sick" in repr(key)] == []
+        assert len(worker._kept) == 1  # the plan without it
+        for status, body, problem in REFUSED:
+            answer = client.post(path, content=body, headers={"content-type": "application/json"})
+            assert answer.status_code == status, body[:80]
+            assert problem in answer.json()["error"], body[:80]
+        long = b" " * (LONGEST_ESTIMATE + 1)
+        answer = client.post(path, content=long, headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.json()["remedy"]) == (413, SHORTER)
+        assert (
+            client.post(path, content=b"x", headers={"content-type": "text/csv"}).status_code == 415
+        )
+        assert client.put(path, json=GOOD).status_code == 405
+    (refused,) = ask_each(state, ("/results/api/plan", {}))
+    assert refused.status_code == 401
+
+
+def _with(**changes: object) -> bytes:
+    return json.dumps({**GOOD, **changes}).encode()
+
+
+REFUSED = [
+    (400, b"{", "not JSON"),
+    (400, b'{"probabilities": ' + b"[" * 100_000, "not JSON"),
+    (422, b"{}", "no estimate"),
+    (422, b"[]", "no estimate"),
+    (422, _with(attributes="sick"), "no estimate"),
+    (422, _with(attributes=[]), "no estimate"),
+    (422, _with(values=[[1, 2]]), "no estimate"),
+    (422, _with(probabilities=None), "no estimate"),
+    (409, _with(attributes=["age"]), "'age', which the study does not ask"),
+    (409, _with(attributes=["sick", "sick"], values=[["no", "yes"]] * 2), "twice"),
+    (409, _with(attributes=["smokes"]), "other values of 'smokes'"),
+    (409, _with(values=[["no", "yes"]] * 2), "values of 2 attributes"),
+    (409, _with(probabilities=[0.9]), "no table of 2 numbers"),
+    (409, _with(probabilities=[[0.9], [0.1]]), "no table of 2 numbers"),
+    (409, _with(probabilities=[True, False]), "no table of 2 numbers"),
+    (409, _with(probabilities=[0.9, 0.2]), "do not sum to one"),
+    (409, _with(probabilities=[10**400, 0]), "do not sum to one"),
+]
 
 
 def test_what_is_asked_is_read() -> None:

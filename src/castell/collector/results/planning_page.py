@@ -1,6 +1,7 @@
 """The planner page's numbers: a plan of the study for so many people at an epsilon.
 
-They do not depend on any report, and are worked out by `castell.plan`, in the models' process.
+They do not depend on any report, and are worked out by `castell.plan`, in the models' process. An
+earlier estimate may say what the answers are likely to be; it is not kept, nor what is made of it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any
 import msgspec
 
 from castell.channels.budget import MAX_EPSILON
+from castell.collector.wire import RefusedError
 from castell.errors import OptionError
+from castell.planning.likely_estimate import LikelyTable, decode_estimate, likely_table
 from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
 from castell.planning.plan_text import facts, notes, table_rows
 from castell.planning.planner import USUAL_PEOPLE, plan
@@ -26,6 +29,10 @@ FEWEST, MOST = 10, 10_000_000
 LEAST_EPSILON = Decimal("0.05")
 # A finer epsilon changes no number that is shown, and the same plan is worked out once.
 DIGITS = 2
+# An estimate of some ten thousand cells, with all that is printed beside its shares.
+LONGEST_ESTIMATE = 4 << 20
+SHORTER = "give an estimate of fewer attributes"
+_ESTIMATE = "give what `castell estimate --json` prints for a table"
 
 
 @dataclass(frozen=True)
@@ -67,9 +74,23 @@ def _epsilon(text: str) -> Decimal:
     return round(value, DIGITS).normalize()
 
 
-def plan_document(study: Study, question: PlanQuestion) -> bytes:
+def parse_likely(study: Study, body: bytes) -> LikelyTable:
+    """The earlier estimate in the body of a request."""
+    try:
+        document = decode_estimate(body)
+    except msgspec.ValidationError as error:
+        raise RefusedError(422, f"this is no estimate: {error}", _ESTIMATE) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        raise RefusedError(400, "this is not JSON", _ESTIMATE) from None
+    try:
+        return likely_table(study.schema, document)
+    except OptionError as error:
+        raise RefusedError(409, error.problem, error.remedy) from None
+
+
+def plan_document(study: Study, question: PlanQuestion, like: LikelyTable | None = None) -> bytes:
     """The plan for the page: as `castell plan --json` has it, and in words and pictures."""
-    made = plan(study, question.n, epsilon=question.epsilon)
+    made = plan(study, question.n, epsilon=question.epsilon, like=like)
     pictures, problem = _pictures(made)
     told = {
         "title": study.text.title or study.name,

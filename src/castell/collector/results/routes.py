@@ -19,11 +19,18 @@ from castell.collector.results.bundle import Bundle
 from castell.collector.results.dated_reports import DatedReports
 from castell.collector.results.downloads import FORMATS, OWNERS_FORMATS, File, download
 from castell.collector.results.overview import overview
-from castell.collector.results.planning_page import parse_plan, plan_document
+from castell.collector.results.planning_page import (
+    LONGEST_ESTIMATE,
+    SHORTER,
+    parse_likely,
+    parse_plan,
+    plan_document,
+)
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
 from castell.collector.results.release import is_over, schedule_of
 from castell.collector.results.worker import ResultsWorker
+from castell.collector.security.limits import read_json
 from castell.collector.security.tokens import check_owner, role_of
 from castell.collector.settings import State
 from castell.collector.store.store import StoreError, hour_text, this_hour
@@ -68,7 +75,11 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
     async def planned(request: Request) -> Response:
         study, question = state.study, parse_plan(_parameters(request))
         job = partial(plan_document, study, question)
-        told = await worker.once((study.digest, question), job, request.is_disconnected)
+        if request.method == "POST":
+            body = await read_json(request.scope, request.receive, LONGEST_ESTIMATE, SHORTER)
+            told = await worker.unkept(partial(job, parse_likely(study, body)))
+        else:
+            told = await worker.once((study.digest, question), job, request.is_disconnected)
         return Response(told, media_type="application/json")
 
     async def vega(request: Request) -> Response:
@@ -116,7 +127,11 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
         "/results/api/download": file,
         "/results/api/plan": planned,
     }
-    return [Route(path, _errors_as_responses(handler)) for path, handler in handlers.items()]
+    methods = {"/results/api/plan": ["GET", "POST"]}
+    return [
+        Route(path, _errors_as_responses(handler), methods=methods.get(path))
+        for path, handler in handlers.items()
+    ]
 
 
 # Made ready to send where they are made: the loop only passes them on. In a process of its own the

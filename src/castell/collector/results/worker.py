@@ -124,6 +124,11 @@ class ResultsWorker:
             self._kept.popitem(last=False)
         return made
 
+    async def unkept(self, job: Callable[[], T], gone: Gone | None = None) -> T:
+        """The same of a job of which nothing is to be kept."""
+        async with self._in_turn(gone):
+            return await self._in(self._fitter, lambda: self._timed(lambda: self._solver.run(job)))
+
     @asynccontextmanager
     async def _in_turn(self, gone: Gone | None) -> AsyncIterator[None]:
         """One question at a time; too many that wait are refused."""

@@ -51,7 +51,9 @@ class TooOftenError(RefusedError):
         self.seconds = seconds
 
 
-async def read_json(scope: Scope, receive: Receive, limit: int) -> bytes:
+async def read_json(
+    scope: Scope, receive: Receive, limit: int, remedy: str = "send fewer reports at once"
+) -> bytes:
     """The body of a request that says it is JSON, refused as soon as it is too long."""
     kind = length = None
     for name, value in scope["headers"]:
@@ -68,15 +70,15 @@ async def read_json(scope: Scope, receive: Receive, limit: int) -> bytes:
         if not length.isdigit():
             raise RefusedError(400, "the length is no number", "send Content-Length in digits")
         if len(length) > 15 or int(length) > limit:
-            raise _too_long(limit)
+            raise _too_long(limit, remedy)
     try:
         async with asyncio.timeout(PATIENCE):
-            return await _read(receive, limit)
+            return await _read(receive, limit, remedy)
     except TimeoutError:
         raise RefusedError(408, "the body did not come", "send it in one go") from None
 
 
-async def _read(receive: Receive, limit: int) -> bytes:
+async def _read(receive: Receive, limit: int, remedy: str) -> bytes:
     parts: list[bytes] = []
     size, more = 0, True
     while more:
@@ -86,10 +88,10 @@ async def _read(receive: Receive, limit: int) -> bytes:
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > limit:
-            raise _too_long(limit)
+            raise _too_long(limit, remedy)
         more = message.get("more_body", False)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _too_long(limit: int) -> RefusedError:
-    return RefusedError(413, f"the body is longer than {limit} bytes", "send fewer reports at once")
+def _too_long(limit: int, remedy: str) -> RefusedError:
+    return RefusedError(413, f"the body is longer than {limit} bytes", remedy)

@@ -4,7 +4,7 @@ import { plan } from "../results/api.js";
 import { clear, draw, pictureFor } from "../results/chart.js";
 import { at, el, soon, whole } from "../results/dom.js";
 import { whenSignedIn } from "../results/login.js";
-import { isExpired, problemOf, showProblem } from "../results/problem.js";
+import { isBadEstimate, isExpired, problemOf, showProblem } from "../results/problem.js";
 import { address, keepToken, takeToken, token } from "../results/token.js";
 import { EPSILONS, PEOPLE, nearest, withOwn } from "./steps.js";
 
@@ -21,6 +21,10 @@ let own = null;
 let shown = null;
 let asking = new AbortController();
 let timer = 0;
+/** An earlier estimate that says what is likely, and its file's name; in this page only. @type {{name: string, text: string} | null} */
+let like = null;
+/** The one that what is shown was planned with. @type {typeof like} */
+let used = null;
 
 function start() {
   takeToken();
@@ -28,9 +32,15 @@ function start() {
   at("leave").onclick = () => leave(null);
   at("sliders").onsubmit = (event) => event.preventDefault();
   const later = soon(ask, 250);
-  at("sliders").oninput = () => {
+  at("sliders").oninput = (event) => {
+    if (event.target === at("like")) return;
     tell();
     later();
+  };
+  at("like").onchange = takeEstimate;
+  at("forget").onclick = () => {
+    useEstimate(null);
+    ask();
   };
   window.onpopstate = () => {
     if (takeToken() || token()) enter();
@@ -53,7 +63,8 @@ function leave(problem) {
   asking.abort();
   clearTimeout(timer);
   keepToken(null);
-  shown = null;
+  useEstimate(null);
+  shown = used = null;
   clear(at("chart"));
   for (const id of ["table", "notes", "reason", "command"]) at(id).replaceChildren();
   at("answered").hidden = at("planner").hidden = at("session").hidden = true;
@@ -99,7 +110,8 @@ async function ask() {
   at("answer").classList.add("busy");
   at("asked").hidden = shown !== null;
   try {
-    const found = await plan(asked, signal);
+    const found = await plan(asked, signal, like?.text);
+    used = like;
     history.replaceState(null, "", `#${asked}`);
     show(found);
     showProblem("problem", null);
@@ -108,11 +120,28 @@ async function ask() {
     const problem = problemOf(error);
     if (isExpired(error)) return leave(problem);
     showProblem("problem", problem);
-    if (problem.again) timer = window.setTimeout(ask, AGAIN);
+    if (like !== used && isBadEstimate(error)) useEstimate(used);
+    else if (problem.again) timer = window.setTimeout(ask, AGAIN);
   }
   at("asked").hidden = true;
   at("answer").classList.remove("busy");
   at("answer").removeAttribute("aria-busy");
+}
+
+/** Reads the file that was chosen, and plans with it. */
+async function takeEstimate() {
+  const [file] = at("like").files ?? [];
+  if (!file) return;
+  useEstimate({ name: file.name, text: await file.text() });
+  ask();
+}
+
+/** @param {{name: string, text: string} | null} estimate */
+function useEstimate(estimate) {
+  like = estimate;
+  at("like").value = "";
+  at("like-told").hidden = at("forget").hidden = estimate === null;
+  at("like-told").textContent = estimate === null ? "" : `Planned with ${estimate.name}.`;
 }
 
 /** @param {Planned} found */
@@ -130,8 +159,9 @@ function show(found) {
   at("answered").hidden = false;
   showTable(found.table);
   at("notes").replaceChildren(...found.notes.slice(1).map((note) => el("li", {}, note)));
+  const likely = like === null ? "" : " --like estimate.json";
   at("command").textContent =
-    `castell plan study.toml -n ${found.plan.n} --epsilon ${found.plan.epsilon} --write`;
+    `castell plan study.toml -n ${found.plan.n} --epsilon ${found.plan.epsilon}${likely} --write`;
   showChart();
 }
 

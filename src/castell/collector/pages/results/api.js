@@ -111,12 +111,17 @@ export class Refused extends Error {
   }
 }
 
-/** @param {string} path @param {URLSearchParams} [asked] @param {AbortSignal} [signal] */
-async function get(path, asked, signal) {
+/** @param {string} path @param {URLSearchParams} [asked] @param {AbortSignal} [signal] @param {string} [body] JSON to send with it */
+async function get(path, asked, signal, body) {
   const query = asked && asked.size ? `?${asked}` : "";
   // As seen from the page: a proxy may have put the collector below a path of its own.
   const answer = await fetch(`results/api/${path}${query}`, {
-    headers: { authorization: `Bearer ${token() ?? ""}` },
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      authorization: `Bearer ${token() ?? ""}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    body,
     credentials: "omit",
     cache: "no-store",
     signal,
@@ -160,5 +165,5 @@ export async function file(asked, format) {
  * @property {string | null} chart_problem
  */
 
-/** @param {URLSearchParams} asked @param {AbortSignal} signal @returns {Promise<Planned>} */
-export const plan = async (asked, signal) => (await get("plan", asked, signal)).json();
+/** @param {URLSearchParams} asked @param {AbortSignal} signal @param {string} [like] an earlier estimate, as JSON @returns {Promise<Planned>} */
+export const plan = async (asked, signal, like) => (await get("plan", asked, signal, like)).json();

@@ -8,6 +8,10 @@ import { at, el } from "./dom.js";
 /** @param {unknown} error */
 export const isExpired = (error) => error instanceof Refused && error.status === 401;
 
+/** Whether a file was refused for what it holds. @param {unknown} error */
+export const isBadEstimate = (error) =>
+  error instanceof Refused && [400, 409, 413, 422].includes(error.status);
+
 /** An error as a problem: what the collector said, or that it says nothing. @param {unknown} error @returns {Problem} */
 export function problemOf(error) {
   if (error instanceof Refused) {
