@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import accumulate
 
@@ -25,14 +25,15 @@ from castell.channels import (
     best_channel,
     bloom_filters,
 )
-from castell.channels.budget import EXACT, as_decimal, rounded_up, total_of
+from castell.channels.budget import as_decimal, rounded_up, total_of
 from castell.channels.choice import LARGE
 from castell.errors import StudyError
 from castell.numbers import is_whole
 from castell.study.block_channels import Channels, own_channels, skippable
+from castell.study.budget_split import spend
 from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
 from castell.study.public_attributes import hidden_part
-from castell.study.schema import Schema, suggest
+from castell.study.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,10 @@ class Design:
 
     Without a draw every respondent reports every block, and a report holds a code for each. With
     one, a report is a single code: the reports of all blocks are numbered through, so it says
-    which block was drawn and what was reported for it. An estimate divides by the reports that
-    hold what it needs. `weights` are whole numbers: a block is drawn with its weight over their
-    sum. They are all 1 unless given.
+    which block was drawn and what was reported for it. Public attributes come last; they are not
+    drawn, and every report holds a code for each. An estimate divides by the reports that hold
+    what it needs. `weights` are whole numbers: a block is drawn with its weight over their sum.
+    They are all 1 unless given.
     """
 
     blocks: tuple[Block, ...]
@@ -102,7 +104,7 @@ class Design:
     weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        many = len(self.blocks) if self.draw else 1
+        many = len(self.hidden) if self.draw else 1
         given = tuple(self.weights) or (1,) * many
         whole = all(is_whole(weight, 1) for weight in given)
         if len(given) != many or not whole or sum(given) > MAX_TOTAL:
@@ -125,6 +127,11 @@ class Design:
         return tuple(block for block in self.blocks if not block.is_public)
 
     @property
+    def public(self) -> tuple[Block, ...]:
+        """The blocks of public attributes, which are in every report as they are."""
+        return tuple(block for block in self.blocks if block.is_public)
+
+    @property
     def epsilon(self) -> float:
         """What one respondent spends in all."""
         return rounded_up(self.exact_epsilon)
@@ -133,15 +140,16 @@ class Design:
     def widths(self) -> tuple[int, ...]:
         """How many different codes each column of the reports can hold."""
         outputs = tuple(block.channel.outputs for block in self.blocks)
-        return (sum(outputs),) if self.draw else outputs
+        if not self.draw:
+            return outputs
+        drawn = len(self.hidden)
+        return (sum(outputs[:drawn]), *outputs[drawn:])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """A name for each column of the reports; an attribute 'a x b' does not get in the way."""
-        if self.draw:
-            return ("drawn",)
-        names: list[str] = []
-        for block in self.blocks:
+        names: list[str] = ["drawn"] if self.draw else []
+        for block in self.public if self.draw else self.blocks:
             name = " x ".join(block.names)
             while name in names:
                 name += "'"
@@ -152,19 +160,20 @@ class Design:
     def samples(self) -> tuple[tuple[int, ...], ...]:
         """The blocks that a respondent reports together: all, or any one that may be drawn."""
         every = tuple(range(len(self.blocks)))
-        return tuple((i,) for i in every) if self.draw else (every,)
+        drawn = len(self.hidden)
+        return tuple((i, *every[drawn:]) for i in every[:drawn]) if self.draw else (every,)
 
     @property
     def starts(self) -> tuple[int, ...]:
         """The first code of each block in a report that was drawn."""
-        return tuple(accumulate((b.channel.outputs for b in self.blocks[:-1]), initial=0))
+        return tuple(accumulate((b.channel.outputs for b in self.hidden[:-1]), initial=0))
 
     def spent_on(self, names: Iterable[str]) -> float:
         """What a respondent spends on the blocks that hold some attributes."""
         held = {i for name in names for i in self.holders(name)}
         blocks = [self.blocks[i] for i in sorted(held) if not self.blocks[i].is_public]
         exact = [block.channel.exact_epsilon for block in blocks]
-        return rounded_up(max(exact) if self.draw else total_of(exact))
+        return rounded_up(max(exact, default=Decimal(0)) if self.draw else total_of(exact))
 
     def holders(self, names: str | Iterable[str]) -> tuple[int, ...]:
         """The blocks that hold an attribute, or all of some attributes."""
@@ -198,9 +207,10 @@ def build(
         raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
     drawn = draw or sample is not None or (isinstance(design, str) and design in DRAWN)
     every = schema
-    schema = hidden_part(schema, design, shares or {}, channels or {}, drawn)
+    schema = hidden_part(schema, design, shares or {}, channels or {})
     if drawn:
-        return _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
+        made = _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
+        return replace(made, blocks=(*made.blocks, *_public_blocks(every)))
     groups = _groups(schema, design)
     if design == "bloom" and channels:
         raise StudyError(
@@ -208,7 +218,7 @@ def build(
             "no method reads both; leave the channels out, or use the design 'independent'",
         )
     fixed = own_channels(schema, groups, channels or {})
-    spent = _spend(schema, epsilon, shares or {}, fixed)
+    spent = spend(schema, epsilon, shares or {}, fixed)
     blocks = []
     for names in groups:
         sizes = tuple(schema[name].size for name in names)
@@ -234,10 +244,14 @@ def build(
 
 def _with_public(schema: Schema, blocks: list[Block]) -> tuple[Block, ...]:
     """Beside the blocks that are randomised one for each public attribute, in order."""
-    shown = [schema[name] for name in schema.public]
-    blocks = blocks + [Block((a.name,), (a.size,), ClearResponse(a.size)) for a in shown]
     order = {name: i for i, name in enumerate(schema.names)}
-    return tuple(sorted(blocks, key=lambda block: min(order[name] for name in block.names)))
+    every = [*blocks, *_public_blocks(schema)]
+    return tuple(sorted(every, key=lambda block: min(order[name] for name in block.names)))
+
+
+def _public_blocks(schema: Schema) -> list[Block]:
+    shown = [schema[name] for name in schema.public]
+    return [Block((a.name,), (a.size,), ClearResponse(a.size)) for a in shown]
 
 
 def _drawn_design(
@@ -307,51 +321,3 @@ def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
     groups += [(name,) for name in schema.names if name not in seen]
     order = {name: i for i, name in enumerate(schema.names)}
     return sorted(groups, key=lambda names: min(order[name] for name in names))
-
-
-def _spend(
-    schema: Schema,
-    epsilon: object | None,
-    shares: Mapping[str, object],
-    fixed: Mapping[tuple[str, ...], Channel],
-) -> dict[tuple[str, ...], Decimal]:
-    """Each attribute's share of the total: as given, the rest in equal parts.
-
-    A channel of its own has the share of its block.
-    """
-    spent = {names: channel.exact_epsilon for names, channel in fixed.items()}
-    settled = {name for names in fixed for name in names}
-    for name, share in shares.items():
-        if name not in schema.names:
-            raise StudyError(f"there is a share for {name!r}", suggest(name, schema.names))
-        if name in settled:
-            raise StudyError(
-                f"attribute {name!r} has a share and a channel",
-                "the channel says what it costs; leave the share out",
-            )
-        spent[(name,)] = as_decimal(share, f"the share of {name!r}")
-    settled |= set(shares)
-    rest = [name for name in schema.names if name not in settled]
-    given = total_of(spent.values())
-    if epsilon is None:
-        if rest:
-            raise StudyError(
-                f"there is no epsilon and no share for {', '.join(rest)}",
-                "give epsilon, what one respondent spends in all, for example 4.0",
-            )
-        return spent
-    total = as_decimal(epsilon)
-    if given > total or (rest and given == total):
-        raise StudyError(
-            f"the shares sum to {given:.6g} of a total epsilon of {total:.6g}",
-            "raise epsilon or lower the shares" + (f"; {rest[0]} needs one too" if rest else ""),
-        )
-    # A given channel costs what it costs, so only shares that people wrote can be expected to fit.
-    if not rest and given < total and not fixed:
-        raise StudyError(
-            f"the shares sum to {given:.6g}, less than epsilon = {total:.6g}",
-            "leave epsilon out, or leave one attribute without a share to take the rest",
-        )
-    for name in rest:
-        spent[(name,)] = EXACT.divide(EXACT.subtract(total, given), Decimal(len(rest)))
-    return spent

@@ -16,7 +16,7 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
     if stages and schema.public:
         raise StudyError(
             f"a study with stages has a public attribute, {schema.public[0]!r}",
-            "later stages draw blocks, beside which nothing is public; leave out the stages",
+            "later stages are planned for what is randomised alone; leave out the stages",
         )
     channels = [checked(block.channel) for block in design.blocks]
     held = [name for block in design.blocks for name in block.names]
@@ -34,17 +34,25 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             )
     if not design.hidden:
         schema.hidden  # noqa: B018  (says that there is nothing to hide)
-    if design.draw and design.hidden != design.blocks:
-        raise StudyError("a public attribute is drawn", "leave the draw out")
+    if len({block.names for block in design.public}) < len(design.public):
+        raise StudyError("a public attribute is sent twice", "list its block once")
+    if design.draw and design.blocks != design.hidden + design.public:
+        raise StudyError(
+            "a public attribute stands before a block that is drawn",
+            "list the blocks to draw from first; public attributes are in every report",
+        )
     if design.draw and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
-    if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
+    if any(block.is_coarse for block in design.blocks) and (
+        len(design.hidden) > len(design.samples) or design.public
+    ):
         raise StudyError(
             "a block that asks coarsely is reported beside others",
             "let respondents draw one block: draw = true",
         )
     for block, channel in zip(design.blocks, channels, strict=True):
-        if any(schema[name].may_skip for name in block.names) != isinstance(channel, SkipResponse):
+        skipped = any(schema[name].may_skip for name in block.names)
+        if skipped != isinstance(channel, SkipResponse) or (skipped and len(block.names) > 1):
             raise StudyError(
                 f"{' x '.join(block.names)}: its values and its channel differ on skipping",
                 'write missing = "skip", and leave the channel to the design',
