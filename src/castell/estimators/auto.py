@@ -36,7 +36,9 @@ from castell.inference.model_averaging import (
 from castell.inference.postprocess import simplex
 from castell.inference.products import expected_variance
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
+from castell.inference.weighted_shrinkage import shrunk_weighted_model
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells
 
@@ -91,6 +93,11 @@ MOST_CELLS = 1 << 20
 
 def fit(counts: Counts) -> Fitted:
     return _fitted(CrossFit(counts))
+
+
+def weighted(counts: Counts, design: SampleDesign) -> Fitted:
+    """With weights there is no latent class model: the weighted unbiased table, shrunk."""
+    return shrunk_weighted_model(counts, design)
 
 
 def resume(counts: Counts, learned: dict[str, Any]) -> Fitted:
