@@ -13,6 +13,7 @@ from castell import __version__
 from castell.cli import (
     analyzing,
     auditing,
+    binning,
     card,
     careless,
     estimating,
@@ -256,6 +257,7 @@ careless.register(app)
 every_table.register(app)
 synthesizing.register(app)
 planning.register(app)
+binning.register(app)
 card.register(app)
 auditing.register(app)
 collecting.register(app)
