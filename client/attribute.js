@@ -13,6 +13,7 @@ import { broken } from "./weights.js";
  * @property {string[]} values
  * @property {{[language: string]: {question?: string, values?: string[]}}} translations
  * @property {boolean} public whether it is sent as it is, outside epsilon
+ * @property {boolean} maySkip whether its last value says that there is no answer, and is sent as it is
  * @property {Scale} [scale] which value a number belongs to, where values stand for numbers
  */
 
@@ -51,8 +52,28 @@ export function attributeOf(entry) {
     values,
     translations: entry.translations ?? {},
     public: entry.public === true,
+    maySkip: entry.missing === "skip",
     scale: entry.scale,
   };
+}
+
+/**
+ * Whether a value of an attribute is the one that says that there is no answer, and shows it.
+ *
+ * @param {Attribute} attribute
+ * @param {number} code
+ */
+export function isSkip({ maySkip, values }, code) {
+  return maySkip && code === values.length - 1;
+}
+
+/**
+ * How many values those choose from who answer.
+ *
+ * @param {Attribute} attribute
+ */
+export function choices({ maySkip, values }) {
+  return values.length - Number(maySkip);
 }
 
 /**

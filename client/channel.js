@@ -7,6 +7,7 @@ import * as cyclic from "./channels/cyclic.js";
 import * as kary from "./channels/kary.js";
 import * as matrix from "./channels/matrix.js";
 import * as partition from "./channels/partition.js";
+import * as skip from "./channels/skip.js";
 import { Refusal } from "./refusal.js";
 
 /**
@@ -37,7 +38,7 @@ import { Refusal } from "./refusal.js";
  */
 
 /** @type {{[kind: string]: (document: any, channelOf: (document: any) => Channel) => Channel}} */
-const KINDS = { clear: clear.read, cyclic: cyclic.read, kary: kary.read, matrix: matrix.read, partition: partition.read };
+const KINDS = { clear: clear.read, cyclic: cyclic.read, kary: kary.read, matrix: matrix.read, partition: partition.read, skip: skip.read };
 
 /**
  * The channel a published study describes.

@@ -3,6 +3,7 @@
 // whole numbers, each is divided once, and what is added up after that is added in the same order.
 
 import { product, sum } from "./arithmetic.js";
+import { choices } from "./attribute.js";
 import { hidden } from "./study.js";
 
 /** @typedef {import("./study.js").Study} Study */
@@ -53,8 +54,9 @@ export function statementOf(study) {
   const blocks = hidden(study.blocks);
   const weights = drawn ? study.weights : [1];
   const draws = sum(weights);
-  const attributes = secret(study).map(({ name, values }) => {
-    const chance = 1 / values.length;
+  const attributes = secret(study).map((attribute) => {
+    const { name } = attribute;
+    const chance = 1 / choices(attribute);
     const held = blocks.flatMap((block, i) => (block.attributes.includes(name) ? [i] : []));
     const guesses = held.map((i) => guessAt(blocks[i], blocks[i].attributes.indexOf(name)));
     const asked = drawn ? held.map((i) => weights[i]) : weights;
@@ -88,15 +90,24 @@ export function statementOf(study) {
     };
   }
   const most = whole.indexOf(Math.max(...whole));
-  const each = whole.map((x, i) => weights[i] * (x * blocks[i].channel.inputs * blind));
+  const each = whole.map((x, i) => weights[i] * (x * answers(blocks[i]) * blind));
   return {
     attributes,
     tellingBlock: blocks[most].attributes,
     allGuessedIfDrawn: whole[most],
-    allByChanceIfDrawn: 1 / blocks[most].channel.inputs,
+    allByChanceIfDrawn: 1 / answers(blocks[most]),
     allGuessed: sum(each) / draws,
     allByChance: blind,
   };
+}
+
+/**
+ * How many answers to a block there are, of those who answer.
+ *
+ * @param {Block} block
+ */
+function answers({ channel }) {
+  return channel.inputs - Number(channel.kind === "skip");
 }
 
 /** @param {Study} study */
@@ -117,13 +128,13 @@ export function riskOf(study, asked) {
     each: blocks.flatMap((block) =>
       block.attributes.map((name, i) => ({
         name,
-        chance: 1 / block.sizes[i],
+        chance: 1 / (block.sizes[i] - Number(block.channel.kind === "skip")),
         guess: guessAt(block, i),
       })),
     ),
     chance: study.drawn
-      ? 1 / blocks[0].channel.inputs
-      : product(secret(study).map(({ values }) => 1 / values.length)),
+      ? 1 / answers(blocks[0])
+      : product(secret(study).map((attribute) => 1 / choices(attribute))),
     right: product(blocks.map((block) => guessAt(block, -1).right)),
   };
 }

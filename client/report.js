@@ -18,15 +18,16 @@ import { blockCode } from "./study.js";
  */
 
 /**
- * Which blocks a device with this key reports: all, or the one that was drawn for it.
+ * Which blocks a device with this key reports: all, or the one drawn for it and what is public.
  *
  * @param {Study} study
  * @param {CryptoKey} key
  * @returns {Promise<number[]>}
  */
 export async function blocksAsked(study, key) {
-  if (study.drawn) return [await drawnBlock(key, study.origin, study.weights)];
-  return study.blocks.map((_, index) => index);
+  const every = study.blocks.map((_, index) => index);
+  if (!study.drawn) return every;
+  return [await drawnBlock(key, study.origin, study.weights), ...every.slice(study.weights.length)];
 }
 
 /**
@@ -43,7 +44,7 @@ export async function makeReport(study, answers, key) {
     const block = study.blocks[index];
     const answer = blockCode(study, block, answers);
     const code = await randomized(key, study.origin, index, block.channel, answer);
-    codes.push(study.drawn ? block.offset + code : code);
+    codes.push(block.offset + code);
   }
   return { id: newId(), study: study.digest, codes };
 }
@@ -80,8 +81,13 @@ export function readCodes(study, codes) {
     codes.every((code, i) => Number.isSafeInteger(code) && code >= 0 && code < study.widths[i]);
   if (!fits) throw new Refusal("report", "the codes are not this study's", "make the report again");
   if (!study.drawn) return codes.map((code, block) => ({ block, code }));
-  const block = study.blocks.findLastIndex(({ offset }) => offset <= codes[0]);
-  return [{ block, code: codes[0] - study.blocks[block].offset }];
+  const many = study.weights.length;
+  const block = study.blocks.slice(0, many).findLastIndex(({ offset }) => offset <= codes[0]);
+  const [, ...plain] = codes;
+  return [
+    { block, code: codes[0] - study.blocks[block].offset },
+    ...plain.map((code, i) => ({ block: many + i, code })),
+  ];
 }
 
 // After these the collector may not have the report, and sending it again may help.

@@ -33,7 +33,7 @@ export function checkScale(attribute) {
   if (!Number.isInteger(also) || own < 2 || also < 0) throw wrong();
   if ("also" in attribute && also === 0) throw wrong();
   if ("ordered" in attribute && (attribute.ordered !== true || "scale" in attribute)) throw wrong();
-  if ("missing" in attribute && (attribute.missing !== "category" || also === 0)) throw wrong();
+  if ("missing" in attribute && (!["category", "skip"].includes(attribute.missing) || also === 0)) throw wrong();
   if (!("scale" in attribute)) return;
   if (sizeOf(scale, own) !== own) throw wrong();
   if (scale.period !== undefined) return;

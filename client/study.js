@@ -29,7 +29,7 @@ import { broken, drawWeights } from "./weights.js";
  * @property {string[]} attributes
  * @property {number[]} sizes
  * @property {Channel} channel
- * @property {number} offset where its codes start in the report of a drawn design
+ * @property {number} offset where its codes start in the number of a report that is drawn; else 0
  */
 
 /**
@@ -145,8 +145,9 @@ export async function parseStudy(text) {
     attributes,
     blocks,
     drawn,
-    weights: drawn ? drawWeights(document.draw, blocks.length) : [],
-    widths: drawn ? [sum(outputs)] : outputs,
+    weights: drawn ? drawWeights(document.draw, secret.length) : [],
+    // Public attributes come after what is drawn, and are in every report.
+    widths: drawn ? [sum(outputs.slice(0, secret.length)), ...outputs.slice(secret.length)] : outputs,
     epsilon: drawn ? Math.max(...losses) : sum(losses),
   });
 }
@@ -220,10 +221,14 @@ function blocksOf(entries, byName, drawn) {
       throw broken("a channel does not fit its attributes");
     }
     const shown = names.some((name) => byName.get(name)?.public);
-    if (shown !== isPublic(channel) || (shown && (drawn || names.length > 1))) {
+    if (shown !== isPublic(channel) || (shown && names.length > 1)) {
       throw broken("not what is public, and only that, is sent as it is");
     }
-    const block = { attributes: names, sizes, channel, offset };
+    const skipped = names.some((name) => byName.get(name)?.maySkip);
+    if (skipped !== (channel.kind === "skip") || (skipped && names.length > 1)) {
+      throw broken("not what may be skipped, and only that, shows who does");
+    }
+    const block = { attributes: names, sizes, channel, offset: drawn && !shown ? offset : 0 };
     offset += channel.outputs;
     return block;
   });
@@ -235,7 +240,25 @@ function blocksOf(entries, byName, drawn) {
     throw broken("a block that asks coarsely is reported beside others");
   }
   if (hidden(blocks).length === 0) throw broken("all attributes are public");
+  if (drawn) checkPublicLast(blocks);
   return blocks;
+}
+
+/**
+ * What is public is in every report, after the number that was drawn, each once.
+ *
+ * @param {Block[]} blocks
+ */
+function checkPublicLast(blocks) {
+  const first = hidden(blocks).length;
+  const names = blocks.slice(first).flatMap(({ attributes }) => attributes);
+  if (blocks.slice(0, first).some(({ channel }) => isPublic(channel))) {
+    throw broken("a public attribute stands before a block that is drawn");
+  }
+  if (new Set(names).size < names.length) throw broken("a public attribute is sent twice");
+  if (names.length > 0 && blocks.some(({ channel }) => channel.coarse)) {
+    throw broken("a block that asks coarsely is reported beside others");
+  }
 }
 
 /** @param {Channel} channel */

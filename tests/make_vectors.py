@@ -53,6 +53,11 @@ def clear(size: int) -> Json:
     return {"kind": "clear", "size": size}
 
 
+def skip(channel: Any) -> Json:
+    """Of a question that may be skipped: who does is seen to."""
+    return {"kind": "skip", "channel": channel}
+
+
 def partition(sizes: list[int], leaves: list[list[list[int]]], channel: Any) -> Json:
     return {"kind": "partition", "sizes": sizes, "leaves": leaves, "channel": channel}
 
@@ -69,6 +74,9 @@ def leaf_of(channel: Json, answer: int) -> int:
 
 
 def shape(channel: Json) -> tuple[int, int]:
+    if channel["kind"] == "skip":
+        inputs, outputs = shape(channel["channel"])
+        return inputs + 1, outputs + 1
     if channel["kind"] == "partition":
         return math.prod(channel["sizes"]), shape(channel["channel"])[1]
     if channel["kind"] == "matrix":
@@ -77,6 +85,11 @@ def shape(channel: Json) -> tuple[int, int]:
 
 
 def weight(channel: Json, answer: int, report: int) -> int:
+    if channel["kind"] == "skip":
+        inputs, outputs = shape(channel["channel"])
+        if answer == inputs or report == outputs:
+            return total_of(channel["channel"]) * (answer == inputs and report == outputs)
+        return weight(channel["channel"], answer, report)
     if channel["kind"] == "partition":
         return weight(channel["channel"], leaf_of(channel, answer), report)
     if channel["kind"] == "matrix":
@@ -100,6 +113,9 @@ def respond(channel: Json, answer: int, number: int) -> int:
     outputs = shape(channel)[1]
     if channel["kind"] == "clear":
         return answer
+    if channel["kind"] == "skip":
+        skipped = answer == shape(channel)[0] - 1
+        return outputs - 1 if skipped else respond(channel["channel"], answer, number)
     if channel["kind"] == "partition":
         return respond(channel["channel"], leaf_of(channel, answer), number)
     if channel["kind"] == "matrix":
@@ -117,7 +133,7 @@ def respond(channel: Json, answer: int, number: int) -> int:
 
 
 def loss(channel: Json) -> float:
-    if channel["kind"] == "partition":  # every leaf has answers
+    if channel["kind"] in ("partition", "skip"):  # every leaf has answers; who skips is not hidden
         return loss(channel["channel"])
     if channel["kind"] != "matrix":
         return math.log(channel["same"] / channel["other"])
@@ -150,6 +166,8 @@ CHANNELS = {
     "a circle that is all values": cyclic(7, 7, [1, 2, 4], 3, 1),
     "quotients just below whole numbers": cyclic(8, 13, [0, 1, 3, 9], 2**50 + 3, 2**8),
     "a wide circle, epsilon 1": cyclic(21, 21, [3, 6, 7, 12, 14], 2918732888, 2**30),
+    "may be skipped": skip(kary(3, 2918732888, 2**30)),
+    "may be skipped, more reports than answers": skip(matrix([7, 2, 1], [1, 2, 7])),
     "leaves: boxes of two attributes": partition(
         [2, 3], [[[0], [0]], [[0], [1, 2]], [[1], [0, 1, 2]]], kary(3, 9, 2)
     ),
@@ -176,7 +194,7 @@ CHANNELS = {
 
 def edge_words(channel: Json) -> list[int]:
     """Words at the ends of everything: the range, the multiple, and each report's own numbers."""
-    if channel["kind"] == "partition":
+    if channel["kind"] in ("partition", "skip"):
         return edge_words(channel["channel"])
     total = total_of(channel)
     last = WORDS - WORDS % total - 1
@@ -333,6 +351,16 @@ def broken_partitions() -> Json:
 
 
 BROKEN_CHANNELS |= broken_partitions()
+BROKEN_CHANNELS |= {
+    "skipping nothing": skip(None),
+    "skipping without a channel": {"kind": "skip"},
+    "skipping with an entry of its own": {**skip(kary(2, 3, 1)), "note": 1},
+    "skipping what may be skipped": skip(skip(kary(2, 3, 1))),
+    "skipping an answer in clear": skip({"kind": "clear", "size": 2}),
+    "skipping on a circle": skip(cyclic(5, 7, [0, 1, 3], 11, 4)),
+    "skipping without noise": skip(kary(2, 3, 0)),
+    "skipping what is reported as it is": skip(kary(2, 2**50, 1)),
+}
 
 
 # -- studies ---------------------------------------------------------------------------------------
@@ -883,6 +911,94 @@ STUDIES["public attributes around two that are randomised"] = study(
 _PUBLIC = STUDIES["public attributes around two that are randomised"]
 
 
+STUDIES["public attributes beside blocks that are drawn"] = study(
+    "drawn public",
+    [
+        attribute("region", "north", "south", "west", public=True),
+        attribute("smokes", "no", "yes"),
+        attribute("health", "poor", "fair", "good"),
+        attribute("arm", "a", "b", public=True),
+        attribute("rich", "no", "yes"),
+    ],
+    [
+        block(kary(6, 9, 2), "smokes", "health"),
+        block(kary(2, 3, 1), "rich"),
+        block(cyclic(6, 7, [0, 1, 3], 11, 4), "health", "rich"),
+        block(clear(3), "region"),
+        block(clear(2), "arm"),
+    ],
+    draw=[2, 1, 3],
+)
+_DRAWN_PUBLIC = STUDIES["public attributes beside blocks that are drawn"]
+STUDIES["a public attribute beside one block that is drawn"] = study(
+    "drawn one",
+    [attribute("smokes", "no", "yes"), attribute("arm", "a", "b", public=True)],
+    [block(kary(2, 3, 1), "smokes"), block(clear(2), "arm")],
+    draw=1,
+)
+
+
+def skippable(name: str, *values: str, **more: Any) -> Json:
+    """An attribute whose last value says that there is no answer."""
+    return attribute(name, *values, also=1, missing="skip", **more)
+
+
+STUDIES["questions that may be skipped"] = study(
+    "skipping",
+    [
+        skippable("smokes", "no", "yes", "no answer"),
+        attribute("arm", "a", "b", public=True),
+        skippable("health", "poor", "fair", "good", "not said"),
+    ],
+    [
+        block(skip(kary(2, 3, 1)), "smokes"),
+        block(clear(2), "arm"),
+        block(skip(matrix([90, 7, 3], [5, 80, 15], [11, 19, 70])), "health"),
+    ],
+)
+_SKIPPING = STUDIES["questions that may be skipped"]
+STUDIES["drawn, each may be skipped"] = study(
+    "drawn skipping",
+    [skippable("smokes", "no", "yes", "no answer"), attribute("rich", "no", "yes")],
+    [block(skip(kary(2, 3, 1)), "smokes"), block(kary(2, 7, 2), "rich")],
+    draw=1,
+)
+
+
+def broken_skipping() -> dict[str, str]:
+    """Only what is declared to be skipped shows who does, and what is declared must show it."""
+    smokes, arm, health = _SKIPPING["attributes"]
+    blocks = _SKIPPING["blocks"]
+
+    def said(one: Json, **more: Any) -> str:
+        return published({**_SKIPPING, "attributes": [one, arm, health], **more})
+
+    plain = {key: value for key, value in smokes.items() if key not in ("missing", "also")}
+    return {
+        "skipping that is not declared": said(plain),
+        "skipping that is called a value like others": said({**smokes, "missing": "category"}),
+        "skipping with no value for it": said({**smokes, "also": 0}),
+        "declared skipping that is randomised": said(
+            smokes, blocks=[block(kary(3, 3, 1), "smokes"), *blocks[1:]]
+        ),
+        "declared skipping that is in clear": said(
+            smokes, blocks=[block(clear(3), "smokes"), *blocks[1:]]
+        ),
+        "skipping a public attribute": said({**smokes, "public": True}),
+        "missing that is something else": said({**smokes, "missing": "show"}),
+        "skipping of another size": said(
+            smokes, blocks=[block(skip(kary(3, 3, 1)), "smokes"), *blocks[1:]]
+        ),
+        "two questions skipped at once": published(
+            study(
+                "skipping",
+                [smokes, skippable("rich", "no", "yes", "no answer")],
+                [block(skip(kary(8, 3, 1)), "smokes", "rich")],
+            )
+        ),
+    }
+
+
 def hidden(content: Json) -> Json:
     """A study without its public attributes."""
     return {
@@ -892,10 +1008,31 @@ def hidden(content: Json) -> Json:
     }
 
 
+def answering(content: Json) -> Json:
+    """A study as those see it who answer: nobody has to guess who skips."""
+    return {
+        **content,
+        "attributes": [
+            {**a, "values": a["values"][:-1]} if a.get("missing") == "skip" else a
+            for a in content["attributes"]
+        ],
+        "blocks": [
+            {**one, "channel": one["channel"]["channel"]}
+            if one["channel"]["kind"] == "skip"
+            else one
+            for one in content["blocks"]
+        ],
+    }
+
+
 def broken_public() -> dict[str, str]:
     """What is sent as it is must be declared public, and what is declared must be so."""
     asked, blocks = _PUBLIC["attributes"], _PUBLIC["blocks"]
     region, smokes, arm, health = asked
+    first, *others = _DRAWN_PUBLIC["blocks"]
+
+    def drawn_with(*listed: Json, **more: Any) -> str:
+        return published({**_DRAWN_PUBLIC, "blocks": list(listed), **more})
 
     def said(attributes: list[Json], **more: Any) -> str:
         return published({**_PUBLIC, "attributes": attributes, **more})
@@ -927,6 +1064,25 @@ def broken_public() -> dict[str, str]:
         "nothing but public attributes": published(
             study("public", [region, arm], [block(clear(3), "region"), block(clear(2), "arm")])
         ),
+        "drawn, a public attribute before a block": drawn_with(others[-1], first, *others[:-1]),
+        "drawn, a public attribute between blocks": drawn_with(first, others[-1], *others[:-1]),
+        "drawn, a public attribute left out": drawn_with(first, *others[:-1]),
+        "drawn, a public attribute twice": drawn_with(first, *others, others[-1]),
+        "drawn, a weight for what is public": drawn_with(first, *others, draw=[2, 1, 3, 1, 1]),
+        "drawn, a private attribute in clear": drawn_with(
+            first, *others, block(clear(2), "smokes")
+        ),
+        "drawn, a public attribute in a block": drawn_with(
+            block(kary(12, 9, 2), "smokes", "health", "arm"), *others
+        ),
+        "drawn, groups beside what is public": drawn_with(
+            block(
+                partition([2, 3], [[[0], [0, 1, 2]], [[1], [0, 1, 2]]], kary(2, 3, 1)),
+                "smokes",
+                "health",
+            ),
+            *others,
+        ),
         "an attribute in clear that is drawn": published(
             study("public", [{**smokes, "public": True}], drawn, draw=1)
         ),
@@ -954,7 +1110,10 @@ def broken_public() -> dict[str, str]:
 
 def widths_of(content: Json) -> list[int]:
     outputs = [shape(one["channel"])[1] for one in content["blocks"]]
-    return [sum(outputs)] if "draw" in content else outputs
+    if "draw" not in content:
+        return outputs
+    drawn = len(hidden(content)["blocks"])
+    return [sum(outputs[:drawn]), *outputs[drawn:]]
 
 
 def epsilon_of(content: Json) -> float:
@@ -1007,7 +1166,7 @@ def worst_guess(content: Json, one: Json, name: str) -> Fraction:
 def draw_weights(content: Json) -> list[int]:
     """How often each block is drawn, beside the others."""
     draw = content.get("draw", 1)
-    return draw if isinstance(draw, list) else [1] * len(content["blocks"])
+    return draw if isinstance(draw, list) else [1] * len(hidden(content)["blocks"])
 
 
 def risk_of(content: Json, entry: Json) -> Json:
@@ -1034,7 +1193,7 @@ def risk_of(content: Json, entry: Json) -> Json:
 
 def statement_of(content: Json) -> Json:
     """Public attributes are no part of it: nobody has to guess them."""
-    content = hidden(content)
+    content = answering(hidden(content))
     blocks, drawn = content["blocks"], "draw" in content
     whole = [best_guess(content, one, None) for one in blocks]
     cells = math.prod(len(a["values"]) for a in content["attributes"])
@@ -1203,7 +1362,7 @@ def broken_studies() -> list[Json]:
         ),
     }
     broken |= broken_rules() | broken_corrections() | broken_stages() | broken_scales()
-    broken |= broken_public()
+    broken |= broken_public() | broken_skipping()
     return [{"name": name, "text": text} for name, text in broken.items()]
 
 
@@ -1347,8 +1506,9 @@ def device_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
     blocks = content["blocks"]
     values = {a["name"]: a["values"] for a in content["attributes"]}
     asked = list(range(len(blocks)))
-    if "draw" in content:
-        asked = [drawn_block(content, labelled_words(key, "draw", digest))]
+    drawn = len(hidden(content)["blocks"]) if "draw" in content else 0
+    if drawn:  # what is public comes after the blocks to draw from, and is in every report
+        asked = [drawn_block(content, labelled_words(key, "draw", digest)), *asked[drawn:]]
     packed, codes = [], []
     for index in asked:
         answer = 0
@@ -1357,7 +1517,7 @@ def device_report(key: bytes, content: Json, answers: dict[str, str]) -> Json:
         channel = blocks[index]["channel"]
         words = labelled_words(key, "report", digest, index)
         code = respond(channel, answer, number_from(total_of(channel), words))
-        if "draw" in content:
+        if index < drawn:
             code += sum(shape(one["channel"])[1] for one in blocks[:index])
         packed.append(answer)
         codes.append(code)

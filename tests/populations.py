@@ -189,8 +189,11 @@ def whole_matrix(study: Study) -> Floats:
 
 
 def drawn_matrix(study: Study) -> Floats:
-    """A row for each combination of all answers, a column for each code of a drawn report."""
-    blocks = study.design.blocks
+    """A row for each combination of all answers, a column for each report: a drawn code, and what
+    is public."""
+    blocks = study.design.hidden
+    public = [study.names.index(block.names[0]) for block in study.design.public]
+    shown = [study.schema.sizes[place] for place in public]
     matrices = [matrix(block) / len(blocks) for block in blocks]
     rows = []
     for answers in np.ndindex(*study.schema.sizes):
@@ -198,7 +201,9 @@ def drawn_matrix(study: Study) -> Floats:
         for block, chances in zip(blocks, matrices, strict=True):
             own = tuple(answers[study.names.index(name)] for name in block.names)
             row += chances[np.ravel_multi_index(own, block.sizes)].tolist()
-        rows.append(row)
+        plain = np.zeros(shown)
+        plain[tuple(answers[place] for place in public)] = 1.0
+        rows.append(np.multiply.outer(row, plain).ravel())
     return np.array(rows)
 
 
@@ -218,8 +223,11 @@ def by_schema(study: Study, flat: NDArray[Any]) -> NDArray[Any]:
 
 
 def report_shape(study: Study) -> tuple[int, ...]:
-    outputs = tuple(block.channel.outputs for block in study.design.blocks)
-    return (sum(outputs),) if study.design.draw else outputs
+    outputs = tuple(block.channel.outputs for block in study.design.hidden)
+    public = tuple(block.channel.outputs for block in study.design.public)
+    if study.design.draw:
+        return (sum(outputs), *public)
+    return tuple(block.channel.outputs for block in study.design.blocks)
 
 
 def report_distribution(study: Study, table: Floats) -> Floats:

@@ -17,6 +17,7 @@ from castell.inference.misfit import Verdict
 from castell.inference.reasons import Code, Reason
 from castell.inference.sampling_columns import rake
 from castell.inference.support import Checked
+from castell.planning.adaptive_bins import BinPlan, plan_bins
 from castell.planning.clusters import ProposedClusters, propose_clusters
 from castell.planning.next_stage import plan_next
 from castell.planning.plan import NextStage
@@ -51,6 +52,7 @@ __all__ = [
     "Association",
     "Attribute",
     "Audit",
+    "BinPlan",
     "CarelessShare",
     "CastellError",
     "Checked",
@@ -96,6 +98,7 @@ __all__ = [
     "methods",
     "methods_for",
     "plan",
+    "plan_bins",
     "plan_next",
     "propose_clusters",
     "rake",

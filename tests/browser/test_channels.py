@@ -87,7 +87,7 @@ def test_a_file_for_each_kind_and_each_in_the_table() -> None:
     # Bloom filters are for comparisons; no collector takes them. Other mechanisms of the literature
     # are for programs: the page stays small, and set-valued response is never much worse.
     others = {"hadamard", "hashing", "subset", "thermometer", "unary", "window"}
-    assert browser_kinds() == set(BUILT_IN) - {"bloom", "skip"} - others
+    assert browser_kinds() == set(BUILT_IN) - {"bloom"} - others
 
 
 # A draw from one set asks everybody the same.

@@ -55,7 +55,7 @@ def test_a_weighted_table_is_that_of_the_library(shell: Shell, collected: Path) 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ([*OWN], "does not weigh reports"),
+        (["--method", "latent", *OWN], "does not weigh reports"),
         (["--method", "castell", "--weights", "weight"], "which is no attribute"),
         (["--method", "castell", "--strata", "sick"], "which is randomised"),
         (["--method", "castell", "--beside", "beside.csv"], "no column of beside.csv is asked for"),

@@ -81,13 +81,14 @@ def _mechanisms() -> dict[str, Study]:
 OWN_B = [[0.7, 0.2, 0.1], [0.15, 0.8, 0.05], [0.3, 0.1, 0.6]]
 
 
-def _public() -> Study:
-    """Two attributes in clear beside a cluster of two."""
+def _public(*, drawn: bool) -> Study:
+    """Attributes in clear: two beside a cluster of two, or one beside sets that are drawn."""
+    public = "b" if drawn else "bd"
     shown = [
-        Attribute(a.name, a.values, public=name in "bd")
+        Attribute(a.name, a.values, public=name in public)
         for name, a in zip("abcd", schema((2, 3, 4, 2)), strict=True)
     ]
-    return Study(shown, 3.0, [["c", "a"]])
+    return Study(shown, 3.0, "pairs") if drawn else Study(shown, 3.0, [["c", "a"]])
 
 
 STUDIES: dict[str, Study] = {
@@ -100,6 +101,7 @@ STUDIES: dict[str, Study] = {
     **_own_matrices(),
     **_mechanisms(),
     "drawn unequal": coarse_studies(ASKED)["fine, unequal"],
-    "public": _public(),
+    "public": _public(drawn=False),
+    "drawn public": _public(drawn=True),
     "bloom": Study(ASKED, 6.0, "bloom"),
 }

@@ -50,7 +50,8 @@ def _askable(method: str, design: str) -> list[tuple[str, ...]]:
     every = [some for k in (1, 2, 3) for some in combinations(study.names, k)]
     if not study.design.draw or reads(method).across:
         return every
-    return [some for some in every if study.design.holders(some)]
+    public = set(study.schema.public)  # in every report
+    return [some for some in every if study.design.holders(set(some) - public)]
 
 
 @each_case
@@ -329,8 +330,8 @@ def test_one_report_is_enough_or_is_said_to_be_too_little(method: str, design: s
     model = castell.fit(_reports(design, n=1), method)
     answered = 0
     for names in _askable(method, design):
-        drew = STUDIES[design].design.blocks
-        held = [set(b.names) for b, n in zip(drew, _drawn(design), strict=True) if n]
+        drew, public = STUDIES[design].design.hidden, STUDIES[design].schema.public
+        held = [{*b.names, *public} for b, n in zip(drew, _drawn(design), strict=True) if n]
         if not any(name in block for name in names for block in held) or (
             method == "castell" and not any(set(names) <= block for block in held)
         ):

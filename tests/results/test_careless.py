@@ -211,3 +211,41 @@ def test_what_tells_nothing_is_refused() -> None:
     both = Study([Attribute("a", YES), Attribute("b", YES)], epsilon=2.0, design="joint")
     with pytest.raises(QueryError, match="not reported by itself"):
         castell.careless(both.randomize({"a": YES, "b": YES}, seed=1), "a", known={"no": 1})
+
+
+def test_the_careless_are_taken_to_be_as_many_in_each_public_group() -> None:
+    """All reports as expected, of 20 % who say anything: the truth comes out."""
+    public = Attribute("g", ["p", "q", "r"], public=True)
+    study = Study([public, Attribute("a", ["x", "y"])], 2.0)
+    truth = np.array([[30.0, 30.0], [5.0, 25.0], [2.0, 8.0]]) / 100  # groups of 60, 30 and 10 %
+    forward = study.design.blocks[1].channel.forward.dense()
+    seen = 0.8 * truth @ forward.T + 0.2 * truth.sum(axis=1)[:, None] * np.array([0.5, 0.5])
+    n = 2_000_000
+    many = np.rint(n * seen).astype(int).ravel()
+    codes = np.repeat(np.arange(6), many)
+    reports = castell.Reports(study, [codes // 2, codes % 2], secure=True)
+    for names in (["g", "a"], ["a", "g"]):
+        joint = castell.fit(reports, "castell").estimate(names)
+        found = joint.careless(0.2)
+        table = found.probabilities if names[0] == "g" else found.probabilities.T
+        assert np.abs(table - truth).max() < 1e-5
+        assert np.abs(joint.careless(0.2).project(["g"]).probabilities - truth.sum(1)).max() < 1e-5
+        assert np.abs(found.project(["a"]).probabilities - truth.sum(0)).max() < 1e-5
+        assert (found.standard_errors > joint.standard_errors).all()
+    with pytest.raises(QueryError, match="'g' is public"):
+        joint.careless(0.2, {"g": "p"})
+    with pytest.raises(QueryError, match="of public attributes alone"):
+        castell.fit(reports, "castell").estimate("g").careless(0.2)
+
+
+def test_the_careless_of_a_draw_beside_public_groups() -> None:
+    public = Attribute("g", ["p", "q"], public=True)
+    asked = [public, Attribute("a", ["x", "y"]), Attribute("b", ["x", "y"])]
+    reports = Study(asked, 3.0, "singles").randomize(
+        {"g": ["p", "p", "q"] * 500, "a": ["x", "y", "y"] * 500, "b": ["x"] * 1500}
+    )
+    joint = castell.fit(reports, "castell").estimate(["g", "a"])
+    found = joint.careless(0.1)
+    shares = joint.probabilities.sum(axis=1)
+    expected = (joint.probabilities - 0.1 * np.outer(shares, [0.5, 0.5])) / 0.9
+    assert np.abs(found.probabilities - expected).max() < 1e-12

@@ -11,7 +11,7 @@ import pytest
 
 import castell
 from castell import Attribute, Schema, Study
-from castell.channels import ClearResponse, KaryResponse
+from castell.channels import ClearResponse, KaryResponse, PartitionResponse
 from castell.device.report import make_report
 from castell.errors import CastellError, ChannelError, SchemaError, StudyError
 from castell.planning.card import card
@@ -110,16 +110,22 @@ def test_nothing_is_sent_in_clear_that_is_not_declared() -> None:
             design=Design((both, Block(("sick",), (2,), coin))),
         )
     drawn = _design((REGION, ClearResponse(3)), (SICK, coin))
-    with pytest.raises(StudyError, match="a public attribute is drawn"):
+    with pytest.raises(StudyError, match="before a block that is drawn"):
         Study(Schema([REGION, SICK]), design=Design(drawn.blocks, draw=True))
+    twice = (drawn.blocks[1], drawn.blocks[0], drawn.blocks[0])
+    with pytest.raises(StudyError, match="sent twice"):
+        Study(Schema([REGION, SICK]), design=Design(twice, draw=True))
+    leaves = PartitionResponse((3,), (((0, 1),), ((2,),)), coin)
+    coarse = (Block(("smokes",), (3,), leaves), drawn.blocks[0])
+    with pytest.raises(StudyError, match="asks coarsely is reported beside others"):
+        Study(Schema([REGION, SMOKES]), design=Design(coarse, draw=True))
 
 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"design": "singles"}, "each respondent draws one block"),
-        ({"design": "cover"}, "each respondent draws one block"),
-        ({"sample": 2}, "each respondent draws one block"),
+        ({"design": [["region", "sick"], ["smokes"]], "draw": True}, "has a cluster"),
+        ({"design": "cover", "shares": {"region": 1.0}}, "has a share"),
         ({"design": "bloom"}, "the design is 'bloom'"),
         ({"shares": {"region": 1.0}}, "has a share"),
         ({"channels": {"region": [[0.8, 0.1, 0.1]] * 3}}, "has a channel"),

@@ -18,9 +18,17 @@ from numpy.typing import NDArray
 
 from castell.auditing.device_names import FEWEST, IN_A_BROWSER, PEOPLE, is_address, opened
 from castell.auditing.devices import Codes, Device
-from castell.auditing.events import Bound, Event, bound, choose, fit_of, repeats_of
+from castell.auditing.events import Bound, Event, bound, choose, fit_of, likeliest, repeats_of
 from castell.auditing.memory_checks import memory_checks
-from castell.auditing.parts import Part, Row, enumerated, labels, parts_of, rows_to_ask
+from castell.auditing.parts import (
+    Part,
+    Row,
+    enumerated,
+    labels,
+    parts_of,
+    rows_sent_plainly,
+    rows_to_ask,
+)
 from castell.auditing.verdict import Audit, Check, by_chance
 from castell.errors import OptionError
 from castell.inference.intervals import quantile
@@ -31,6 +39,8 @@ from castell.study.study import Study
 # Of all reports so many choose the event; of the rest, half are of one row of answers.
 CHOOSING = 0.25
 LAGS = (1, 2, 3, 4)
+# So many report each row of answers that are sent as they are: nothing of that is left to chance.
+PLAIN_PEOPLE = 50
 # Bounds of fast devices come so near to epsilon, with at most so many people.
 WITHIN, MOST_PEOPLE = 0.01, 10_000_000
 
@@ -82,6 +92,7 @@ def audit(
             _enumeration(study),
             *_weights_checks(parts, pair, (first, second), alpha),
             *_independence(events, (first, second), alpha),
+            *_sent_plainly(study, take),
         ]
         if asked.remembers:
             checks += memory_checks(study, events, pair, again, take.sequence, alpha)
@@ -149,9 +160,14 @@ class _Taking:
         return np.concatenate(parts)
 
 
+def _held(events: Sequence[Event]) -> set[str]:
+    return {n for event in events for member in event.part.members for n in member.block.names}
+
+
 def _pair(events: Sequence[Event]) -> tuple[Row, Row]:
-    """Two rows of answers that are each part's own pair."""
-    rows: list[dict[str, int]] = [{}, {}]
+    """Two rows of answers that are each part's own pair; what is public is the same in both."""
+    shown = [name for name in events[0].first if name not in _held(events)]
+    rows: list[dict[str, int]] = [{name: events[0].first[name] for name in shown} for _ in range(2)]
     for event in events:
         for member in event.part.members:
             for row, chosen in zip(rows, (event.first, event.second), strict=True):
@@ -255,6 +271,20 @@ def _independence(events: Sequence[Event], codes: tuple[Codes, Codes], alpha: fl
     return [by_chance("parts are independent of each other", found, alpha)]
 
 
+def _sent_plainly(study: Study, take: _Taking) -> list[Check]:
+    """Whether what is declared to be sent as it is, and only that, says what was answered."""
+    wrong = asked = 0
+    for row, allowed in rows_sent_plainly(study):
+        codes = take(row, PLAIN_PEOPLE)
+        asked += len(codes)
+        fits = [np.isin(codes[:, column], list(may)) for column, may in allowed.items()]
+        wrong += int((~np.all(fits, axis=0)).sum())
+    if not asked:
+        return []
+    told = f"{wrong:,} of {asked:,} reports say otherwise than was answered"
+    return [Check("public or skipped, and sent as it is", told, wrong == 0)]
+
+
 def _people(device: Device, parts: Sequence[Part], rows: Sequence[Row], alpha: float) -> int:
     """As many as bring every bound within a hundredth of epsilon, where devices are fast enough."""
     if device.name != "frame":
@@ -267,8 +297,7 @@ def _least_reports(part: Part, rows: Sequence[Row], alpha: float) -> int:
     """How many reports of each answer that takes, by the event of the weights."""
     found = MOST_PEOPLE
     for one, two in combinations([part.chances(row) for row in rows], 2):
-        ratio = one / two
-        best = ratio >= ratio.max() * (1.0 - 1e-9)
+        best = likeliest(one, two)
         p, q = float(one[best].sum()), float(two[best].sum())
         wide = log(p / q) - (1.0 - WITHIN) * part.epsilon
         if wide > 0.0:

@@ -58,8 +58,7 @@ def choose(part: Part, rows: Sequence[Row], codes: Sequence[Codes]) -> Event:
 
 
 def _sets(one: Floats, two: Floats, first: Floats, second: Floats) -> list[Reports]:
-    ratio = one / two
-    found = [ratio >= ratio.max() * (1.0 - 1e-9)]
+    found = [likeliest(one, two)]
     order = np.argsort(-(first + 0.5) / (second + 0.5), kind="stable")
     size = 1
     while size < len(order):
@@ -68,6 +67,12 @@ def _sets(one: Floats, two: Floats, first: Floats, second: Floats) -> list[Repor
         found.append(reports)
         size *= 2
     return found
+
+
+def likeliest(one: Floats, two: Floats) -> Reports:
+    """The reports that one row makes most likelier than another; one that neither makes is none."""
+    ratio = np.divide(one, two, out=np.zeros_like(one), where=two > 0.0)
+    return np.asarray(ratio >= ratio.max() * (1.0 - 1e-9))
 
 
 def _likely_bound(first: Floats, second: Floats, reports: Reports) -> float:

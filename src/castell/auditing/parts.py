@@ -1,6 +1,8 @@
-"""What an audit looks at: the code of each block or, where blocks are drawn, the whole report.
+"""What an audit looks at: the code of each block or, where blocks are drawn, what was drawn.
 
-Each part has a chance for every report of it under every answer, from the published weights.
+Each part has a chance for every report of it under every answer, from the published weights. What a
+study declares to be sent as it is, public attributes and that a question was skipped, is no part:
+epsilon is about people who differ in nothing of that. It is checked to be what was answered.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ from math import prod
 import numpy as np
 
 from castell.auditing.devices import Codes
-from castell.channels import Channel
+from castell.channels import Channel, SkipResponse
 from castell.channels.budget import rounded_up
 from castell.errors import OptionError
 from castell.linear.operators import Floats, apply
-from castell.study.design import Block
+from castell.study.design import Block, check_hides_answers
 from castell.study.study import Study
 
 Row = Mapping[str, int]  # the code of an answer to each attribute
@@ -62,6 +64,7 @@ class Part:
 
 def parts_of(study: Study) -> tuple[Part, ...]:
     design = study.design
+    check_hides_answers(design)
     for block in design.blocks:
         if not block.channel.has_matrix:
             raise OptionError(
@@ -72,10 +75,11 @@ def parts_of(study: Study) -> tuple[Part, ...]:
         members = tuple(
             Member(block, start, Fraction(weight, design.draws))
             for block, start, weight in zip(
-                design.blocks, design.starts, design.weights, strict=True
+                design.hidden, design.starts, design.weights, strict=True
             )
         )
-        return (Part("the whole report", 0, design.epsilon, members),)
+        name = "what was drawn" if design.public else "the whole report"
+        return (Part(name, 0, design.epsilon, members),)
     return tuple(
         Part(
             " x ".join(block.names),
@@ -84,18 +88,21 @@ def parts_of(study: Study) -> tuple[Part, ...]:
             (Member(block, 0, Fraction(1)),),
         )
         for column, block in enumerate(design.blocks)
+        if not block.is_public
     )
 
 
 def rows_to_ask(study: Study) -> list[Row]:
     """Rows of answers, every two of which are compared: the pair that the weights tell apart best,
     and others beside it."""
-    blocks = study.design.blocks
+    blocks = study.design.hidden
+    public = dict.fromkeys(study.schema.public, 0)
     if len(study.design.samples) > 1:
         return list(_distinct(_drawn_rows(study)))
     answers = [_answers(block) for block in blocks]
     return [
-        {
+        public
+        | {
             name: code
             for block, codes in zip(blocks, answers, strict=True)
             for name, code in block_row(block, codes[turn % len(codes)]).items()
@@ -105,12 +112,49 @@ def rows_to_ask(study: Study) -> list[Row]:
 
 
 def _drawn_rows(study: Study) -> Iterator[Row]:
-    sizes = {a.name: a.size for a in study.schema}
+    sizes = {a.name: a.size - a.may_skip for a in study.schema.hidden}
+    public = dict.fromkeys(study.schema.public, 0)
     for turn in range(min(MOST_ANSWERS, max(sizes.values()))):
-        yield {name: turn % size for name, size in sizes.items()}
-    for block in study.design.blocks[:MOST_ANSWERS]:
+        yield public | {name: turn % size for name, size in sizes.items()}
+    for block in study.design.hidden[:MOST_ANSWERS]:
         for code in _answers(block)[:2]:
-            yield {**dict.fromkeys(sizes, 0), **block_row(block, code)}
+            yield public | {**dict.fromkeys(sizes, 0), **block_row(block, code)}
+
+
+def rows_sent_plainly(study: Study) -> list[tuple[Row, dict[int, frozenset[int]]]]:
+    """Rows of answers that are sent as they are, and the codes that each column may then hold.
+
+    Every public value is in one of them; in the last everybody skips what may be skipped.
+    """
+    design, schema = study.design, study.schema
+    first = rows_to_ask(study)[0]
+    found: list[tuple[Row, dict[int, frozenset[int]]]] = []
+    alone = enumerate(design.public, 1) if design.drawn else enumerate(design.blocks)
+    place = {block.names[0]: column for column, block in alone}
+    for turn in range(max([schema[name].size for name in schema.public], default=0)):
+        codes = {name: turn % schema[name].size for name in schema.public}
+        allowed = {place[name]: frozenset([code]) for name, code in codes.items()}
+        found.append(({**first, **codes}, allowed))
+    skipped = {a.name: a.size - 1 for a in schema if a.may_skip}
+    if skipped:
+        allowed = {}
+        if design.drawn:
+            allowed = {0: _codes_if_skipped(study)}
+        else:
+            for name in skipped:
+                allowed[place[name]] = frozenset([design.widths[place[name]] - 1])
+        found.append(({**first, **skipped}, allowed))
+    return found
+
+
+def _codes_if_skipped(study: Study) -> frozenset[int]:
+    """What can be drawn if everything is skipped that may be: of such a block its last code."""
+    found: list[int] = []
+    for block, start in zip(study.design.hidden, study.design.starts, strict=True):
+        last = start + block.channel.outputs
+        skips = isinstance(block.channel, SkipResponse)
+        found += range(last - 1 if skips else start, last)
+    return frozenset(found)
 
 
 def _distinct(rows: Iterator[Row]) -> list[Row]:
@@ -119,8 +163,10 @@ def _distinct(rows: Iterator[Row]) -> list[Row]:
 
 def _answers(block: Block) -> list[int]:
     """Answers to one block: the two that reports tell apart best, and some others."""
-    size = block.channel.inputs
-    first, second = _farthest(block.channel)
+    # Who skips is seen to, and spends nothing: only those are compared who answer.
+    channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
+    size = channel.inputs
+    first, second = _farthest(channel)
     others = [int(code) for code in np.linspace(0, size - 1, MOST_ANSWERS).round()]
     return list(dict.fromkeys([first, second, *others]))[:MOST_ANSWERS]
 

@@ -11,9 +11,13 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from castell.channels.document_entries import entries
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
+from castell.channels.protocol import Words
 from castell.channels.weighted import WeightedChannel
 from castell.errors import ChannelError
 
@@ -44,6 +48,12 @@ class SkipResponse(WeightedChannel):
     def weights(self) -> list[list[int]]:
         rows = [[*row, 0] for row in self.inner.weights()]
         return [*rows, [0] * self.inner.outputs + [self.inner.total]]
+
+    def respond(self, codes: NDArray[Any], numbers: Words) -> NDArray[Any]:
+        # Both arms are computed for everyone, and as many numbers are used whatever the answer.
+        last = self.inner.inputs
+        made = self.inner.respond(np.minimum(codes, last - 1), numbers)
+        return np.where(codes == last, self.inner.outputs, made)
 
     @cached_property
     def exact_epsilon(self) -> Decimal:

@@ -13,6 +13,7 @@ from castell import __version__
 from castell.cli import (
     analysis_commands,
     audit_command,
+    bins_command,
     card_command,
     careless_command,
     estimate_command,
@@ -256,6 +257,7 @@ careless_command.register(app)
 every_table.register(app)
 synthesize_command.register(app)
 plan_commands.register(app)
+bins_command.register(app)
 card_command.register(app)
 audit_command.register(app)
 collecting.register(app)

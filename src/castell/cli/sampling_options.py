@@ -16,7 +16,7 @@ from castell.study.study import Study
 Weights = Annotated[
     str | None,
     typer.Option(
-        help="Weights: a public attribute, or a column of --beside (castell, independent)."
+        help="Weights: a public attribute, or a column of --beside (auto, castell, independent)."
     ),
 ]
 Strata = Annotated[str | None, typer.Option(help="Strata, named like weights.")]

@@ -23,8 +23,9 @@ from castell.study.texts import check_language
 FOLDER = Path(__file__).parent / "pages" / "survey" / "words"
 _FILLED = re.compile(r"\{(\w+)\}")
 
-# What is said of public attributes, where there are some.
-OF_PUBLIC = {"publicNote", "publicSent"}
+# What is said of public attributes and of skipping, where there are such questions.
+OF_PUBLIC, OF_SKIPPING = {"publicNote", "publicSent"}, {"skipNote", "skipSent"}
+OF_EITHER = {"plainLeft", "plainMade", "plainBody", "plainCodes"}
 
 _TEMPLATE = "castell words LANGUAGE FILE writes one to begin with"
 
@@ -106,11 +107,12 @@ def words_for(study: Study, own: tuple[OwnWords, ...] = ()) -> dict[str, Words]:
         near = [tag for tag in known if tag.split("-")[0].lower() == primary]
         tag = language if language in near else next(iter(near), "en")
         found[tag] = known[tag]
-    if study.schema.public:
-        return found
+    public, skipping = study.schema.public, any(a.may_skip for a in study.schema)
+    needless = (set() if public else OF_PUBLIC) | (set() if skipping else OF_SKIPPING)
+    needless |= set() if public or skipping else OF_EITHER
     # On a slow line every word costs.
     return {
-        tag: {key: text for key, text in words.items() if key not in OF_PUBLIC}
+        tag: {key: text for key, text in words.items() if key not in needless}
         for tag, words in found.items()
     }
 

@@ -2,7 +2,8 @@
 
 Where everybody reports every block there is one sample, of all reports. Where each respondent
 reports one block that was drawn, every block has a sample, and its reports are a study of their
-own, with one block that everybody reports. So whatever works on one sample works in any design.
+own: that block and the public attributes, which everybody in it reports. So whatever works on one
+sample works in any design.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from castell.counting.counts import ByBatches, Counts, once
 from castell.counting.kernels import Integers, Sum
 from castell.counting.stages import Stages
+from castell.linear.table import check_cells
 from castell.study.design import Axis, Design
 from castell.study.schema import Schema
 from castell.study.study import Study
@@ -25,7 +27,10 @@ from castell.study.study import Study
 
 @dataclass(frozen=True, eq=False)
 class HistogramCounts(ByBatches):
-    """The counts of a study with one block, from the number of reports of each code."""
+    """The counts of a drawn block, and what is public, from the number of reports of each kind.
+
+    `codes` has an axis for each block of the study.
+    """
 
     study: Study
     codes: Integers
@@ -38,11 +43,18 @@ class HistogramCounts(ByBatches):
 
     def add_up(self, *totals: Sum) -> None:
         for total in totals:
-            total.add({0: np.arange(len(self.codes))}, len(self.codes), self.codes)
+            total.add(dict(enumerate(self._columns)), self.codes.size, self.codes.ravel())
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         if self.n and len(blocks):
-            yield [np.repeat(np.arange(len(self.codes)), self.codes)]
+            times = self.codes.ravel()
+            yield [np.repeat(self._columns[block], times) for block in blocks]
+
+    @cached_property
+    def _columns(self) -> list[NDArray[np.intp]]:
+        """The code of each block in every kind of report."""
+        shape = self.codes.shape
+        return [np.asarray(c) for c in np.unravel_index(np.arange(self.codes.size), shape)]
 
 
 @once
@@ -53,12 +65,16 @@ def samples_of(counts: Counts) -> tuple[Counts, ...]:
     study = counts.study
     if len(study.design.samples) == 1:
         return (counts,)
-    (width,) = study.design.widths
-    codes = counts.table([Axis(0, 1, width, inner=False)])
+    design = study.design
+    if design.public:
+        # One table of all that was drawn beside all that is public: too large is refused first.
+        check_cells(" x ".join(design.columns), design.widths, None)
+    codes = counts.table([Axis(i, 1, width, inner=False) for i, width in enumerate(design.widths)])
+    shown = [name for block in design.public for name in block.names]
     found = []
-    for block, start in zip(study.design.blocks, study.design.starts, strict=True):
-        schema = Schema(study.schema.select(block.names))
-        alone = Study(schema, design=Design((block,)), name=study.name)
+    for block, start in zip(design.hidden, design.starts, strict=True):
+        schema = Schema(study.schema.select([*block.names, *shown]))
+        alone = Study(schema, design=Design((block, *design.public)), name=study.name)
         mine = codes[start : start + block.channel.outputs]
         found.append(HistogramCounts(alone, mine, counts.secure, counts.backend))
     return tuple(found)
@@ -83,6 +99,8 @@ def is_coarse(sample: Counts) -> bool:
 
 
 def evenly_spread(sample: Counts) -> HistogramCounts:
-    """One report of each code of a sample with one block."""
-    (width,) = sample.study.design.widths
-    return HistogramCounts(sample.study, np.ones(width, dtype=np.int64), sample.secure)
+    """Each code of a drawn block equally often, beside what is public as it was reported."""
+    widths = sample.study.design.widths
+    public = [Axis(i, 1, width, inner=False) for i, width in enumerate(widths)][1:]
+    margin = sample.table(public) if public else np.ones((), dtype=np.int64)
+    return HistogramCounts(sample.study, np.broadcast_to(margin, widths).copy(), sample.secure)

@@ -44,9 +44,9 @@ class Report:
 
 
 def blocks_asked(study: Study, key: bytes) -> list[int]:
-    """Which blocks a device with this key reports: all, or the one that was drawn for it."""
+    """Which blocks a device with this key reports: all, or the one drawn and what is public."""
     drawn = draw_blocks(study.design, 1, labelled_words(key, "draw", study.origin))
-    return list(range(len(study.design.blocks))) if drawn is None else [int(drawn[0])]
+    return list(study.design.samples[0 if drawn is None else int(drawn[0])])
 
 
 def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
@@ -59,9 +59,8 @@ def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
     [1]
     """
     design = study.design
-    if len(design.samples) == 1:
-        return list(range(len(design.blocks)))
-    return [bisect_right(design.starts, codes[0]) - 1]
+    drawn = bisect_right(design.starts, codes[0]) - 1 if len(design.samples) > 1 else 0
+    return list(design.samples[drawn])
 
 
 def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Report:
@@ -75,7 +74,7 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
     columns = report_columns(
         study.design,
         answer_codes(study, answers, asked, key),
-        np.array(asked) if len(study.design.samples) > 1 else None,
+        np.array(asked[:1]) if len(study.design.samples) > 1 else None,
         lambda index: labelled_words(key, "report", origin, index),
     )
     return Report(_new_id(), study.digest, tuple(int(column[0]) for column in columns))

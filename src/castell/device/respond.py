@@ -66,11 +66,18 @@ def report_columns(
             for index, block in enumerate(design.blocks)
         ]
     reports = np.empty(len(drawn), dtype=code_type(design.widths[0]))
-    for index, (block, start) in enumerate(zip(design.blocks, design.starts, strict=True)):
+    for index, (block, start) in enumerate(zip(design.hidden, design.starts, strict=True)):
         mine = np.flatnonzero(drawn == index)
         if not len(mine):
             continue  # nobody drew it, so nobody needs to have answered it
         held = {name: codes[name][mine] for name in block.names}
         found = respond(block.channel, block_codes(block, held), words_of(index))
         reports[mine] = start + found.astype(int)
-    return [reports]
+    return [
+        reports,
+        *(
+            respond(block.channel, block_codes(block, codes), words_of(index))
+            for index, block in enumerate(design.blocks)
+            if block.is_public
+        ),
+    ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from math import prod, sqrt
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,14 @@ from castell.inference.model_averaging import (
     HeldOutFold,
     average_models,
     finite_population_mean,
+    james_stein_weight,
 )
 from castell.inference.postprocess import simplex
 from castell.inference.products import expected_variance
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
+from castell.inference.weighted_shrinkage import shrunk_weighted_model
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells
 
@@ -89,6 +92,11 @@ MOST_CELLS = 1 << 20
 
 def fit(counts: Counts) -> Fitted:
     return _as_fitted(CrossFit(counts))
+
+
+def weighted(counts: Counts, design: SampleDesign) -> Fitted:
+    """With weights there is no latent class model: the weighted unbiased table, shrunk."""
+    return shrunk_weighted_model(counts, design)
 
 
 def resume(counts: Counts, learned: dict[str, Any]) -> Fitted:
@@ -200,17 +208,3 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
     table = (1.0 - share) * model
     table[possible] += share * simplex(direct)
     return Combined(table, (reason(Code.BLOCKS_SHRUNK, unbiased=share), *intervals.reasons(names)))
-
-
-def james_stein_weight(direct: Floats, model: Floats, variance: float) -> float:
-    """The weight of an unbiased table next to a model's: a positive-part James-Stein estimate.
-
-    The squared difference is the unbiased table's noise and the model's error; the best weight is
-    the part of it that is not noise. Only what stands out from noise by two standard deviations
-    counts (a sum of so many squares varies by about sqrt(2 / many)).
-    """
-    square = float(((direct - model) ** 2).sum())
-    if square == 0.0:
-        return 0.0
-    noise = variance * (1.0 + 2.0 * sqrt(2.0 / max(direct.size - 1, 1)))
-    return max(0.0, 1.0 - noise / square)

@@ -3,10 +3,11 @@
 A share c of respondents gives reports that have nothing to do with their answers: each report
 equally likely, or always the same one (self-protective answers). Reports are then distributed as
 (1 - c) P^T pi + c r. The inversion is linear, so the estimated table is (1 - c) pi + c u with
-u the inversion of r, and pi follows for any c that is supposed. How many they are shows only where
-something else is known: an anchor question with known answers, or a second group whose design has
-other chances (extended crosswise: Heck, Hoffmann and Moshagen 2018; an anchor question: Atsusaka
-and Stevenson 2023).
+u the inversion of r, and pi follows for any c that is supposed. What is public is no report of
+theirs: the careless are taken to be as many in each public group. How many they are shows only
+where something else is known: an anchor question with known answers, or a second group whose
+design has other chances (extended crosswise: Heck, Hoffmann and Moshagen 2018; an anchor question:
+Atsusaka and Stevenson 2023).
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ Says = Mapping[str, Floats]
 
 
 def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
-    """The table that the careless alone would be estimated to have, an axis for each name."""
+    """The table that the careless alone would be estimated to have, an axis for each name.
+
+    The names are of attributes that are randomised.
+    """
     table, order = np.ones(()), []
     drawn = len(design.samples) > 1
-    for block in design.blocks:
+    for block in design.hidden:
         mine = [name for name in block.names if name in names]
         if not mine:
             continue

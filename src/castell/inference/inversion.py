@@ -14,7 +14,7 @@ from math import prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import Lens
+from castell.channels import ClearResponse, Lens
 from castell.counting import Counts, Factor
 from castell.counting.counted_ahead import counted
 from castell.counting.kernels import Integers
@@ -126,10 +126,18 @@ class Observed:
     def smoothed(self) -> Observed:
         """As many reports with the minimax estimate of their distribution (Trybula 1958), to read
         variances from: as if sqrt(n) more had come, spread evenly. A few show too little scatter.
+        What is public stays as it was reported: it is known who has it.
         """
         more = sqrt(self.n)
-        table = (self.table + more / self.table.size) * (self.n / (self.n + more))
+        table = (self.table + more * self._evenly()) * (self.n / (self.n + more))
         return Observed(self.study, self.attributes, self.parts, table, self.n)
+
+    def _evenly(self) -> Floats:
+        """All kinds of reports equally likely, within each combination of public values."""
+        public = [isinstance(part.lens, ClearResponse) for part in self.parts for _ in part.axes]
+        gone = tuple(i for i, shown in enumerate(public) if not shown)
+        margin = self.table.sum(axis=gone, keepdims=True)
+        return np.asarray(margin / margin.sum() * (margin.size / self.table.size))
 
     def invert(self) -> Floats:
         """The unbiased estimate."""

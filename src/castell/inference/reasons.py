@@ -21,6 +21,7 @@ class Code(StrEnum):
     # What was chosen.
     PRIOR_AVERAGED = "prior_averaged"  # concentration, latent
     BLOCKS_SHRUNK = "blocks_shrunk"  # unbiased
+    WEIGHTED_SHRUNK = "weighted_shrunk"  # unbiased
     MODEL_AGREES = "model_agrees"
     TOO_LARGE = "too_large"  # cells
     NOT_HELD_OUT = "not_held_out"
@@ -202,6 +203,10 @@ def _contradicted(told: Reason) -> str:
 _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     Code.PRIOR_AVERAGED: _prior,
     Code.BLOCKS_SHRUNK: _shrunk,
+    Code.WEIGHTED_SHRUNK: lambda told: (
+        f"{told.numbers['unbiased']:.0%} the weighted unbiased table, the rest the product of its "
+        "margins: so much of their difference is more than noise"
+    ),
     Code.MODEL_AGREES: lambda _: (
         "the latent-class model: the unbiased table differs from it by noise only"
     ),

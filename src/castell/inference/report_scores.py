@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from castell.counting.kernels import pack
 from castell.inference.inversion import Query, factors, parts_of
 from castell.linear.operators import Floats
 from castell.reports.codes import joined
+from castell.study.study import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,26 +31,48 @@ class ReportScores:
         return dict(enumerate(joined(study, self.counts.batches(every))))
 
     def codes(self, name: str) -> NDArray[np.intp]:
-        """What was reported of one attribute that is a block by itself."""
+        """What was reported of one attribute that is a block by itself, or is public."""
+        design = self.counts.study.design
+        if design.drawn:
+            (place,) = [i for i, block in enumerate(design.public, 1) if name in block.names]
+            return np.asarray(self.columns[place]).astype(np.intp)
         (part,) = parts_of(self.counts.study, [name])
         return pack(self.columns, part.axes, slice(None))
 
     def of_cells(self, names: Sequence[str], cells: NDArray[np.intp]) -> Floats:
         """What each report adds to some cells of a table, by their places in it."""
-        study = self.counts.study
-        shape = [study.schema[name].size for name in names]
-        digits = dict(zip(names, np.unravel_index(cells, shape), strict=True))
-        scores = np.ones((self.counts.n, len(cells)))
-        for part in parts_of(study, names):
-            rows = np.ravel_multi_index([digits[name] for name in part.names], part.sizes)
-            codes = pack(self.columns, part.axes, slice(None))
-            scores *= part.lens.inverse.dense()[rows].T[codes]
-        return scores
+        return scores_of_cells(self.counts.study, self.columns, self.counts.n, names, cells)
 
     def of_queries(self, queries: Sequence[Query]) -> Floats:
         """What each report adds to some shares."""
-        scores = np.ones((self.counts.n, len(queries)))
-        for k, query in enumerate(queries):
-            for factor in factors(self.counts.study, query):
-                scores[:, k] *= factor.values[pack(self.columns, factor.axes, slice(None))]
-        return scores
+        study, n = self.counts.study, self.counts.n
+        each = [scores_of_query(study, self.columns, n, query) for query in queries]
+        return np.stack(each, axis=1)
+
+
+def scores_of_cells(
+    study: Study,
+    columns: Mapping[int, NDArray[np.generic]],
+    n: int,
+    names: Sequence[str],
+    cells: NDArray[np.intp],
+) -> Floats:
+    """What each of n reports, given by the codes of its blocks, adds to some cells of a table."""
+    shape = [study.schema[name].size for name in names]
+    digits = dict(zip(names, np.unravel_index(cells, shape), strict=True))
+    scores = np.ones((n, len(cells)))
+    for part in parts_of(study, names):
+        rows = np.ravel_multi_index([digits[name] for name in part.names], part.sizes)
+        codes = pack(columns, part.axes, slice(None))
+        scores *= part.lens.inverse.dense()[rows].T[codes]
+    return scores
+
+
+def scores_of_query(
+    study: Study, columns: Mapping[int, NDArray[np.generic]], n: int, query: Query
+) -> Floats:
+    """What each of n reports adds to a share."""
+    scores = np.ones(n)
+    for factor in factors(study, query):
+        scores *= factor.values[pack(columns, factor.axes, slice(None))]
+    return scores

@@ -113,8 +113,6 @@ def _labels(scores: ReportScores, name: object, what: str) -> NDArray[Any]:
             f"{what} names {name!r}, which is randomised",
             "only what is known of each respondent can be used: a public attribute, or a column",
         )
-    if len(scores.counts.study.design.samples) > 1:
-        raise OptionError(f"{what} is for designs in which everybody reports everything", "drop it")
     return np.array(attribute.values, dtype=object)[scores.codes(attribute.name)]
 
 

@@ -284,10 +284,10 @@ def product_shares(counts: Counts, queries: Sequence[Query], groups: Groups, tar
 def _measure(sample: Counts, queries: Sequence[Query], target: str, *, few: bool) -> Cells:
     """Pieces in one sample; of several, one may be so small that it shows too little scatter.
 
-    Not so one that holds every block: it is a study of its own.
+    Not so one that holds several blocks that are randomised: it is a study of its own.
     """
     cells = measure(sample, queries, target)
-    if not few or len(sample.study.design.blocks) > 1:
+    if not few or len(sample.study.design.hidden) > 1:
         return cells
     return smooth_covariance(cells, measure(evenly_spread(sample), queries, target))
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.counting.kernels import pack
-from castell.errors import MethodError
+from castell.inference.drawn_scores import DrawnScores
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Groups, Observed, Query, growth, names_of, parts_of
 from castell.inference.method import Fitted, Solution
@@ -27,6 +27,8 @@ from castell.inference.shares import Pieces, Shares, restrict
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells, product
 
+Scores = ReportScores | DrawnScores
+
 # So many numbers at a time: a score for each report and cell.
 _MOST = 1 << 22
 
@@ -35,12 +37,8 @@ def weighted_model(
     counts: Counts, groups: Groups, design: SampleDesign, reasons: Reasons = no_reasons
 ) -> Fitted:
     """A model that answers every question with the product over the groups, weighted."""
-    if len(counts.study.design.samples) > 1:
-        raise MethodError(
-            "weights are given for a study in which each respondent draws one block",
-            "weights are for designs in which everybody reports everything",
-        )
-    scores = ReportScores(counts)
+    drawn = len(counts.study.design.samples) > 1
+    scores = DrawnScores(counts, design.weights) if drawn else ReportScores(counts)
 
     def told(names: tuple[str, ...]) -> tuple[Reason, ...]:
         return (*reasons(names), design.told())
@@ -74,8 +72,13 @@ def _observe(scores: ReportScores, design: SampleDesign, names: tuple[str, ...])
     return Observed(study, study.schema.select(names), parts, weighted, n)
 
 
-def _table(scores: ReportScores, design: SampleDesign, group: tuple[str, ...]) -> Table:
-    return Table(group, _observe(scores, design, group).invert())
+def _table(scores: Scores, design: SampleDesign, group: tuple[str, ...]) -> Table:
+    if isinstance(scores, ReportScores):
+        return Table(group, _observe(scores, design, group).invert())
+    shape = [scores.counts.study.schema[name].size for name in group]
+    cells = _chunks(scores.counts.n, int(np.prod(shape)))
+    means = [design.means(scores.of_cells(group, some)) for some in cells]
+    return Table(group, np.concatenate(means).reshape(shape))
 
 
 def _chunks(n: int, cells: int) -> Iterator[NDArray[np.intp]]:
@@ -85,12 +88,13 @@ def _chunks(n: int, cells: int) -> Iterator[NDArray[np.intp]]:
 
 
 def _spread(
-    scores: ReportScores, groups: Groups, design: SampleDesign, names: tuple[str, ...]
+    scores: Scores, groups: Groups, design: SampleDesign, names: tuple[str, ...]
 ) -> DesignSpread:
     own = [tuple(group) for group in restrict(groups, names)]
     tables = [_table(scores, design, group) for group in own]
     shape = tuple(scores.counts.study.schema[name].size for name in names)
     variance = np.empty(int(np.prod(shape)))
+    slope, bend = np.zeros_like(variance), np.zeros_like(variance)
     for cells in _chunks(scores.counts.n, len(variance)):
         digits = dict(zip(names, np.unravel_index(cells, shape), strict=True))
         total: Floats = np.zeros(1)
@@ -101,9 +105,16 @@ def _spread(
             weight = np.broadcast_to(others, shape).ravel()[cells]
             total = total + scores.of_cells(group, place) * weight
         variance[cells] = design.variance(total)
+        if len(own) == 1 and not isinstance(scores, ReportScores):
+            near = _by_moments(total, variance[cells], design)
+            slope[cells], bend[cells] = near.slope, near.bend
     found = variance.reshape(shape)
     if len(own) > 1:
         return DesignSpread(Normal(found), design.freedom)
+    if not isinstance(scores, ReportScores):
+        return DesignSpread(
+            Normal(found, slope.reshape(shape), bend.reshape(shape)), design.freedom
+        )
     return DesignSpread(_wilson(_observe(scores, design, names), found), design.freedom)
 
 
@@ -121,16 +132,21 @@ def _effect(variance: Floats, plain: Floats) -> Floats:
     return np.where(plain > 0.0, variance / np.where(plain > 0.0, plain, 1.0), 1.0)
 
 
+def _by_moments(each: Floats, variance: Floats, design: SampleDesign) -> Normal:
+    """The same from what each report adds: the slope of the variance in the share."""
+    n = len(each)
+    one, two, three = (design.means(each**power) for power in (1, 2, 3))
+    effect = _effect(variance, np.maximum(two - one**2, 0.0) / n)
+    slope = effect * (growth([one, two, three], n) - 2.0 * one) / n
+    return Normal(variance, slope, -effect / n)
+
+
 def _shares(
-    scores: ReportScores, groups: Groups, design: SampleDesign, queries: Sequence[Query]
+    scores: Scores, groups: Groups, design: SampleDesign, queries: Sequence[Query]
 ) -> Shares:
     pieces = Pieces.cut(queries, groups)
     each = scores.of_queries(pieces.queries)
     values, covariance = design.means(each), design.covariance(each)
-    n = scores.counts.n
-    powers = [design.means(each**power) for power in (1, 2, 3)]
-    effect = _effect(np.diag(covariance), np.maximum(powers[1] - values**2, 0.0) / n)
-    slope = effect * (growth(powers, n) - 2.0 * values) / n
-    found = pieces.shares(values, covariance, Normal(np.diag(covariance), slope, -effect / n))
+    found = pieces.shares(values, covariance, _by_moments(each, np.diag(covariance), design))
     spread = DesignSpread(cast(Normal, found.spread), design.freedom)
     return replace(found, spread=spread, freedom=design.freedom)

@@ -76,7 +76,9 @@ class Card:
         """Each block: what is reported together, how, and how often it is asked."""
         design = self.study.design
         total = sum(design.weights)
-        drawn = [w / total for w in design.weights] if design.draw else [1.0] * len(design.blocks)
+        drawn = [1.0] * len(design.blocks)
+        if design.draw:
+            drawn = [w / total for w in design.weights] + [1.0] * len(design.public)
         return [
             {
                 "attributes": list(block.names),
@@ -157,7 +159,7 @@ class Card:
         """What the card states, line by line: a name and a text."""
         study, loss = self.study, self.shuffled
         kinds = dict.fromkeys(entry["name"] for entry in self.mechanism())
-        blocks = len(study.design.blocks)
+        blocks = len(study.design.hidden)
         asked = f"one of {blocks} sets of questions, drawn" if study.design.draw else "everything"
         opens, closes = _moment(self.hours.opens), _moment(self.hours.closes)
         lasts = f"{opens or 'from the start'} to {closes or 'no end set'}"

@@ -118,9 +118,11 @@ class ExpectedReports:
         if len(study.design.samples) == 1:
             self._alone.append((study, {}))
             return
-        for block in study.design.blocks:
-            schema = Schema(study.schema.select(block.names))
-            self._alone.append((Study(schema, design=Design((block,)), name=study.name), {}))
+        public = study.design.public
+        for block in study.design.hidden:
+            design = Design((block, *public))
+            schema = Schema(study.schema.select([n for b in design.blocks for n in b.names]))
+            self._alone.append((Study(schema, design=design, name=study.name), {}))
 
     def of(self, n: int) -> Counts:
         """What n respondents are expected to report."""

@@ -95,7 +95,7 @@ class Task:
         """
         if len(study.design.samples) == 1:
             return True
-        sets = [set(block.names) for block in study.design.blocks]
+        sets = [{*block.names, *study.schema.public} for block in study.design.hidden]
         pairs = {(a, b) for t in self._few for a in t.names for b in t.names if a < b}
         return all(any({a, b} <= held for held in sets) for a, b in pairs)
 

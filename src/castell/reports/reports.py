@@ -77,8 +77,9 @@ class Reports:
         design = self.study.design
         each = [len(self)] * len(design.blocks)
         if len(design.samples) > 1:
-            ends = (*design.starts, *design.widths)
-            each = np.histogram(self.columns[0], bins=ends)[0].tolist()
+            ends = (*design.starts, design.widths[0])
+            drawn = np.histogram(self.columns[0], bins=ends)[0].tolist()
+            each = [*drawn, *each[len(drawn) :]]
         rows = []
         for block, n in zip(design.blocks, each, strict=True):
             channel = block.channel

@@ -12,6 +12,7 @@ from castell.errors import QueryError
 from castell.inference.careless import WithoutCareless, at_random, careless_table
 from castell.inference.reasons import Code, reason
 from castell.linear.operators import Floats
+from castell.linear.table import Table as LabelledTable
 from castell.numbers import is_number
 from castell.study.design import Block
 from castell.study.report_words import report_words
@@ -33,18 +34,33 @@ def without_careless(joint: Table, share: object, says: Mapping[str, str]) -> Ta
             "allow for careless answers in a raw one",
         )
     part = float(share)  # type: ignore[arg-type]
+    public = [attribute.name for attribute in joint.attributes if attribute.public]
     for name in says:
         if name not in joint.names:
             raise QueryError(f"the table has no {name!r}", suggest(name, joint.names))
+        if name in public:
+            raise QueryError(
+                f"{name!r} is public: it is sent as it is, by the careless too",
+                "say what they report of what is randomised",
+            )
+    if len(public) == len(joint.names):
+        raise QueryError(
+            "the table is of public attributes alone, which no careless answer changes",
+            "ask for one that is randomised",
+        )
+    whole = LabelledTable(joint.names, joint.unprocessed)
 
     def spread(names: tuple[str, ...]) -> WithoutCareless:
         told = {name: word for name, word in says.items() if name in names}
-        found = careless_in(joint.source.studies, names, told)
-        return WithoutCareless(joint.spread(names), part, found)
+        hidden = tuple(name for name in names if name not in public)
+        found = LabelledTable(hidden, careless_in(joint.source.studies, hidden, told)).along(names)
+        # As many of each public group as there are in it; that share is known from all reports.
+        shown = whole.project([name for name in names if name in public]).along(names)
+        return WithoutCareless(joint.spread(names), part, np.asarray(found * shown))
 
     table = spread(joint.names).without(joint.unprocessed)
     words = [f"always say {word!r} for {name}" for name, word in says.items()]
-    words += ["answer at random"] if len(says) < len(joint.names) else []
+    words += ["answer at random"] if len(says) < len(joint.names) - len(public) else []
     told = reason(Code.CARELESS, *joint.names, text=" and ".join(words), share=part)
     return replace(
         joint,

@@ -218,8 +218,8 @@ def fit(
 
     `weights`, `strata` and `clusters` say how respondents were sampled, each by the name of a
     public attribute or as a column with an entry for each report; `rake` has known margins of
-    public attributes. Estimates are then weighted and errors by design, by the methods 'castell'
-    and 'independent'.
+    public attributes. Estimates are then weighted and errors by design, by the methods 'auto',
+    'castell' and 'independent'.
 
     >>> from castell import Attribute, Schema, Study
     >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=4.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from castell.channels import (
@@ -38,9 +39,10 @@ def build_design(
         raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
     drawn = draw or sample is not None or (isinstance(design, str) and design in DRAWN)
     every = schema
-    schema = hidden_part(schema, design, shares or {}, channels or {}, drawn)
+    schema = hidden_part(schema, design, shares or {}, channels or {})
     if drawn:
-        return _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
+        made = _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
+        return replace(made, blocks=(*made.blocks, *_public_blocks(every)))
     groups = _groups(schema, design)
     if design == "bloom" and channels:
         raise StudyError(
@@ -74,10 +76,14 @@ def build_design(
 
 def _with_public(schema: Schema, blocks: list[Block]) -> tuple[Block, ...]:
     """Beside the blocks that are randomised one for each public attribute, in order."""
-    shown = [schema[name] for name in schema.public]
-    blocks = blocks + [Block((a.name,), (a.size,), ClearResponse(a.size)) for a in shown]
     order = {name: i for i, name in enumerate(schema.names)}
-    return tuple(sorted(blocks, key=lambda block: min(order[name] for name in block.names)))
+    every = [*blocks, *_public_blocks(schema)]
+    return tuple(sorted(every, key=lambda block: min(order[name] for name in block.names)))
+
+
+def _public_blocks(schema: Schema) -> list[Block]:
+    shown = [schema[name] for name in schema.public]
+    return [Block((a.name,), (a.size,), ClearResponse(a.size)) for a in shown]
 
 
 def _drawn_design(

@@ -88,9 +88,10 @@ class Design:
 
     Without a draw every respondent reports every block, and a report holds a code for each. With
     one, a report is a single code: the reports of all blocks are numbered through, so it says
-    which block was drawn and what was reported for it. An estimate divides by the reports that
-    hold what it needs. `weights` are whole numbers: a block is drawn with its weight over their
-    sum. They are all 1 unless given.
+    which block was drawn and what was reported for it. Public attributes come last; they are not
+    drawn, and every report holds a code for each. An estimate divides by the reports that hold
+    what it needs. `weights` are whole numbers: a block is drawn with its weight over their sum.
+    They are all 1 unless given.
     """
 
     blocks: tuple[Block, ...]
@@ -98,7 +99,7 @@ class Design:
     weights: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        many = len(self.blocks) if self.draw else 1
+        many = len(self.hidden) if self.draw else 1
         given = tuple(self.weights)
         if not given:
             object.__setattr__(self, "weights", (1,) * many)
@@ -124,6 +125,16 @@ class Design:
         return tuple(block for block in self.blocks if not block.is_public)
 
     @property
+    def drawn(self) -> tuple[Block, ...]:
+        """The blocks of which a respondent reports one; none where all are reported."""
+        return self.hidden if self.draw else ()
+
+    @property
+    def public(self) -> tuple[Block, ...]:
+        """The blocks of public attributes, which are in every report as they are."""
+        return tuple(block for block in self.blocks if block.is_public)
+
+    @property
     def epsilon(self) -> float:
         """What one respondent spends in all."""
         return rounded_up(self.exact_epsilon)
@@ -132,15 +143,16 @@ class Design:
     def widths(self) -> tuple[int, ...]:
         """How many different codes each column of the reports can hold."""
         outputs = tuple(block.channel.outputs for block in self.blocks)
-        return (sum(outputs),) if self.draw else outputs
+        if not self.draw:
+            return outputs
+        drawn = len(self.hidden)
+        return (sum(outputs[:drawn]), *outputs[drawn:])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """A name for each column of the reports; an attribute 'a x b' does not get in the way."""
-        if self.draw:
-            return ("drawn",)
-        names: list[str] = []
-        for block in self.blocks:
+        names: list[str] = ["drawn"] if self.draw else []
+        for block in self.public if self.draw else self.blocks:
             name = " x ".join(block.names)
             while name in names:
                 name += "'"
@@ -151,7 +163,8 @@ class Design:
     def samples(self) -> tuple[tuple[int, ...], ...]:
         """The blocks that a respondent reports together: all, or any one that may be drawn."""
         every = tuple(range(len(self.blocks)))
-        return tuple((i,) for i in every) if self.draw else (every,)
+        drawn = len(self.hidden)
+        return tuple((i, *every[drawn:]) for i in every[:drawn]) if self.draw else (every,)
 
     @property
     def draws(self) -> int:
@@ -161,12 +174,14 @@ class Design:
     @property
     def block_weights(self) -> tuple[int, ...]:
         """Of `draws` respondents, how many are expected to report each block."""
-        return self.weights if self.draw else (1,) * len(self.blocks)
+        if not self.draw:
+            return (1,) * len(self.blocks)
+        return (*self.weights, *(self.draws for _ in self.public))
 
     @property
     def starts(self) -> tuple[int, ...]:
         """The first code of each block in a report that was drawn."""
-        return tuple(accumulate((b.channel.outputs for b in self.blocks[:-1]), initial=0))
+        return tuple(accumulate((b.channel.outputs for b in self.hidden[:-1]), initial=0))
 
     def document(self) -> dict[str, Any]:
         """What is published: the blocks and, if one is drawn, the draw: 1 if all weigh the same."""
@@ -182,7 +197,7 @@ class Design:
         asking = {i for name in names for i in self.holders(name)}
         blocks = [self.blocks[i] for i in sorted(asking) if not self.blocks[i].is_public]
         exact = [block.channel.exact_epsilon for block in blocks]
-        return rounded_up(max(exact) if self.draw else total_of(exact))
+        return rounded_up(max(exact, default=Decimal(0)) if self.draw else total_of(exact))
 
     def holders(self, names: str | Iterable[str]) -> tuple[int, ...]:
         """The blocks that hold an attribute, or all of some attributes."""
@@ -208,9 +223,11 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
     if stages and schema.public:
         raise StudyError(
             f"a study with stages has a public attribute, {schema.public[0]!r}",
-            "later stages draw blocks, beside which nothing is public; leave out the stages",
+            "later stages are planned for what is randomised alone; leave out the stages",
         )
     channels = [checked(block.channel) for block in design.blocks]
+    if len({block.names for block in design.public}) < len(design.public):
+        raise StudyError("a public attribute is sent twice", "list its block once")
     asked = [[name for i in s for name in design.blocks[i].names] for s in design.samples]
     if {n for names in asked for n in names} != set(schema.names) or any(
         len(set(names)) < len(names) for names in asked
@@ -228,17 +245,23 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
     if not design.hidden:
         schema.hidden  # noqa: B018  (says that there is nothing to hide)
     drawn = len(design.samples) > 1
-    if drawn and design.hidden != design.blocks:
-        raise StudyError("a public attribute is drawn", "leave the draw out")
+    if drawn and design.blocks != design.hidden + design.public:
+        raise StudyError(
+            "a public attribute stands before a block that is drawn",
+            "list the blocks to draw from first; public attributes are in every report",
+        )
     if drawn and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
-    if any(block.is_coarse for block in design.blocks) and len(design.blocks) > len(design.samples):
+    if any(block.is_coarse for block in design.blocks) and (
+        len(design.hidden) > len(design.samples) or design.public
+    ):
         raise StudyError(
             "a block that asks coarsely is reported beside others",
             "let respondents draw one block: draw = true",
         )
     for block, channel in zip(design.blocks, channels, strict=True):
-        if any(schema[name].may_skip for name in block.names) != isinstance(channel, SkipResponse):
+        skipped = any(schema[name].may_skip for name in block.names)
+        if skipped != isinstance(channel, SkipResponse) or (skipped and len(block.names) > 1):
             raise StudyError(
                 f"{' x '.join(block.names)}: its values and its channel differ on skipping",
                 'write missing = "skip", and leave the channel to the design',

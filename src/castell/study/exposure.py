@@ -154,7 +154,7 @@ def together(design: Design, attributes: Schema) -> Together:
     total = 0.0
     for channel, weight in zip(channels, design.weights, strict=True):
         total += weight * (channel.best_guess * _answers(channel) * blind)
-    most = max(design.blocks, key=lambda block: block.channel.best_guess)
+    most = max(design.hidden, key=lambda block: block.channel.best_guess)
     chance = 1.0 / _answers(most.channel)
     return Together(most.names, most.channel.best_guess, chance, total / sum(design.weights), blind)
 

@@ -22,18 +22,11 @@ def hidden_part(
     design: object,
     shares: Mapping[str, object],
     channels: Mapping[Any, Any],
-    drawn: bool,
 ) -> Schema:
     """The attributes to be randomised; what would hide a public one is refused."""
     public = schema.public
     if not public:
         return schema
-    if drawn:
-        raise StudyError(
-            f"attribute {public[0]!r} is public, and each respondent draws one block",
-            "public attributes are in reports of every block; leave the draw out, or make a study "
-            "for each of their values and fit them together",
-        )
     if design == "bloom":
         raise StudyError(
             f"attribute {public[0]!r} is public, and the design is 'bloom'",

@@ -100,7 +100,7 @@ def groups(design: Design) -> list[str]:
     ]
     if not counts:
         return []
-    some, every = len(counts), len(design.blocks)
+    some, every = len(counts), len(design.hidden)
     which = "The questions are"
     if some < every:
         which = f"{some} of {every} sets of questions {'is' if some == 1 else 'are'}"

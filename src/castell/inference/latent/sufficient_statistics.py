@@ -8,7 +8,7 @@ learn from much noise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -27,6 +27,7 @@ from castell.inference.latent.em import (
     logs,
 )
 from castell.inference.latent.mixture import Mixture
+from castell.linear.beside_plain import BesidePlain
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Design, lens_on
 from castell.study.study import Study
@@ -196,6 +197,9 @@ def sufficient_statistics(counts: Counts) -> list[CountedTable]:
     place = {name: i for i, name in enumerate(counts.study.names)}
     found: list[CountedTable] = []
     for sample in samples_of(counts):
+        if _is_drawn_beside_public(sample.study, counts.study):
+            found += _beside_public(sample, place)
+            continue
         for i, names in _within_blocks(sample.study.design):
             block = sample.study.design.blocks[i]
             counted = sample.table(block.axes(i, names)).ravel().astype(np.float64)
@@ -216,8 +220,35 @@ def studies_of_tables(counts: Counts) -> list[Study]:
     found = []
     for study in (sample.study for sample in samples_of(counts)):
         across = len(study.design.blocks) > 1
-        found += [study] * (len(_within_blocks(study.design)) + across)
+        many = len(_within_blocks(study.design)) + across
+        if _is_drawn_beside_public(study, counts.study):
+            many = len(_parts_beside_public(study))
+        found += [study] * many
     return found
+
+
+def _is_drawn_beside_public(sample: Study, study: Study) -> bool:
+    """Whether a sample is a block that was drawn, and public attributes that all samples hold."""
+    return bool(sample.design.public) and len(sample.names) < len(study.names)
+
+
+def _beside_public(sample: Counts, place: Mapping[str, int]) -> list[CountedTable]:
+    """A drawn block together with what is public of its respondents, as one table."""
+    block, *public = sample.study.design.blocks
+    plain = prod(each.channel.outputs for each in public)
+    shown = [axis for i, each in enumerate(public, 1) for axis in each.axes(i, each.names)]
+    found: list[CountedTable] = []
+    for names in _parts_beside_public(sample.study):
+        counted = sample.table([*block.axes(0, names), *shown]).ravel().astype(np.float64)
+        held = (*names, *(each.names[0] for each in public))
+        forward = BesidePlain(lens_on(block, names).forward, plain)
+        found.append(BlockTable(tuple(place[name] for name in held), forward, counted))
+    return found
+
+
+def _parts_beside_public(sample: Study) -> list[tuple[str, ...]]:
+    """What a drawn block is looked at by: all of it, or pairs of it where it is wide."""
+    return [names for _, names in _within_blocks(Design(sample.design.blocks[:1]))]
 
 
 def _within_blocks(design: Design) -> list[tuple[int, tuple[str, ...]]]:

@@ -26,7 +26,7 @@ export function introduction({ person: { study, store }, asked, setting }, speec
   const likeliest = each.reduce((a, b) => (b.guess.right > a.guess.right ? b : a));
   const worst = each.reduce((a, b) => (b.guess.worst > a.guess.worst ? b : a));
   const weak = worst.guess.worst > WEAK;
-  const drawn = study.drawn && study.blocks.length > 1;
+  const drawn = study.drawn && study.weights.length > 1;
   const known = study.attributes.filter((attribute) => attribute.public);
   const shown = known.map((attribute) => `“${speech.question(attribute)}”`);
   const groups = study.blocks[asked[0]].channel.coarse?.leaves.length; // it is reported by itself
@@ -38,7 +38,7 @@ export function introduction({ person: { study, store }, asked, setting }, speec
     headline(study, likeliest, each.length > 1, speech),
     weak && make("p", { class: "alert" }, weakness(study, worst, speech)),
     drawn &&
-      make("p", {}, say("drawnNote", { asked: each.length, count: study.attributes.length })),
+      make("p", {}, say("drawnNote", { asked: each.length + known.length, count: study.attributes.length })),
     shown.length > 0 && make("p", { class: "alert" }, say("publicNote", { questions: shown.join(", ") })),
     study.promise && make("p", {}, staged(study.promise, speech)),
     memory(setting.preview || store.persistent, setting.kiosk, speech),

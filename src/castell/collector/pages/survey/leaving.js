@@ -1,10 +1,12 @@
 // Exactly what leaves, in words and to the letter.
 
 import { product } from "../client/arithmetic.js";
+import { isSkip } from "../client/attribute.js";
 import { bodyOf, readCodes } from "../client/report.js";
 import { attributeNamed } from "../client/study.js";
 import { people } from "./chances.js";
 import { make, spokenQuestion, spokenValue, table } from "./parts.js";
+import { plainOf } from "./plain_answers.js";
 
 /** @typedef {import("../client/report.js").Report} Report */
 /** @typedef {import("../client/study.js").Attribute} Attribute */
@@ -26,10 +28,11 @@ export function reportParts(state, speech, url, left) {
   const { study } = state.person;
   const report = /** @type {Report} */ (state.report);
   const own = Object.keys(state.answers).length > 0 ? [say("columnAnswer")] : [];
+  const plain = plainOf(study, report.codes, speech);
   const explained = [
     ["id", "bodyId"],
     ["study", "bodyStudy"],
-    ["codes", study.drawn ? "bodyCodesDrawn" : "bodyCodes"],
+    ["codes", plain ? "plainCodes" : study.drawn ? "bodyCodesDrawn" : "bodyCodes"],
     ...(report.invitation === undefined ? [] : [["invitation", "bodyInvitation"]]),
   ];
   return [
@@ -50,7 +53,7 @@ export function reportParts(state, speech, url, left) {
       {},
       explained.flatMap(([name, words]) => [
         make("dt", {}, make("code", {}, name)),
-        make("dd", {}, say(/** @type {"bodyId"} */ (words))),
+        make("dd", {}, say(/** @type {"plainCodes"} */ (words), { questions: plain })),
       ]),
     ),
   ];
@@ -63,7 +66,7 @@ export function reportParts(state, speech, url, left) {
 function sentRows({ person: { study }, answers, report }, speech) {
   return readCodes(study, report?.codes ?? []).flatMap(({ block: index, code }) => {
     const block = study.blocks[index];
-    const written = study.drawn ? block.offset + code : code; // as it stands in the text below
+    const written = block.offset + code; // as it stands in the text below
     const { reportsAnswers } = block.channel.coarse?.inner ?? block.channel;
     const all = pieces(block, code);
     return block.attributes.map((name, i) => {
@@ -101,14 +104,15 @@ function sentValues(fits, code, attribute, own, speech) {
   const named = codes.map((value) => speech.values(attribute)[value]);
   const rest = named.length > 5 ? [say("andMore", { n: named.length - 5 })] : [];
   const values = [...named.slice(0, 5), ...rest].join(", ");
-  if (code !== "") return [say("sentCode", { code, values })];
+  const skipped = codes.length === 1 && isSkip(attribute, codes[0]);
+  if (code !== "" && !skipped) return [say("sentCode", { code, values })];
   if (codes.length === attribute.values.length) return [say("sentAny")];
   const one = codes.length === 1;
   const changed = !fits.has(own) ? "sentOther" : one ? "sentSame" : "sentAmong";
+  const plain = attribute.public ? "publicSent" : skipped && "skipSent";
   return [
     one ? spokenValue(speech, attribute, codes[0]) : say("sentGroup", { values }),
-    (own >= 0 || attribute.public) &&
-      make("span", { class: "small note" }, say(attribute.public ? "publicSent" : changed)),
+    (own >= 0 || plain) && make("span", { class: "small note" }, say(plain || changed)),
   ];
 }
 

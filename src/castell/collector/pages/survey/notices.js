@@ -2,6 +2,7 @@
 
 import { reportParts } from "./leaving.js";
 import { make, paragraphs } from "./parts.js";
+import { plainOf } from "./plain_answers.js";
 
 /** @typedef {import("./survey.js").State} State */
 /** @typedef {import("./words.js").Speech} Speech */
@@ -64,20 +65,21 @@ export function failure({ failure: refusal }, { say }) {
 export function sentScreen(state, speech, url, next) {
   const { say } = speech;
   const { kiosk } = state.setting;
+  const plain = plainOf(state.person.study, state.report?.codes ?? [], speech);
   return [
     make(
       "section",
       { class: "card done" },
       make("h2", { tabindex: -1 }, say("sentTitle")),
       paragraphs("thanks", speech.told(state.person.study, "thanks")),
-      make("p", {}, say(kiosk ? "kioskSentLead" : "sentLead")),
+      make("p", {}, say(plain ? "plainLeft" : kiosk ? "kioskSentLead" : "sentLead", { questions: plain })),
       kiosk ? leaving(speech, next) : completion(state, speech),
     ),
     make(
       "section",
       { class: "card review" },
       make("h2", {}, say("leftTitle")),
-      make("p", {}, say("leftLead")),
+      make("p", {}, say(plain ? "plainMade" : "leftLead", { questions: plain })),
       reportParts(state, speech, url, true),
     ),
   ];

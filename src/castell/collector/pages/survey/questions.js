@@ -188,6 +188,8 @@ function question(state, attribute, place, count, speech) {
       ),
     ),
     attribute.public && make("p", { class: "small" }, say("publicSent")),
+    attribute.maySkip &&
+      make("p", { class: "small" }, say("skipNote", { value: values.at(-1) ?? "" })),
     make("p", { class: "error", id: error }),
     attribute.scale?.period === undefined && attribute.scale && numberField(state, attribute, id, say),
     values.length > MOST_BUTTONS ? list() : make("div", { class: "choices", ...voice(spokenIn) }, buttons),

@@ -55,7 +55,7 @@ export function draw(study, speech) {
   const { attributes, allGuessed, allByChance } = statementOf(study);
   return [
     make("h3", {}, say("drawTitle")),
-    make("p", {}, say("drawLead", { sets: number(study.blocks.length) })),
+    make("p", {}, say("drawLead", { sets: number(study.weights.length) })),
     table(
       say("drawTitle"),
       [

@@ -4,11 +4,13 @@
 // tell the truth by leaving. So a report is drawn, sent and only then shown, unless the study asks
 // for the other order (review = "before").
 
+import { isSkip } from "../client/attribute.js";
 import { riskOf } from "../client/exposure.js";
 import { attributeNamed } from "../client/study.js";
 import { people } from "./chances.js";
 import { reportParts } from "./leaving.js";
 import { make, paragraphs, spokenQuestion, spokenValue, table } from "./parts.js";
+import { plainIn } from "./plain_answers.js";
 
 /** @typedef {import("../client/ledger.js").Entry} Entry */
 /** @typedef {import("./survey.js").State} State */
@@ -29,6 +31,7 @@ export function confirmScreen(state, speech, url, entries, act) {
   const { say } = speech;
   const { study } = state.person;
   const { each } = riskOf(study, state.asked);
+  const plain = plainIn(study, state.answers, speech);
   return make(
     "section",
     { class: "card confirm" },
@@ -43,11 +46,15 @@ export function confirmScreen(state, speech, url, entries, act) {
         return [
           spokenQuestion(speech, attribute),
           spokenValue(speech, attribute, own),
-          "guess" in one ? say("someOf", people(speech, 1 - one.guess.right)) : say("publicSent"),
+          isSkip(attribute, own)
+            ? say("skipSent")
+            : "guess" in one
+              ? say("someOf", people(speech, 1 - one.guess.right))
+              : say("publicSent"),
         ];
       }),
     ),
-    make("p", {}, say("confirmBody", { url })),
+    make("p", {}, say(plain ? "plainBody" : "confirmBody", { url, questions: plain })),
     make("p", {}, say("confirmWhy")),
     cost(state, speech, entries),
     consent(state, speech),
