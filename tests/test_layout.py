@@ -41,9 +41,7 @@ def test_a_test_lies_in_the_folder_of_its_room() -> None:
 
 
 # A report of a draw is a mixture over blocks, of a study without one a product: these say which.
-ASK_FOR_THE_DRAW = {"study/design.py", "planning/likelihoods.py", "planning/small_shuffles.py"}
-# What follows is known to Design: `block_weights` and `samples` would do.
-STILL_ASKING = {"planning/card.py", "planning/designs.py"}
+ASK_FOR_THE_DRAW = {"study/design.py"}
 
 
 def asks_for_the_draw(code: str) -> bool:
@@ -57,11 +55,11 @@ def asks_for_the_draw(code: str) -> bool:
     return False
 
 
-def test_three_files_ask_whether_a_design_draws() -> None:
+def test_one_file_asks_whether_a_design_draws() -> None:
     """The others ask a design for what follows: its samples, columns, block weights, document."""
     files = {path.relative_to(ROOT).as_posix(): path for path in ROOT.rglob("*.py")}
     asking = {name for name, path in files.items() if asks_for_the_draw(path.read_text("utf-8"))}
-    assert asking - STILL_ASKING == ASK_FOR_THE_DRAW
+    assert asking == ASK_FOR_THE_DRAW
 
 
 def test_the_check_for_the_draw_sees_what_it_should() -> None:

@@ -75,10 +75,7 @@ class Card:
     def mechanism(self) -> list[dict[str, Any]]:
         """Each block: what is reported together, how, and how often it is asked."""
         design = self.study.design
-        total = sum(design.weights)
-        drawn = [1.0] * len(design.blocks)
-        if design.draw:
-            drawn = [w / total for w in design.weights] + [1.0] * len(design.public)
+        drawn = [weight / design.draws for weight in design.block_weights]
         return [
             {
                 "attributes": list(block.names),
@@ -128,7 +125,7 @@ class Card:
                 for e in self.statement.exposures
             ],
             "mechanism": self.mechanism(),
-            "accounting": ACCOUNTING[study.design.draw],
+            "accounting": ACCOUNTING[bool(study.design.drawn)],
             "duration": {
                 "opens": _moment(self.hours.opens),
                 "closes": _moment(self.hours.closes),
@@ -160,7 +157,7 @@ class Card:
         study, loss = self.study, self.shuffled
         kinds = dict.fromkeys(entry["name"] for entry in self.mechanism())
         blocks = len(study.design.hidden)
-        asked = f"one of {blocks} sets of questions, drawn" if study.design.draw else "everything"
+        asked = f"one of {blocks} sets of questions, drawn" if study.design.drawn else "everything"
         opens, closes = _moment(self.hours.opens), _moment(self.hours.closes)
         lasts = f"{opens or 'from the start'} to {closes or 'no end set'}"
         central = "not stated: it depends on how many take part (-n)"
@@ -179,7 +176,7 @@ class Card:
             ("epsilon, shuffled", central),
             ("mechanism", "; ".join(kinds)),
             ("each is asked", asked),
-            ("accounting", ACCOUNTING[study.design.draw]),
+            ("accounting", ACCOUNTING[bool(study.design.drawn)]),
             ("duration", f"{lasts if opens or closes else 'no dates set'}; one report a person"),
             ("software", self.software or "castell"),
         ]

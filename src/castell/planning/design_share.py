@@ -89,7 +89,7 @@ def mixed(present: Design, planned: Design, share: float) -> Design:
 
 def shares_for(present: Design) -> tuple[float, ...]:
     """Those that can be had: where everybody reports everything nothing can be drawn beside it."""
-    return SHARES if present.draw else SHARES[-1:]
+    return SHARES if present.drawn else SHARES[-1:]
 
 
 def choose_share(
@@ -141,9 +141,8 @@ def information(design: Design, names: Sequence[str], known: Uncertainty) -> Flo
     """What the report of one respondent tells, on average over the draw."""
     held = dict(zip(names, known.people, strict=True))
     total = np.zeros_like(known.precision)
-    chances = np.array(design.weights) / sum(design.weights) if design.draw else None
-    for place, block in enumerate(design.blocks):
+    for weight, block in zip(design.block_weights, design.blocks, strict=True):
         codes, many, forward = seen_codes(block, held)
         root = root_information(known.scores, codes, many, forward)
-        total += (1.0 if chances is None else chances[place]) * (root.T @ root)
+        total += weight / design.draws * (root.T @ root)
     return total
