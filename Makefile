@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 
 LOWEST := .lowest
 
-.PHONY: help demo test check tools docs soak lowest bench reproduce clean
+.PHONY: help demo test check tools docs soak spark lowest bench reproduce clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make test   every check: format, lint, types, tests, documents"
 	@echo "make docs   the documentation as a site, docs/_build/html/index.html"
 	@echo "make soak   an hour of random faults for each store of the collector (SOAK_MINUTES=10: shorter)"
+	@echo "make spark  counting in Spark (if there is Java) and over Spark Connect; installs both"
 	@echo "make lowest the tests with the oldest versions that pyproject.toml allows"
 	@echo "make bench  speed beside other packages, as ratios, and accuracy on data, in one run"
 	@echo "make reproduce  the paper's tables and figures, docs/reproduction.md (QUICK=1: minutes)"
@@ -61,6 +62,11 @@ SOAK_MINUTES ?= 60
 soak: check tools
 	$(BIN)/python -m tests.collector.soak --minutes $(SOAK_MINUTES)
 	CASTELL_SOAK=10 $(BIN)/python -m pytest tests/collector/test_killing.py tests/collector/test_fuzz.py
+
+# Sail is a Spark Connect server that needs no Java. Both are too large for `make test`.
+spark: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[spark]' 'pysail>=0.7'
+	$(BIN)/python -m pytest tests/counting/test_spark.py tests/counting/test_spark_connect.py
 
 # The oldest versions that pyproject.toml allows, in an environment that is made anew each time: a lower
 # bound that is too low shows here. uv alone resolves downwards. Old versions may warn of what is to

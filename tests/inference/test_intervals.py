@@ -11,6 +11,7 @@ from scipy.stats import binomtest, norm
 import castell
 from castell import Reports, Study
 from castell.errors import OptionError
+from castell.inference import intervals
 from castell.inference.intervals import Believed, Bounds, Normal, quantile
 from tests.populations import (
     ASYMMETRIC,
@@ -245,3 +246,20 @@ def test_intervals_stay_sane_where_rare_reports_decide() -> None:
 def test_a_level_is_refused_where_there_is_no_interval(level: object) -> None:
     with pytest.raises(castell.CastellError, match="the level is"):
         quantile(level)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("outward", [False, True])
+def test_cells_of_a_large_table_have_the_intervals_they_have_alone(outward: bool) -> None:
+    """Tables are gone through some cells at a time, and cells that feel no bound left aside."""
+    generator = np.random.default_rng(3)
+    shape = (5, 1 + intervals._CELLS // 2)
+    # Rare and common shares, nearly everybody, noise across both bounds, and noise alone.
+    at, errors = np.array([[1e-4, 0.3, 0.999, 0.5, 0.2], [1e-3, 0.02, 0.01, 0.5, 1.2]])[..., None]
+    values = generator.normal(at, errors, shape)
+    variance = errors**2 * generator.uniform(0.0, 2.0, shape)
+    slope = generator.normal(0.0, 1e-3, shape[1])
+    low, high = Normal(variance, slope, -1e-4, outward).interval(values, 0.9)
+    assert low.shape == high.shape == shape
+    for i, k in generator.integers(0, shape, (200, 2)):
+        alone = Normal(variance[i, k], slope[k], -1e-4, outward).interval(values[i, k], 0.9)
+        assert alone == (low[i, k], high[i, k])

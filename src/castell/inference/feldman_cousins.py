@@ -18,6 +18,8 @@ from castell.linear.operators import Floats
 _NORMAL = NormalDist()
 
 Curve = tuple[Floats, Floats]
+# Some of them, or all.
+Cells = slice | NDArray[np.intp]
 
 
 @lru_cache(maxsize=32)
@@ -42,6 +44,34 @@ def one_bound(level: float, z: float) -> tuple[Curve, Curve]:
     # Without a bound in sight, from an estimate of 0 on, the upper end is z above it.
     far = 1e6
     return (truths, reach), (np.append(first, far), np.append(truths, far + z))
+
+
+def lower_ends(
+    plain: Floats,
+    error: Floats,
+    reach: Curve,
+    end: Callable[[Cells, Floats], Floats],
+) -> Floats:
+    """The lower ends of estimates that feel the bound at 0: nowhere below the `plain` ones.
+
+    How far an end is from its estimate depends on the end. `end` gives those of some estimates for
+    some reaches; at most 6 steps are taken, of those that still move. At an end of 0 the reach is
+    known without looking, so most cells of a sparse table take one step.
+    """
+    low = plain.copy()
+    moving: Cells = slice(None)
+    for _ in range(6):
+        before = np.maximum(low[moving], 0.0)
+        above = np.flatnonzero(before)
+        far = np.full(before.size, reach[1][0])
+        far[above] = np.interp(before[above] / error[moving][above], *reach)
+        found = np.maximum(plain[moving], end(moving, far))
+        low[moving] = found
+        changed = np.flatnonzero(np.maximum(found, 0.0) != before)
+        if not changed.size:
+            break
+        moving = changed if isinstance(moving, slice) else moving[changed]
+    return low
 
 
 # Halvings of [0, 1] until an end is known better than anyone needs.

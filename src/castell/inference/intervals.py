@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import OptionError
-from castell.inference.feldman_cousins import between_bounds, one_bound
+from castell.inference.feldman_cousins import Cells, between_bounds, lower_ends, one_bound
 from castell.linear.operators import Floats
 
 _NORMAL = NormalDist()
 
 # The largest standard error of a share that still tells something of it.
 TOLD = 1.0
+# Cells at a time: what is worked out of so many on the way stays in the cache.
+_CELLS = 1 << 14
 
 
 def quantile(level: float) -> float:
@@ -56,6 +58,12 @@ class Spread(Protocol):
 SpreadOf = Callable[[tuple[str, ...]], Spread]
 
 
+def _flat(of: Floats | float, shape: tuple[int, ...], some: Cells) -> Floats:
+    """Some cells of what is given for all, or for each; one number stays one."""
+    given = np.asarray(of)
+    return given if given.ndim == 0 else np.broadcast_to(given, shape).reshape(-1)[some]
+
+
 @dataclass(frozen=True, eq=False)
 class Normal:
     """An estimate with a normal error, whose variance may go along with the truth.
@@ -86,16 +94,33 @@ class Normal:
     def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         """Where d^2 = z^2 (variance + slope d + bend d^2), d being truth less estimate."""
         z = quantile(level)
-        return values + self._end(-1.0, z), values + self._end(1.0, z)
+        if self.outward:
+            return values + self._end(-1.0, z), values + self._end(1.0, z)
+        scale, middle, reach = self._quadratic(z, np.asarray(self.slope), np.asarray(self.bend))
+        return values + (middle - reach) / scale, values + (middle + reach) / scale
 
     def _end(self, side: float, z: Floats | float) -> Floats:
-        square, slope, bend = np.asarray(z) ** 2, np.asarray(self.slope), np.asarray(self.bend)
+        slope, bend = np.asarray(self.slope), np.asarray(self.bend)
         if self.outward:
             grows = side * slope > 0.0
             slope, bend = np.where(grows, slope, 0.0), np.where(grows, bend, 0.0)
+        scale, middle, reach = self._quadratic(z, slope, bend)
+        return np.asarray((middle + side * reach) / scale)
+
+    def _quadratic(
+        self, z: Floats | float, slope: Floats, bend: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """The ends are (middle -+ reach) / scale."""
+        square = np.asarray(z) ** 2
         scale, middle = 1.0 - square * bend, square * slope / 2
         reach = np.sqrt(np.maximum(middle**2 + scale * square * self.variance, 0.0))
-        return np.asarray((middle + side * reach) / scale)
+        return scale, middle, reach
+
+    def _pick(self, some: Cells, shape: tuple[int, ...]) -> Normal:
+        """That of some of the cells, in the order of a flat table."""
+        own = (self.variance, self.slope, self.bend)
+        variance, slope, bend = (_flat(of, shape, some) for of in own)
+        return Normal(variance, slope, bend, self.outward)
 
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         """The plain interval, brought inside [0, 1] so that coverage is kept.
@@ -107,38 +132,63 @@ class Normal:
         the share, and neither does its interval: Feldman and Cousins' would be [0, 1] nineteen
         times and a single point the twentieth.
         """
-        low, limit = self._from_zero(values, level)
+        own = (values, self.variance, self.slope, self.bend)
+        shape = np.broadcast_shapes(*(np.shape(of) for of in own))
+        low, high = np.empty(shape), np.empty(shape)
+        least, most, flat = (
+            low.reshape(-1),
+            high.reshape(-1),
+            np.broadcast_to(values, shape).ravel(),
+        )
+        for start in range(0, low.size, _CELLS):
+            some = slice(start, start + _CELLS)
+            least[some], most[some] = self._pick(some, shape)._inside(flat[some], level)
+        return low[()], high[()]
+
+    def _inside(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+        """The same for flat values, and what else is known flat too or one number."""
+        z = quantile(level)
+        plain, most = self.plain(values, level)
+        low, limit = self._from_zero(values, plain, most, level)
         # At 1 everything is the same, with what is left of 1 in place of the share.
         mirrored = replace(self, slope=-np.asarray(self.slope))
-        top, floor = mirrored._from_zero(1.0 - values, level)
+        top, floor = mirrored._from_zero(1.0 - values, 1.0 - most, 1.0 - plain, level)
         high = np.where(values < 0.0, limit, 1.0 - top)
         low = np.clip(np.where(values > 1.0, 1.0 - floor, low), 0.0, 1.0)
-        untold = self.errors > TOLD
-        wide = (2 * quantile(level) * self.errors > 1.0) & ~untold  # where both bounds are felt
-        if np.any(wide):
-            low, high, wide = (np.array(each) for each in np.broadcast_arrays(low, high, wide))
+        # Where both bounds are felt, and where nothing is told.
+        if np.any(self.errors > min(TOLD, 0.5 / z)):
+            errors = np.broadcast_to(self.errors, low.shape)
+            untold = errors > TOLD
+            wide = (2 * z * errors > 1.0) & ~untold
             low[wide], high[wide] = self._between_bounds(values, wide, level)
-        low, high = np.where(untold, 0.0, low), np.where(untold, 1.0, high)
+            low, high = np.where(untold, 0.0, low), np.where(untold, 1.0, high)
         # Where nothing is uncertain the two ends are one, up to rounding.
         return low, np.maximum(low, np.clip(high, 0.0, 1.0))
 
-    def _from_zero(self, values: Floats, level: float) -> tuple[Floats, Floats]:
+    def _from_zero(
+        self, values: Floats, low: Floats, high: Floats, level: float
+    ) -> tuple[Floats, Floats]:
         """The lower end, and the upper end of estimates below 0, of a share that is at least 0."""
         z = quantile(level)
-        low, high = self.plain(values, level)
         error = np.sqrt(np.maximum(self._variance_at_zero(values), 0.0))
-        near = low < z * error  # where the bound is felt
+        felt = np.flatnonzero(low < z * error)  # where the bound is
+        if not felt.size:
+            return np.maximum(low, 0.0), high
+        near: Cells = slice(None) if felt.size == values.size else felt
         reach, limits = one_bound(level, z)
-        limit = high
-        if near.any():
-            floor, plain = np.maximum(error, 1e-300), low
-            for _ in range(6):
-                far = np.interp(np.maximum(low, 0.0) / floor, *reach)
-                # Few reports scatter more upwards than downwards (Cornish and Fisher's term).
-                skew = np.maximum(self.slope, 0.0) * np.maximum(far**2 - 1.0, 0.0) / 6
-                low = np.where(near, np.maximum(plain, values + self._end(-1.0, far) - skew), low)
-            up = np.maximum((high - values) / z, 1e-300)
-            limit = up * np.interp(values / up, *limits)
+        own = self._pick(near, values.shape)
+        value, low, limit = values[near], low.copy(), high.copy()
+
+        def end(some: Cells, far: Floats) -> Floats:
+            part = own._pick(some, value.shape)
+            # Few reports scatter more upwards than downwards (Cornish and Fisher's term).
+            skew = np.maximum(part.slope, 0.0) * np.maximum(far**2 - 1.0, 0.0) / 6
+            return np.asarray(value[some] + part._end(-1.0, far) - skew)
+
+        low[near] = lower_ends(low[near], np.maximum(error[near], 1e-300), reach, end)
+        below = np.flatnonzero(values < 0.0)
+        up = np.maximum((high[below] - values[below]) / z, 1e-300)
+        limit[below] = up * np.interp(values[below] / up, *limits)
         return np.maximum(low, 0.0), limit
 
     def _variance_at_zero(self, values: Floats) -> Floats:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from castell.channels import ClearResponse, Lens
 from castell.counting import Counts, Factor
 from castell.counting.counted_ahead import counted
-from castell.counting.kernels import Integers
 from castell.errors import QueryError, ReportError
+from castell.inference.growth import margins_of, product_growth
 from castell.linear.operators import Dense, Floats, Operator, apply
 from castell.linear.table import check_cells
 from castell.study.design import Axis, lens_on
@@ -151,18 +151,16 @@ class Observed:
 
     def growth(self) -> Floats:
         """The slope of each cell's mean square on its estimate, from the blocks' own margins."""
-        reports = self.frequencies() * self.n
-        axes = range(reports.ndim)
-        shares = [reports.sum(axis=tuple(i for i in axes if i != k)) + 1.0 for k in axes]
-        powers: list[Floats] = []
-        for power in (1, 2, 3):
-            product = np.ones(1)
-            # From the last part on, so that what is multiplied out grows at its front.
-            for part, share in reversed(list(zip(self.parts, shares, strict=True))):
-                means = part.lens.inverse.power(power).turn(share[:, None] / share.sum())
-                product = np.multiply.outer(means[0], product)
-            powers.append(product)
-        return self.in_order_asked(growth(powers, self.n))
+        shape = [prod(axis.size for axis in part.axes) for part in self.parts]
+        shares = [margin + 1.0 for margin in margins_of(self.table.reshape(shape))]
+        means = [
+            [
+                part.lens.inverse.power(power).turn(share[:, None] / share.sum())[0]
+                for part, share in zip(self.parts, shares, strict=True)
+            ]
+            for power in (1, 2, 3)
+        ]
+        return self.in_order_asked(product_growth(means, self.n))
 
     def expected(self, probabilities: Floats) -> Floats:
         """The distribution of reports that a distribution of answers leads to."""
@@ -300,32 +298,6 @@ def _in_both(counts: Counts, queries: Sequence[Query]) -> Floats:
     for place, mean in zip(pairs, seen.mean, strict=True):
         lost[place] = mean
     return lost
-
-
-def growth(powers: Sequence[Floats], n: int) -> Floats:
-    """How the variance of an estimate goes along with the estimate itself, times n.
-
-    `powers` are the means of g, g^2 and g^3, where g is what a report adds. The mean of g and the
-    mean of g^2 over the same reports covary; this is the slope of the second on the first,
-    cov(g^2, g) / var(g). It is a correction of first order. Where noise is so large that it would
-    move a 95 % interval by half its reach or more, rare reports decide and it is left out.
-    """
-    one, two, three = powers
-    # A report that cannot vary has no slope.
-    variance = np.maximum(two - one**2, 1e-300)
-    slope = (three - one * two) / variance
-    noisy = (variance > 1.0) & (1.96 * np.abs(slope - 2.0 * one) > np.sqrt(n * variance))
-    return np.where(noisy, 2.0 * one, slope)
-
-
-def margin_powers(factor: Factor, counts: Integers) -> Floats:
-    """The means of g, g^2 and g^3 for one block, with one report added to each code.
-
-    Over several blocks they are multiplied, as if the blocks' reports were independent: it is
-    the stable part of the slope that counts, and single blocks have many reports for each code.
-    """
-    share = (counts.ravel() + 1.0) / (counts.sum() + counts.size)
-    return np.array([(factor.values**power * share).sum() for power in (1, 2, 3)])
 
 
 def _reports(n: int) -> int:

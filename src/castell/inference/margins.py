@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
+from castell.inference.growth import growth
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Observed, growth
+from castell.inference.inversion import Observed
 from castell.inference.support import views
 from castell.linear.operators import Floats
 

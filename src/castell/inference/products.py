@@ -83,11 +83,8 @@ def solve(
 ) -> Solution:
     """The table of a product over groups, with its error, from one table of reports."""
     groups = restrict(groups, observed.names)
-    return Solution(
-        product_table(observed, groups),
-        partial(_spread, observed, groups, target),
-        tuple(reasons),
-    )
+    table = product_table(observed, groups)
+    return Solution(table, partial(_spread, observed, groups, target, table), tuple(reasons))
 
 
 def _invert_groups(observed: Observed, groups: Groups) -> list[Table]:
@@ -107,8 +104,20 @@ def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
     squared mean. If only the n respondents are meant, each one's own expectation is taken out
     instead: what they add to group c is 1 if they are in its cell, else 0.
     """
-    weights = _others(_invert_groups(observed, groups), observed.names)
+    tables = _invert_groups(observed, groups)
+    if len(groups) == 1:
+        return _variance_of_one(observed, tables[0].along(observed.names), target)
+    weights = _others(tables, observed.names)
     return _weighted_variance(observed, groups, weights, observed.names, target)
+
+
+def _variance_of_one(observed: Observed, table: Floats, target: str) -> Floats:
+    """That of one group, all of the attributes, whose inverted table is known."""
+    variance = observed.second_moment()
+    variance -= table**2 if target == "population" else table
+    variance /= observed.n
+    # Rounding may leave a cell that is certain a hair below zero.
+    return np.maximum(variance, 0.0, out=variance)
 
 
 def _others(tables: Sequence[Table], names: Sequence[str]) -> list[Floats]:
@@ -145,13 +154,17 @@ def _weighted_variance(
     return np.maximum(total, 0.0) / observed.n
 
 
-def _spread(observed: Observed, groups: Groups, target: str, names: tuple[str, ...]) -> Normal:
+def _spread(
+    whole: Observed, groups: Groups, target: str, table: Floats, names: tuple[str, ...]
+) -> Normal:
     # Every group's table sums to one, so a marginal of the product is the product of marginals.
-    observed, groups = observed.project(names), restrict(groups, names)
-    variance = product_variance(observed, groups, target)
+    observed, groups = whole.project(names), restrict(groups, names)
     if len(groups) > 1:
-        return Normal(variance)
-    return wilson(observed.invert(), variance, observed.growth(), observed.n, target)
+        return Normal(product_variance(observed, groups, target))
+    if observed is not whole:
+        table = observed.invert()
+    variance = _variance_of_one(observed, table, target)
+    return wilson(table, variance, observed.growth(), observed.n, target)
 
 
 # -- from several samples --------------------------------------------------------------------------

@@ -17,14 +17,13 @@ from math import inf, prod, sqrt
 import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
+from castell.inference.growth import growth, margin_powers
 from castell.inference.intervals import Normal, Spread, known_zeros
 from castell.inference.inversion import (
     Cells,
     Groups,
     Query,
     factors,
-    growth,
-    margin_powers,
     measure,
     names_of,
     smooth_covariance,

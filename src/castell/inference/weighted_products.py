@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from castell.counting import Counts
 from castell.counting.kernels import pack
 from castell.inference.drawn_scores import DrawnScores
+from castell.inference.growth import growth
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Groups, Observed, Query, growth, names_of, parts_of
+from castell.inference.inversion import Groups, Observed, Query, names_of, parts_of
 from castell.inference.method import Fitted, Solution
 from castell.inference.reasons import Reason, Reasons, no_reasons
 from castell.inference.report_scores import ReportScores

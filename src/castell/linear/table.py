@@ -59,7 +59,8 @@ def product(tables: Iterable[Table], names: Sequence[str]) -> Floats:
     >>> product([one, two], ["b", "a"]).tolist()
     [[3.0, 6.0], [4.0, 8.0]]
     """
-    return np.asarray(prod((table.along(names) for table in tables), start=np.ones(1)))
+    along = [table.along(names) for table in tables] or [np.ones(1)]
+    return np.asarray(prod(along[1:], start=along[0]))
 
 
 # Half a gigabyte of float64 for each array of a table.
