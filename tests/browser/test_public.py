@@ -85,6 +85,7 @@ def test_beside_a_draw_it_is_asked_of_everybody(browser: Browser, surveyed: Coll
     assert WORDS["plainMade"].format(questions=named) in shown
     assert WORDS["sentLead"] not in shown
     assert WORDS["leftLead"] not in shown
+    assert WORDS["columnAnswer"] not in shown  # others know it, too
     page.context.close()
 
 

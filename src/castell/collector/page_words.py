@@ -25,7 +25,7 @@ _FILLED = re.compile(r"\{(\w+)\}")
 
 # What is said of public attributes and of skipping, where there are such questions.
 OF_PUBLIC, OF_SKIPPING = {"publicNote", "publicSent"}, {"skipNote", "skipSent"}
-OF_EITHER = {"plainLeft", "plainMade", "plainBody", "plainCodes"}
+OF_EITHER = {"plainLeft", "plainMade", "plainBody", "plainCodes", "plainAnswer"}
 
 _TEMPLATE = "castell words LANGUAGE FILE writes one to begin with"
 

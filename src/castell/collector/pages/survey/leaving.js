@@ -27,8 +27,9 @@ export function reportParts(state, speech, url, left) {
   const { say } = speech;
   const { study } = state.person;
   const report = /** @type {Report} */ (state.report);
-  const own = Object.keys(state.answers).length > 0 ? [say("columnAnswer")] : [];
   const plain = plainOf(study, report.codes, speech);
+  const answered = Object.keys(state.answers).length > 0;
+  const own = answered ? [say(plain ? "plainAnswer" : "columnAnswer")] : [];
   const explained = [
     ["id", "bodyId"],
     ["study", "bodyStudy"],

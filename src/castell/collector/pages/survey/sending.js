@@ -39,7 +39,7 @@ export function confirmScreen(state, speech, url, entries, act) {
     make("p", {}, say("confirmLead")),
     table(
       say("confirmTitle"),
-      [say("columnQuestion"), say("columnAnswer"), say("columnOthers")],
+      [say("columnQuestion"), say(plain ? "plainAnswer" : "columnAnswer"), say("columnOthers")],
       [...study.attributes.filter((attribute) => attribute.public), ...each].map((one) => {
         const attribute = attributeNamed(study, one.name);
         const own = attribute.values.indexOf(state.answers[one.name]);
