@@ -8,7 +8,7 @@ import { Refusal } from "./refusal.js";
 
 // Above, a report is the answer as it is: no privacy choice at all.
 const MAX_EPSILON = 32;
-const MAX_ODDS = 78962960182680695160978022635108n; // e^32 times 10^18
+const MAX_ODDS = 78962960182680695160978n; // e^32 times 10^9
 const MAX_TOTAL = 2n ** 53n;
 
 /**
@@ -74,10 +74,8 @@ export function epsilonOf(most, least) {
   // The quotient and its logarithm are each right to about one unit in the last place; a loss is
   // never understated.
   const loss = Math.log(most / least) * (1 + 2 ** -50) + 2 ** -50;
-  // Whether it is above is told in whole numbers: an epsilon of exactly 32 rounds up to more.
-  if (BigInt(most) * 10n ** 18n > BigInt(least) * MAX_ODDS) {
-    throw broken("a channel would report the answer as it is");
-  }
+  // In whole numbers: exactly 32 may round up.
+  if (BigInt(most) * 10n ** 9n > BigInt(least) * MAX_ODDS) throw broken("a channel would report the answer as it is");
   return Math.min(loss, MAX_EPSILON);
 }
 

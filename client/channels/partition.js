@@ -9,7 +9,6 @@ import { broken, entries, guessBySums, whole } from "../weights.js";
 
 // The leaf of each answer is written down.
 const MOST_ANSWERS = 2 ** 20;
-// What a report tells is worked out leaf by leaf.
 const MOST_LEAVES = 1024;
 
 /**

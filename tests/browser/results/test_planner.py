@@ -91,6 +91,8 @@ def test_sliders_move_the_numbers_of_the_plan(
     assert len(found["passes"]) > 10
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    beyond = "card => card.scrollWidth - card.clientWidth"
+    assert page.locator("#sliders").evaluate(beyond) <= 0
     page.screenshot(path=screens / f"plan-{width}.png", full_page=True)
     # The address holds where the sliders stand, and the token is the results page's too.
     page.reload()
