@@ -101,5 +101,8 @@ STUDIES: dict[str, Study] = {
     **_mechanisms(),
     "drawn unequal": coarse_studies(ASKED)["fine, unequal"],
     "public": _public(),
+    "made up": Study(
+        ASKED, None, "joint", channels={("a", "b", "c"): mechanism("rs+fd", (2, 3, 4), 3.0)}
+    ),
     "bloom": Study(ASKED, 6.0, "bloom"),
 }

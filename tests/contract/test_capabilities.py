@@ -21,6 +21,7 @@ from castell.inference.method import (
     DRAWN,
     EVERYBODY,
     KINDS,
+    MARGINS,
     SETS,
     WHOLE,
     Reads,
@@ -106,6 +107,7 @@ def test_the_kinds_of_reports() -> None:
     found = {design: kinds_of(study) for design, study in STUDIES.items()}
     assert (found.pop("sets"), found.pop("bloom")) == ((SETS,), (BLOOM,))
     assert found.pop("own joint") == (SETS,)
+    assert found.pop("made up") == (MARGINS,)
     for partly in ("own cluster", "own and digits", "hashed cluster"):
         assert found.pop(partly) == (EVERYBODY, WHOLE)
     assert all(
@@ -190,7 +192,12 @@ def fit(counts, *, loud=False):
 '''
 SAYING = """
 READS = Reads(
-    drawn=True, sets=True, whole=True, bloom=True, options={"loud": ("drawn", "bloom")}
+    drawn=True,
+    sets=True,
+    whole=True,
+    margins=True,
+    bloom=True,
+    options={"loud": ("drawn", "bloom")},
 )
 """
 

@@ -17,6 +17,7 @@ from castell.channels.choice import best_channel
 from castell.channels.classic import ClassicResponse
 from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
+from castell.channels.fake_data import FakeDataResponse
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
@@ -39,6 +40,7 @@ __all__ = [
     "ClearResponse",
     "CoarseResponse",
     "CyclicResponse",
+    "FakeDataResponse",
     "HadamardResponse",
     "KaryResponse",
     "Kinds",

@@ -19,6 +19,7 @@ from castell.channels import (
     BloomResponse,
     Channel,
     ClearResponse,
+    FakeDataResponse,
     KaryResponse,
     Lens,
     PartitionResponse,
@@ -67,6 +68,12 @@ class Block:
     def is_coarse(self) -> bool:
         """Whether it reports a leaf of answers, and not all answers can be told apart."""
         return isinstance(self.channel, PartitionResponse)
+
+    def tells(self, names: Iterable[str]) -> bool:
+        """Whether its reports tell apart all combinations of some of its attributes' values."""
+        if isinstance(self.channel, FakeDataResponse):
+            return len(set(self.names) & set(names)) < 2
+        return not self.is_coarse
 
     @property
     def is_public(self) -> bool:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import math
 
-from castell.channels import MAX_TOTAL, PartitionResponse, SkipResponse, checked
+from castell.channels import (
+    MAX_TOTAL,
+    FakeDataResponse,
+    PartitionResponse,
+    SkipResponse,
+    checked,
+)
 from castell.channels.classic import ClassicResponse, one_sided
 from castell.errors import StudyError
 from castell.study.design import Design
@@ -51,7 +57,7 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             )
         sizes = tuple(schema[name].size for name in block.names)
         whole = len(block.names) == 1 or channel.has_matrix
-        if isinstance(channel, PartitionResponse):
+        if isinstance(channel, (FakeDataResponse, PartitionResponse)):
             whole = channel.sizes == sizes
         if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
             raise StudyError(
