@@ -104,5 +104,6 @@ STUDIES: dict[str, Study] = {
     "made up": Study(
         ASKED, None, "joint", channels={("a", "b", "c"): mechanism("rs+fd", (2, 3, 4), 3.0)}
     ),
+    "inpht": Study(schema((2, 2, 2)), 3.0, "inpht", sample=3),
     "bloom": Study(ASKED, 6.0, "bloom"),
 }

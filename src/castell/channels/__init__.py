@@ -23,6 +23,7 @@ from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.mechanism import mechanism
 from castell.channels.named import MECHANISMS
+from castell.channels.parity import ParityResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
@@ -46,6 +47,7 @@ __all__ = [
     "Kinds",
     "Lens",
     "MatrixResponse",
+    "ParityResponse",
     "PartitionResponse",
     "SetMargin",
     "SkipResponse",

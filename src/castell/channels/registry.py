@@ -17,6 +17,7 @@ from castell.channels.hybrid import HybridResponse
 from castell.channels.kary import KaryResponse
 from castell.channels.key_value import KeyValueResponse
 from castell.channels.matrix import MatrixResponse
+from castell.channels.parity import ParityResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
 from castell.channels.skip import SkipResponse
@@ -46,6 +47,7 @@ BUILT_IN = {
         FakeDataResponse,
         HybridResponse,
         KeyValueResponse,
+        ParityResponse,
     )
 }
 
