@@ -11,8 +11,10 @@ from castell.channels.named import (
     MECHANISMS,
     OF_SEVERAL,
     OF_SOME_SIZES,
+    RAPPOR,
     channel_of_several,
     named_channel,
+    rappor_channel,
 )
 from castell.channels.protocol import Channel
 from castell.errors import ChannelError
@@ -42,6 +44,13 @@ def mechanism(
                 f"mechanism {name!r} has a size or an epsilon", "both follow from its chances"
             )
         return classic_design(name, **parameters)
+    if name == RAPPOR:
+        if not isinstance(size, int) or epsilon is not None:
+            raise ChannelError(
+                "mechanism 'rappor' takes a size and the chances f, p and q",
+                'write mechanism("rappor", 4, f=0.5, p=0.25, q=0.75)',
+            )
+        return rappor_channel(size, **parameters)
     if name in OF_SEVERAL:
         if size is None or isinstance(size, int) or epsilon is None:
             raise ChannelError(
@@ -50,7 +59,7 @@ def mechanism(
             )
         return channel_of_several(name, size, epsilon, **parameters)
     if name not in {*MECHANISMS, *OF_SOME_SIZES}:
-        known = ", ".join(sorted((*CLASSIC, *MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL)))
+        known = ", ".join(sorted((*CLASSIC, *MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL, RAPPOR)))
         raise ChannelError(f"mechanism is {name!r}", f"castell knows {known}, or any matrix")
     if not isinstance(size, int) or epsilon is None or parameters:
         raise ChannelError(

@@ -56,6 +56,8 @@ OF_SOME_SIZES: dict[str, Callable[[int, object, str], Channel]] = {
     "pckv-ue": KeyValueResponse.with_epsilon,
     "privkv": privkv,  # low, high and none
 }
+# What is given by its chances instead of an epsilon: one report of RAPPOR.
+RAPPOR, RAPPOR_CHANCES = "rappor", ("f", "p", "q")
 # Mechanisms of several attributes at once: they take the number of values of each.
 OF_SEVERAL: dict[str, Callable[..., Channel]] = {
     "rs+fd": FakeDataResponse.with_epsilon,
@@ -79,6 +81,20 @@ def channel_of_several(
     if name != "rs+rfd" and parameters:
         raise ChannelError(f"{name} has {min(parameters)!r}", "leave it out")
     return OF_SEVERAL[name](sizes, epsilon, what, **parameters)
+
+
+def rappor_channel(size: int, **chances: Any) -> Channel:
+    """One report of RAPPOR: its permanent bits by `f`, its instantaneous ones by `p` and `q`.
+
+    >>> round(rappor_channel(3, f=0.5, p=0.25, q=0.75).epsilon, 4)
+    1.0217
+    """
+    if set(chances) != set(RAPPOR_CHANCES):
+        raise ChannelError(
+            f"rappor has {', '.join(sorted(chances)) or 'no chances'}",
+            "give f, p and q, as f = 0.5, p = 0.25, q = 0.75; its epsilon follows",
+        )
+    return UnaryResponse.rappor(size, chances["f"], chances["p"], chances["q"])
 
 
 def named_channel(name: str, size: int, epsilon: object, what: str = "epsilon") -> Channel:

@@ -13,8 +13,11 @@ from castell.channels.classic import PARAMETERS
 from castell.channels.named import (
     OF_SEVERAL,
     OF_SOME_SIZES,
+    RAPPOR,
+    RAPPOR_CHANCES,
     channel_of_several,
     named_channel,
+    rappor_channel,
 )
 from castell.errors import ChannelError, StudyError
 from castell.study.choices import choose_all, split_epsilon
@@ -89,7 +92,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         names = tuple(table["attributes"])
         if names in channels or (len(names) == 1 and names[0] in channels):
             raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
-        if table.get("mechanism") in {*MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL}:
+        if table.get("mechanism") in {*MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL, RAPPOR}:
             channels[names] = _named(table, Schema(attributes))
         else:
             channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
@@ -190,11 +193,12 @@ def _classic(table: dict[str, Any], what: str) -> Any:
 
 def _named(table: dict[str, Any], schema: Schema) -> Any:
     """The channel of a section that names a mechanism of the literature, and its epsilon."""
-    several = table["mechanism"] in OF_SEVERAL
+    several, rappor = table["mechanism"] in OF_SEVERAL, table["mechanism"] == RAPPOR
     more = {"fakes"} if several else set()
-    _only(table, {"attributes", "mechanism", "epsilon"} | more, "a channel with a mechanism")
+    known = set(RAPPOR_CHANCES) if rappor else {"epsilon"} | more
+    _only(table, {"attributes", "mechanism"} | known, "a channel with a mechanism")
     what = " x ".join(map(repr, table["attributes"]))
-    if "epsilon" not in table:
+    if "epsilon" not in table and not rappor:
         raise StudyError(f"the mechanism of {what} has no epsilon", "add epsilon = 1.0 to it")
     for name in table["attributes"]:
         if name not in schema.names:
@@ -206,6 +210,8 @@ def _named(table: dict[str, Any], schema: Schema) -> Any:
             table["mechanism"], sizes, table["epsilon"], f"the epsilon of {what}", **given
         )
     size = prod(sizes)
+    if rappor:
+        return rappor_channel(size, **{key: table[key] for key in known & set(table)})
     return named_channel(table["mechanism"], size, table["epsilon"], f"the epsilon of {what}")
 
 
