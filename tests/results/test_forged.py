@@ -86,14 +86,14 @@ def _errors(forged: float, share: float, *, known: bool) -> tuple[float, float, 
 
 def test_a_flood_of_one_value_is_partly_taken_back() -> None:
     plain, better, inside = _errors(0.05, 0.05, known=True)
-    assert better < 0.95 * plain
+    assert better < 0.6 * plain
     assert inside > 0.8  # six cells at 95 % each, widened by the forged reports
 
 
 def test_the_bounds_hold_and_a_wrong_share_is_no_help() -> None:
     """With nothing forged the estimate is a little worse than without; the bounds still hold."""
     plain, worse, inside = _errors(0.0, 0.05, known=True)
-    assert plain < worse < 2.0 * plain
+    assert plain < worse
     assert inside > 0.9
     _, _, inside = _errors(0.05, 0.0, known=False)
     assert inside < 0.5  # who allows for none is told wrong

@@ -45,7 +45,8 @@ def _agreement(counts: Counts, name: str) -> Agreement | None:
     samples = [s for s in samples_with(counts, [name]) if s.n >= LEAST_REPORTS]
     if len(samples) < 2:
         return None
-    values, precisions = [], []
+    values: list[Floats] = []
+    precisions: list[Floats] = []
     for sample in samples:
         seen = observe(sample, [name])
         # The last share follows from the others.
@@ -54,7 +55,7 @@ def _agreement(counts: Counts, name: str) -> Agreement | None:
         mean = gains @ shares
         spread = (gains * shares) @ gains.T - np.outer(mean, mean)
         values.append(seen.invert().ravel()[:-1])
-        precisions.append(np.linalg.inv(spread / seen.n))
+        precisions.append(np.asarray(np.linalg.inv(spread / seen.n), dtype=np.float64))
     common = np.linalg.solve(
         sum(precisions[1:], start=precisions[0]),
         sum((p @ v for p, v in zip(precisions, values, strict=True)), start=np.zeros(1)),
