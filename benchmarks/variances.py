@@ -27,7 +27,7 @@ FEW = 41  # points of the grid of numbers
 
 
 def run(quick: bool) -> dict[str, Any]:
-    repeats = 20 if quick else REPEATS
+    repeats = 3 if quick else REPEATS
     rows = [_frequency(name, repeats) for name in FREQUENCIES]
     rows += [_number(name, repeats) for name in NUMBERS]
     sizes = {"values": VALUES, "people": PEOPLE, "repeats": repeats}
