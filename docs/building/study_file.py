@@ -100,6 +100,9 @@ CHANNEL: Entries = {
         "literature](../mechanisms.md)."
     ),
     "epsilon": "What a mechanism of the literature spends.",
+    "fakes": "`rs+rfd`: for each attribute the shares by which its values are made up.",
+    "f": "`rappor`: how often a permanent bit is drawn by a coin.",
+    "q": "`rappor`: how often a bit is sent that is on; `p`: one that is off.",
     "kind": (
         "The kind of another channel; its own entries stand beside it: [write your "
         "own](../write-your-own.md)."
