@@ -1,7 +1,8 @@
 """Mechanisms of the literature at equal epsilon: the error of single attributes, and a picture.
 
 Each respondent draws one attribute and reports it with all of epsilon, whatever the mechanism: so
-all are compared on the same people, the same draw and the same budget. Shares are the mechanism's
+all are compared on the same people and the same budget. RS+FD and RS+RFD draw one too, and make the
+others up. Shares are the mechanism's
 own unbiased estimates, made a distribution, and those of `auto` on castell's choice of channels.
 """
 
@@ -17,12 +18,14 @@ import castell
 from benchmarks._population import Population, load
 from benchmarks._text import grid
 from castell import Study
-from castell.channels import mechanism
+from castell.channels import FakeDataResponse, mechanism
 from castell.evaluation.metrics import tvd
 from castell.results.canvas import BLUE, INK
 
 EPSILON = (0.5, 1.0, 2.0, 4.0)
 NAMES = ("grr", "sue", "oue", "olh", "subset", "hadamard", "thermometer", "square-wave", "best")
+# Which attribute was drawn stays hidden: made up evenly, or by the true shares, the best there is.
+HIDDEN = {"rs+fd": None, "rs+rfd, true shares": "true"}
 AUTO = "auto on best"
 PICTURE = Path(__file__).parent.parent / "docs" / "pictures" / "mechanisms-adult.png"
 
@@ -32,21 +35,21 @@ def run(quick: bool) -> dict[str, Any]:
     epsilons, repeats = (EPSILON[1:2], 1) if quick else (EPSILON, 5)
     rows = []
     for epsilon in epsilons:
-        for name in NAMES[:1] if quick else NAMES:
+        for name in NAMES[:1] if quick else (*NAMES, *HIDDEN):
             rows += _measured(people, name, epsilon, repeats)
     return {"data": people.name, "n": people.n, "repeats": repeats, "rows": rows}
 
 
 def _measured(people: Population, name: str, epsilon: float, repeats: int) -> list[dict[str, Any]]:
-    channels = {a.name: mechanism(name, a.size, epsilon) for a in people.schema}
-    study = Study(people.schema, epsilon, "singles", channels=channels)
+    study = _study(people, name, epsilon)
     answers = {
         a.name: np.array(a.values, dtype=object)[people.codes[a.name]] for a in people.schema
     }
     far: dict[str, list[float]] = {}
     for repeat in range(repeats):
         reports = study.randomize(answers, seed=repeat)
-        for label, method in ((name, "castell"), *([(AUTO, "auto")] if name == "best" else [])):
+        plain = "independent" if name in HIDDEN else "castell"
+        for label, method in ((name, plain), *([(AUTO, "auto")] if name == "best" else [])):
             model = castell.fit(reports, method)
             errors = [
                 tvd(people.table([a]), model.estimate(a, post="simplex").probabilities)
@@ -62,6 +65,19 @@ def _measured(people: Population, name: str, epsilon: float, repeats: int) -> li
         }
         for label, found in far.items()
     ]
+
+
+def _study(people: Population, name: str, epsilon: float) -> Study:
+    schema = people.schema
+    if name not in HIDDEN:
+        channels = {a.name: mechanism(name, a.size, epsilon) for a in schema}
+        return Study(schema, epsilon, "singles", channels=channels)
+    fakes = None
+    if HIDDEN[name]:
+        # A value that nobody has is made up as well, or it would give its one report away.
+        fakes = [(people.table([a.name]) + 1.0 / people.n).tolist() for a in schema]
+    channel = FakeDataResponse.with_epsilon(schema.sizes, epsilon, fakes=fakes)
+    return Study(schema, None, "joint", channels={schema.names: channel})
 
 
 def show(result: dict[str, Any]) -> str:
@@ -88,6 +104,8 @@ def draw(result: dict[str, Any], path: Path = PICTURE) -> None:
         "#0369a1",
         "#9aa5b1",
         "#a16207",
+        "#dc2626",
+        "#7c2d12",
     ]
     rest = iter(others)
     colors = [own.get(name) or next(rest) for name in names]

@@ -12,14 +12,17 @@ STUDY: Entries = {
     "epsilon": "What one respondent spends in all. The exact total is never above it.",
     "design": (
         '`"independent"` (the default), `"joint"`, `"clusters"`, `"cover"`, `"pairs"`, '
-        '`"singles"` or `"bloom"`: who reports what.'
+        '`"singles"`, `"bloom"` or `"inpht"`: who reports what.'
     ),
     "clusters": "Groups of attributes that are randomised as one: lists of names.",
     "draw": (
         "`true`: each respondent reports one of the clusters, drawn at random, with the "
         "whole budget."
     ),
-    "sample": "Each respondent reports so many attributes, drawn at random.",
+    "sample": (
+        "Each respondent reports so many attributes, drawn at random. In the design `inpht`: how "
+        "many attributes a table has at most."
+    ),
     "attribute": "One `[[attribute]]` section for each question; see below.",
     "channel": "A `[[channel]]` section gives a block its own randomisation; see below.",
     "impossible": "Combinations of values that nobody has: [rules](../impossible.md).",
@@ -97,6 +100,9 @@ CHANNEL: Entries = {
         "literature](../mechanisms.md)."
     ),
     "epsilon": "What a mechanism of the literature spends.",
+    "fakes": "`rs+rfd`: for each attribute the shares by which its values are made up.",
+    "f": "`rappor`: how often a permanent bit is drawn by a coin.",
+    "q": "`rappor`: how often a bit is sent that is on; `p`: one that is off.",
     "kind": (
         "The kind of another channel; its own entries stand beside it: [write your "
         "own](../write-your-own.md)."

@@ -37,6 +37,7 @@ from castell.results.mean import Mean
 from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
+from castell.results.recovery import Recovered, recover
 from castell.results.regression import Regression, regress
 from castell.results.synthesis import Synthetic
 from castell.results.synthesize import synthesize
@@ -74,6 +75,7 @@ __all__ = [
     "ProposedClusters",
     "Quantile",
     "Reason",
+    "Recovered",
     "Regression",
     "Reports",
     "Schema",
@@ -104,6 +106,7 @@ __all__ = [
     "rake",
     "randomize_file",
     "randomize_stream",
+    "recover",
     "regress",
     "scan_reports",
     "shuffled",

@@ -8,7 +8,14 @@ from math import prod
 import pytest
 
 from castell import KaryResponse, MatrixResponse, Study
-from castell.channels import MECHANISMS, Channel, CyclicResponse, HadamardResponse, mechanism
+from castell.channels import (
+    MECHANISMS,
+    Channel,
+    CyclicResponse,
+    HadamardResponse,
+    ParityResponse,
+    mechanism,
+)
 from castell.channels.difference_sets import singer
 from castell.study.design import Block, lens_on
 from tests.coarse_studies import LEAVES, MERGED, ON_A_CIRCLE
@@ -34,6 +41,10 @@ CHANNELS: dict[str, Channel] = {
     "merged": MERGED,
     "sharp circle": CyclicResponse(12, 31, singer(5, 3), 2**40 + 1, 2),
     **{f"named {name}": mechanism(name, 6, 1.5) for name in MECHANISMS},
+    **{f"named {name}": mechanism(name, 6, 1.5) for name in ("hybrid", "pckv-ue", "pckv-grr")},
+    "privkv": mechanism("privkv", 3, 1.5),
+    "made up": mechanism("rs+fd", (2, 3), 1.5),
+    "parity": ParityResponse(3, 3, 1),
 }
 
 

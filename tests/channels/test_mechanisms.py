@@ -126,6 +126,46 @@ def test_rappors_two_steps() -> None:
         UnaryResponse.rappor(3, 0.5, 0.75, 0.25)
 
 
+RAPPOR = """
+name = "rappor"
+[[attribute]]
+name = "a"
+values = ["x", "y", "z"]
+[[attribute]]
+name = "b"
+values = ["x", "y"]
+[[channel]]
+attributes = ["a"]
+mechanism = "rappor"
+f = 0.25
+p = 0.25
+q = 0.75
+[[channel]]
+attributes = ["b"]
+mechanism = "rappor"
+f = 0.25
+p = 0.25
+q = 0.75
+"""
+
+
+def test_joint_tables_of_rappor_by_em() -> None:
+    """As Fanti, Pihur and Erlingsson do; an audit goes through its reports too."""
+    study = Study.from_toml(RAPPOR)
+    assert Study.from_json(study.to_json()) == study
+    truth = np.array([[0.4, 0.05], [0.1, 0.25], [0.15, 0.05]])
+    cells = np.random.default_rng(1).choice(6, 20_000, p=truth.ravel())
+    answers = {"a": np.array(list("xyz"))[cells // 2], "b": np.array(list("xy"))[cells % 2]}
+    reports = study.randomize(answers, seed=2)
+    for method in ("em", "castell"):
+        found = castell.fit(reports, method).estimate(["a", "b"]).probabilities
+        assert np.abs(found - truth).max() < 0.08
+    with pytest.raises(ChannelError, match="give f, p and q"):
+        Study.from_toml(RAPPOR.replace("f = 0.25\n", ""))
+    with pytest.raises(ChannelError, match="the chances f, p and q"):
+        mechanism("rappor", 3, 1.0)
+
+
 def test_unary_bits_are_independent() -> None:
     channel = UnaryResponse.optimised(4, 1.0)
     matrix = np.array(channel.weights(), dtype=float) / channel.total

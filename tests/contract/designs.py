@@ -103,5 +103,9 @@ STUDIES: dict[str, Study] = {
     "drawn unequal": coarse_studies(ASKED)["fine, unequal"],
     "public": _public(drawn=False),
     "drawn public": _public(drawn=True),
+    "made up": Study(
+        ASKED, None, "joint", channels={("a", "b", "c"): mechanism("rs+fd", (2, 3, 4), 3.0)}
+    ),
+    "inpht": Study(schema((2, 2, 2)), 3.0, "inpht", sample=3),
     "bloom": Study(ASKED, 6.0, "bloom"),
 }

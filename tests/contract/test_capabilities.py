@@ -21,6 +21,8 @@ from castell.inference.method import (
     DRAWN,
     EVERYBODY,
     KINDS,
+    MARGINS,
+    PARITY,
     SETS,
     WHOLE,
     Reads,
@@ -106,6 +108,7 @@ def test_the_kinds_of_reports() -> None:
     found = {design: kinds_of(study) for design, study in STUDIES.items()}
     assert (found.pop("sets"), found.pop("bloom")) == ((SETS,), (BLOOM,))
     assert found.pop("own joint") == (SETS,)
+    assert (found.pop("made up"), found.pop("inpht")) == ((MARGINS,), (PARITY,))
     for partly in ("own cluster", "own and digits", "hashed cluster"):
         assert found.pop(partly) == (EVERYBODY, WHOLE)
     assert all(
@@ -144,7 +147,9 @@ def test_a_target_is_refused_where_blocks_are_drawn(method: str, design: str) ->
             castell.fit(_reports(design), method, target="respondents")
         return
     for target in ("respondents", "people", np.array(["population"])):
-        with pytest.raises(OptionError, match="one drawn block from each respondent: leave it out"):
+        with pytest.raises(
+            OptionError, match=r"hold (one drawn|parities of drawn).*: leave it out"
+        ):
             castell.fit(_reports(design), method, target=target)
     # What it is anyway may be said.
     names = STUDIES[design].design.blocks[0].names
@@ -190,7 +195,13 @@ def fit(counts, *, loud=False):
 '''
 SAYING = """
 READS = Reads(
-    drawn=True, sets=True, whole=True, bloom=True, options={"loud": ("drawn", "bloom")}
+    drawn=True,
+    sets=True,
+    whole=True,
+    margins=True,
+    parity=True,
+    bloom=True,
+    options={"loud": ("drawn", "bloom")},
 )
 """
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
 
 import numpy as np
 
@@ -208,12 +207,15 @@ def enumerated(channels: Sequence[Channel]) -> tuple[int, int]:
     """
     cells = wrong = 0
     for channel in dict.fromkeys(channels):
-        if prod((channel.inputs, channel.total)) > MOST_CELLS or channel.draws != 1:
+        every = channel.total**channel.draws
+        if channel.inputs * every > MOST_CELLS or not channel.has_matrix:
             continue
-        numbers = np.arange(channel.total, dtype=np.uint64)
+        # All numbers, or all rows of them where a report takes several.
+        numbers = np.indices((channel.total,) * channel.draws, dtype=np.uint64)
+        drawn = numbers.reshape(channel.draws, -1).T.ravel()
         for code, weights in enumerate(channel.weights()):
-            made = channel.respond(np.full(channel.total, code), numbers)
+            made = channel.respond(np.full(every, code), drawn)
             found = np.bincount(made.astype(np.int64), minlength=channel.outputs)
             wrong += int(np.abs(found - np.array(weights)).sum()) // 2
-            cells += channel.total
+            cells += every
     return cells, wrong

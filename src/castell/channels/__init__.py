@@ -17,11 +17,13 @@ from castell.channels.choice import best_channel
 from castell.channels.classic import ClassicResponse
 from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
+from castell.channels.fake_data import FakeDataResponse
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.mechanism import mechanism
 from castell.channels.named import MECHANISMS
+from castell.channels.parity import ParityResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Words
 from castell.channels.registry import BUILT_IN, Kinds, channel_of, checked
@@ -39,11 +41,13 @@ __all__ = [
     "ClearResponse",
     "CoarseResponse",
     "CyclicResponse",
+    "FakeDataResponse",
     "HadamardResponse",
     "KaryResponse",
     "Kinds",
     "Lens",
     "MatrixResponse",
+    "ParityResponse",
     "PartitionResponse",
     "SetMargin",
     "SkipResponse",

@@ -9,11 +9,15 @@ from castell.channels.bloom import BloomResponse
 from castell.channels.classic import ClassicResponse
 from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
+from castell.channels.fake_data import FakeDataResponse
 from castell.channels.foreign_channels import check_channel
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.hashing import HashingResponse
+from castell.channels.hybrid import HybridResponse
 from castell.channels.kary import KaryResponse
+from castell.channels.key_value import KeyValueResponse
 from castell.channels.matrix import MatrixResponse
+from castell.channels.parity import ParityResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
 from castell.channels.skip import SkipResponse
@@ -40,6 +44,10 @@ BUILT_IN = {
         ThermometerResponse,
         UnaryResponse,
         WindowResponse,
+        FakeDataResponse,
+        HybridResponse,
+        KeyValueResponse,
+        ParityResponse,
     )
 }
 

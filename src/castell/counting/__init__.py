@@ -17,6 +17,7 @@ from castell.counting.samples import (
     is_coarse,
     samples_of,
     samples_with,
+    tells,
 )
 from castell.counting.stages import Stages, join_stages, stages_of, studies_of
 from castell.counting.tallies import Tally, tally, tally_of
@@ -44,4 +45,5 @@ __all__ = [
     "studies_of",
     "tally",
     "tally_of",
+    "tells",
 ]

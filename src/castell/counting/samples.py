@@ -89,8 +89,14 @@ def samples_with(counts: Counts, names: Iterable[str]) -> tuple[Counts, ...]:
     return tuple(
         sample
         for sample in samples_of(counts)
-        if wanted <= set(sample.study.names) and not is_coarse(sample)
+        if wanted <= set(sample.study.names) and tells(sample, wanted)
     )
+
+
+def tells(sample: Counts, names: Iterable[str]) -> bool:
+    """Whether the reports of a sample tell apart all combinations of some attributes' values."""
+    wanted = set(names)
+    return all(block.tells(wanted) for block in sample.study.design.blocks)
 
 
 def is_coarse(sample: Counts) -> bool:

@@ -23,7 +23,12 @@ from castell.inference.sampling_design import SampleDesign
 from castell.inference.weighted_products import weighted_model
 
 READS = Reads(
-    drawn=True, across=True, sets=True, whole=True, options={"target": (EVERYBODY, SETS, WHOLE)}
+    drawn=True,
+    across=True,
+    sets=True,
+    whole=True,
+    margins=True,
+    options={"target": (EVERYBODY, SETS, WHOLE)},
 )
 ASSUMED = reason(Code.INDEPENDENCE_ASSUMED)
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from castell.channels import ParityResponse
 from castell.counting import Counts
 from castell.inference.intervals import SpreadOf
 from castell.inference.inversion import Query
@@ -28,7 +29,7 @@ from castell.study.design import Block, Design
 from castell.study.study import Study
 
 EVERYBODY, DRAWN, SETS, WHOLE = "everybody", "drawn", "sets", "whole"
-COARSE, BLOOM = "coarse", "bloom"
+COARSE, MARGINS, PARITY, BLOOM = "coarse", "margins", "parity", "bloom"
 # What reports of each kind hold.
 KINDS = {
     EVERYBODY: "every block from everybody",
@@ -36,6 +37,8 @@ KINDS = {
     SETS: "one block from everybody that is read as a whole",
     WHOLE: "blocks beside others that are read as a whole",
     COARSE: "blocks that ask coarsely",
+    MARGINS: "blocks that tell single attributes only",
+    PARITY: "parities of drawn sets of attributes",
     BLOOM: "Bloom filters",
 }
 
@@ -48,8 +51,10 @@ class Reads:
     everybody too, but of one block of several attributes by set-valued response or a matrix of its
     own: such a report has no digits, so the likelihood of a part of them depends on the others.
     `whole` is the same where there are other blocks beside it. `coarse` blocks report a leaf of a
-    partition of answers, which a model can be fitted to but nothing inverts. `bloom` is what the
-    design "bloom" reports. A file that declares nothing reads `everybody`, with all of its options.
+    partition of answers, which a model can be fitted to but nothing inverts. `margins` are blocks
+    in which all answers but one are made up: they tell nothing of how two go together. `parity` is
+    what the design "inpht" reports, `bloom` what "bloom" does. A file that declares nothing reads
+    `everybody`, with all of its options.
 
     `across` says that the method also answers about attributes that no drawn block holds together.
     `options` names the kinds for which an option means something; one that is not named here does
@@ -64,6 +69,8 @@ class Reads:
     sets: bool = False
     whole: bool = False
     coarse: bool = False
+    margins: bool = False
+    parity: bool = False
     bloom: bool = False
     across: bool = False
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -97,6 +104,10 @@ def _kind(block: Block, design: Design) -> str:
         return BLOOM
     if block.is_coarse:
         return COARSE
+    if isinstance(block.channel, ParityResponse):
+        return PARITY
+    if not block.tells(block.names):
+        return MARGINS
     if len(design.samples) > 1:
         return DRAWN
     if len(block.names) == 1 or block.channel.has_digits:
@@ -154,7 +165,9 @@ class Fitted:
     sampling: SampleDesign | None = None
     # How the shares of cells are told in a search for the largest ones of a table of any width.
     prefixes: PrefixesOf | None = None
+    # How many reports stand behind a question, where that is no matter of which blocks hold it.
+    behind: Callable[[Sequence[str]], Support] | None = None
 
     def support(self, names: Sequence[str]) -> Support:
         """How many reports stand behind a question about some attributes."""
-        return support(self.counts, names)
+        return self.behind(names) if self.behind else support(self.counts, names)

@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import combinations
 
 from castell.channels.predicted_variance import predicted_variance, shares
-from castell.counting import Counts, is_coarse, samples_of, samples_with
+from castell.counting import Counts, is_coarse, samples_of, samples_with, tells
 from castell.errors import QueryError, ReportError
 from castell.inference.inversion import Groups, Observed, observe, parts_of
 from castell.study.study import Study
@@ -103,10 +103,15 @@ def sources(counts: Counts, groups: Groups) -> list[Source]:
     every = samples_of(counts)
     weights: list[dict[tuple[str, ...], float]] = [{} for _ in every]
     for group in groups:
-        holding = [
-            i for i, s in enumerate(every) if set(group) <= set(s.study.names) and not is_coarse(s)
-        ]
-        if not holding and any(set(group) <= set(s.study.names) for s in every):
+        known = [i for i, s in enumerate(every) if set(group) <= set(s.study.names)]
+        holding = [i for i in known if tells(every[i], group)]
+        if not holding and known and not any(is_coarse(every[i]) for i in known):
+            raise QueryError(
+                f"no report tells how {', '.join(group)} go together: all but one of its answers "
+                "are made up",
+                "ask for single attributes, or use the method independent",
+            )
+        if not holding and known:
             raise QueryError(
                 f"only blocks that ask coarsely hold {', '.join(group)}",
                 "nothing could be checked; fit them together with the reports of a stage that asks "

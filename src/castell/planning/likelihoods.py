@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product as all_of
-from math import prod
+from math import exp, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from castell.channels import (
     BloomResponse,
     Channel,
     CyclicResponse,
+    FakeDataResponse,
     HadamardResponse,
     KaryResponse,
     PartitionResponse,
@@ -108,6 +109,8 @@ def of_channel(channel: Channel, *, agree: bool) -> list[Likelihoods]:
         return [_of_corner(_Corner(common, channel.same / channel.other, both, inside - both))]
     if isinstance(channel, BloomResponse):
         return [_of_filter(channel)]
+    if isinstance(channel, FakeDataResponse) and channel.inputs > _MOST_ANSWERS:
+        return [dominating(channel.blanket, exp(channel.epsilon))]
     return _of_weights(np.array(channel.weights(), dtype=np.float64), agree=agree)
 
 
@@ -174,7 +177,8 @@ def _against_one_answer(channel: Channel) -> Likelihoods:
         chance = rest * np.array([1.0, 1.0, most, channel.size - 3.0])
         return Likelihoods(1.0, u, v, chance)
     if channel.has_matrix and channel.inputs <= _MOST_ANSWERS and not _two_weights(channel):
-        return _farthest(np.array(channel.weights(), dtype=np.float64) / channel.total)
+        weights = np.array(channel.weights(), dtype=np.float64)
+        return _farthest(weights / weights[0].sum())
     (against, *_) = of_channel(channel, agree=False)
     # Told by the second answer instead of the blanket.
     return Likelihoods(

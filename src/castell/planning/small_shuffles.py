@@ -44,8 +44,8 @@ def whole_matrix(design: Design, most: int = 8) -> Floats | None:
     for block, channel in zip(design.hidden, channels, strict=True):
         digits = [answers[names.index(name)] for name in block.names]
         codes = np.ravel_multi_index(digits, block.sizes)
-        weights = np.array(channel.weights(), dtype=np.float64) / channel.total
-        rows.append(weights[codes])
+        weights = np.array(channel.weights(), dtype=np.float64)
+        rows.append(weights[codes] / weights[0].sum())
     if design.drawn:
         drawn = np.array(design.weights) / sum(design.weights)
         return np.hstack([w * each for w, each in zip(drawn, rows, strict=True)])

@@ -290,4 +290,4 @@ def _same_blocks(one: PlannedDesign, two: PlannedDesign) -> bool:
 
 def _readable(study: Study) -> bool:
     """Whether its reports are inverted: not those of Bloom filters, nor of groups of answers."""
-    return all(b.channel.has_matrix and not b.is_coarse for b in study.design.blocks)
+    return all(b.channel.has_matrix and b.tells(b.names) for b in study.design.blocks)

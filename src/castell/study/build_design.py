@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 from castell.channels import (
     BloomResponse,
@@ -15,14 +14,16 @@ from castell.channels import (
     best_channel,
     bloom_filters,
 )
-from castell.channels.budget import EXACT, as_decimal, total_of
+from castell.channels.budget import as_decimal, total_of
 from castell.channels.choice import LARGE
 from castell.errors import StudyError
 from castell.study.block_channels import Channels, own_channels, skippable
 from castell.study.design import Block, Design
 from castell.study.drawn_sets import DRAWN, clusters, sets_to_draw_from
+from castell.study.parity_design import parities
 from castell.study.public_attributes import hidden_part
-from castell.study.schema import Schema, suggest
+from castell.study.schema import Schema
+from castell.study.spending import spend
 
 
 def build_design(
@@ -39,6 +40,8 @@ def build_design(
         raise StudyError(f"draw is {draw!r}", "write draw = true or leave it out")
     drawn = draw or sample is not None or (isinstance(design, str) and design in DRAWN)
     every = schema
+    if design == "inpht":
+        return _parity_design(schema, epsilon, shares, channels, draw, sample)
     schema = hidden_part(schema, design, shares or {}, channels or {})
     if drawn:
         made = _drawn_design(schema, epsilon, design, shares, channels, draw, sample)
@@ -50,7 +53,7 @@ def build_design(
             "no method reads both; leave the channels out, or use the design 'independent'",
         )
     fixed = own_channels(schema, groups, channels or {})
-    spent = _spend(schema, epsilon, shares or {}, fixed)
+    spent = spend(schema, epsilon, shares or {}, fixed)
     blocks = []
     for names in groups:
         sizes = tuple(schema[name].size for name in names)
@@ -136,6 +139,25 @@ def _drawn_design(
     return Design(tuple(blocks), draw=True)
 
 
+def _parity_design(
+    schema: Schema,
+    epsilon: object | None,
+    shares: Mapping[str, object] | None,
+    channels: Channels | None,
+    draw: bool,
+    sample: int | None,
+) -> Design:
+    """A design in which each respondent reports the parity of one set of attributes."""
+    if shares or channels or draw or schema.public:
+        raise StudyError(
+            "the design 'inpht' has shares, channels, a draw or a public attribute beside it",
+            "it has its own; leave them out",
+        )
+    found = parities(schema, epsilon, sample)
+    blocks = (Block(names, (2,) * len(names), channel) for names, channel in found)
+    return Design(tuple(blocks), draw=True)
+
+
 def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
     if design in ("independent", "bloom"):
         return [(name,) for name in schema.names]
@@ -153,50 +175,3 @@ def _groups(schema: Schema, design: object) -> list[tuple[str, ...]]:
     groups += [(name,) for name in schema.names if name not in seen]
     order = {name: i for i, name in enumerate(schema.names)}
     return sorted(groups, key=lambda names: min(order[name] for name in names))
-
-
-def _spend(
-    schema: Schema,
-    epsilon: object | None,
-    shares: Mapping[str, object],
-    fixed: Mapping[tuple[str, ...], Channel],
-) -> dict[tuple[str, ...], Decimal]:
-    """Each attribute's share of the total: as given, the rest in equal parts.
-
-    A channel of its own has the share of its block.
-    """
-    spent = {names: channel.exact_epsilon for names, channel in fixed.items()}
-    with_channel = {name for names in fixed for name in names}
-    for name, share in shares.items():
-        if name not in schema.names:
-            raise StudyError(f"there is a share for {name!r}", suggest(name, schema.names))
-        if name in with_channel:
-            raise StudyError(
-                f"attribute {name!r} has a share and a channel",
-                "the channel says what it costs; leave the share out",
-            )
-        spent[(name,)] = as_decimal(share, f"the share of {name!r}")
-    rest = [name for name in schema.names if name not in with_channel | set(shares)]
-    given = total_of(spent.values())
-    if epsilon is None:
-        if rest:
-            raise StudyError(
-                f"there is no epsilon and no share for {', '.join(rest)}",
-                "give epsilon, what one respondent spends in all, for example 4.0",
-            )
-        return spent
-    total = as_decimal(epsilon)
-    if given > total or (rest and given == total):
-        raise StudyError(
-            f"the shares sum to {given:.6g} of a total epsilon of {total:.6g}",
-            "raise epsilon or lower the shares" + (f"; {rest[0]} needs one too" if rest else ""),
-        )
-    # A given channel costs what it costs, so only shares that people wrote can be expected to fit.
-    if not rest and given < total and not fixed:
-        raise StudyError(
-            f"the shares sum to {given:.6g}, less than epsilon = {total:.6g}",
-            "leave epsilon out, or leave one attribute without a share to take the rest",
-        )
-    for name in rest:
-        spent[(name,)] = EXACT.divide(EXACT.subtract(total, given), Decimal(len(rest)))
-    return spent

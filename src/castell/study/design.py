@@ -19,7 +19,9 @@ from castell.channels import (
     MAX_TOTAL,
     Channel,
     ClearResponse,
+    FakeDataResponse,
     Lens,
+    ParityResponse,
     PartitionResponse,
     SkipResponse,
     checked,
@@ -63,6 +65,14 @@ class Block:
     def is_coarse(self) -> bool:
         """Whether it reports a leaf of answers, and not all answers can be told apart."""
         return isinstance(self.channel, PartitionResponse)
+
+    def tells(self, names: Iterable[str]) -> bool:
+        """Whether its reports tell apart all combinations of some of its attributes' values."""
+        if isinstance(self.channel, FakeDataResponse):
+            return len(set(self.names) & set(names)) < 2
+        if isinstance(self.channel, ParityResponse):
+            return len(self.names) == 1
+        return not self.is_coarse
 
     @property
     def is_public(self) -> bool:
@@ -268,7 +278,7 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             )
         sizes = tuple(schema[name].size for name in block.names)
         whole = len(block.names) == 1 or channel.has_matrix
-        if isinstance(channel, PartitionResponse):
+        if isinstance(channel, (FakeDataResponse, PartitionResponse)):
             whole = channel.sizes == sizes
         if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
             raise StudyError(

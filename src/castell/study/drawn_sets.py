@@ -100,8 +100,8 @@ def clusters(schema: Schema, design: object) -> list[tuple[str, ...]]:
     if isinstance(design, str) or not isinstance(design, Sequence):
         raise StudyError(
             f"{design!r} is not a design",
-            f"use 'independent', 'joint', {', '.join(map(repr, DRAWN))}, 'bloom' or clusters, "
-            "a list of lists of attribute names",
+            f"use 'independent', 'joint', {', '.join(map(repr, DRAWN))}, 'bloom', 'inpht' or "
+            "clusters, a list of lists of attribute names",
         )
     listed: list[tuple[str, ...]] = []
     for cluster in design:

@@ -90,7 +90,7 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
         drawn,
         max(lens.worst_guess for lens in lenses),
         design.draws,
-        _influence(blocks, lenses, drawn, design.draws),
+        _influence(attribute.name, blocks, lenses, drawn, design.draws),
     )
 
 
@@ -100,7 +100,11 @@ def _choices(attribute: Attribute) -> int:
 
 
 def _influence(
-    blocks: Sequence[Block], lenses: Sequence[Lens], drawn: Sequence[int], draws: int
+    name: str,
+    blocks: Sequence[Block],
+    lenses: Sequence[Lens],
+    drawn: Sequence[int],
+    draws: int,
 ) -> float:
     """How many honest reports one forged report counts like in a table that is taken back out."""
     coarse = [block.channel for block in blocks if isinstance(block.channel, PartitionResponse)]
@@ -108,7 +112,7 @@ def _influence(
         # Groups of two blocks are no one table: each rests on the reports of its block alone.
         alone = zip(coarse, drawn, strict=True)
         return max(draws / often * channel.inner.inverse.extreme() for channel, often in alone)
-    fine = [i for i, block in enumerate(blocks) if not block.is_coarse]
+    fine = [i for i, block in enumerate(blocks) if block.tells([name])]
     weights = shares([predicted_variance(lenses[i]) for i in fine], [drawn[i] for i in fine])
     return max(
         float(draws * weight) / drawn[i] * lenses[i].inverse.extreme()

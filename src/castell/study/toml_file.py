@@ -10,7 +10,15 @@ from typing import Any
 
 from castell.channels import MECHANISMS, Kinds, MatrixResponse, channel_of, mechanism
 from castell.channels.classic import PARAMETERS
-from castell.channels.named import named_channel
+from castell.channels.named import (
+    OF_SEVERAL,
+    OF_SOME_SIZES,
+    RAPPOR,
+    RAPPOR_CHANCES,
+    channel_of_several,
+    named_channel,
+    rappor_channel,
+)
 from castell.errors import ChannelError, StudyError
 from castell.study.choices import choose_all, split_epsilon
 from castell.study.collection_table import CollectionTable
@@ -84,7 +92,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         names = tuple(table["attributes"])
         if names in channels or (len(names) == 1 and names[0] in channels):
             raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
-        if table.get("mechanism") in MECHANISMS:
+        if table.get("mechanism") in {*MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL, RAPPOR}:
             channels[names] = _channel_by_name(table, Schema(attributes))
         else:
             channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
@@ -185,14 +193,25 @@ def _classic(table: dict[str, Any], what: str) -> Any:
 
 def _channel_by_name(table: dict[str, Any], schema: Schema) -> Any:
     """The channel of a section that names a mechanism of the literature, and its epsilon."""
-    _only(table, {"attributes", "mechanism", "epsilon"}, "a channel with a mechanism")
+    several, rappor = table["mechanism"] in OF_SEVERAL, table["mechanism"] == RAPPOR
+    more = {"fakes"} if several else set()
+    known = set(RAPPOR_CHANCES) if rappor else {"epsilon"} | more
+    _only(table, {"attributes", "mechanism"} | known, "a channel with a mechanism")
     what = " x ".join(map(repr, table["attributes"]))
-    if "epsilon" not in table:
+    if "epsilon" not in table and not rappor:
         raise StudyError(f"the mechanism of {what} has no epsilon", "add epsilon = 1.0 to it")
     for name in table["attributes"]:
         if name not in schema.names:
             raise StudyError(f"there is a channel for {name!r}", suggest(name, schema.names))
-    size = prod(schema[name].size for name in table["attributes"])
+    sizes = [schema[name].size for name in table["attributes"]]
+    if several:
+        given = {key: table[key] for key in more & set(table)}
+        return channel_of_several(
+            table["mechanism"], sizes, table["epsilon"], f"the epsilon of {what}", **given
+        )
+    size = prod(sizes)
+    if rappor:
+        return rappor_channel(size, **{key: table[key] for key in known & set(table)})
     return named_channel(table["mechanism"], size, table["epsilon"], f"the epsilon of {what}")
 
 

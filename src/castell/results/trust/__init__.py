@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from castell.counting import Counts
+from castell.counting import Counts, samples_of
 from castell.results.joint import JointEstimate
+from castell.results.trust.agreement import KEY, TITLE, agreement, agreements
 from castell.results.trust.drift import drift, homogeneity
 from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
 from castell.results.trust.leaving import displaced, leaving
@@ -28,6 +29,8 @@ from castell.results.trust.table_signals import (
 __all__ = [
     "Sight",
     "Signal",
+    "agreement",
+    "agreements",
     "below_noise",
     "contributions",
     "declared_rules",
@@ -63,6 +66,11 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
             "negative", NEGATIVE, lambda: negative_mass(*(sight.raw for sight in find_sights()))
         ),
         where_possible("influence", INFLUENCE, lambda: influence(*find_sights())),
+        *(
+            [where_possible(KEY, TITLE, lambda: agreement(counts, joint.names))]
+            if len(samples_of(counts)) > 1
+            else []
+        ),
         *([declared_rules(counts)] if counts.study.schema.impossible else []),
         *([leaving(counts, joint.names)] if counts.study.text.review == "before" else []),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from castell.counting import Counts, is_coarse, samples_of
+from castell.counting import Counts, samples_of, tells
 from castell.inference.inversion import Observed
 from castell.inference.products import product_model
 from castell.inference.support import views
@@ -28,11 +28,19 @@ def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
     inside another.
     """
     model = Model(product_model(counts, [counts.study.names], "population"), "castell")
-    some = [sample for sample in samples_of(counts) if sample.n and not is_coarse(sample)]
-    each = {tuple(name for name in names if name in sample.study.names) for sample in some}
+    some = [sample for sample in samples_of(counts) if sample.n]
+    each = {one for sample in some for one in _told(sample, names)}
     widest = [one for one in each if one and not any(set(one) < set(other) for other in each)]
     order = sorted(widest, key=lambda one: [names.index(name) for name in one])
     return tuple(Sight(model.estimate(group), views(counts, group)) for group in order)
+
+
+def _told(sample: Counts, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The tables that a sample tells: of all it holds, or of single attributes, or none."""
+    held = tuple(name for name in names if name in sample.study.names)
+    if tells(sample, held):
+        return [held]
+    return [(name,) for name in held if tells(sample, [name])]
 
 
 def of_parts(raws: Sequence[JointEstimate]) -> str:
