@@ -97,7 +97,7 @@ def one_budget(settings: Settings, sets: str) -> Callable[[Sequence[Population]]
 
 def over_synthetic(settings: Settings, vary: str, values: Sequence[float]) -> dict[str, Any]:
     """MAE on synthetic data while one of n, d, v and epsilon varies."""
-    repeats, least = settings.times(100, 10), settings.times(20, 3)
+    repeats, least = settings.times(40, 10), settings.times(6, 3)
     each = settings.one_each(2, EXAMPLE["eps"]) if vary != "eps" else EXAMPLE["eps"]
     questions = []
     for x in values:

@@ -36,7 +36,7 @@ GOLDEN = {"sex x income": 6.63e-10, "sex x race": 2.31e-9, "education x occupati
 def run(settings: Settings) -> dict[str, Any]:
     people = datasets.load("adult")
     each = settings.one_each(2, 1.0)
-    repeats, least = settings.times(200, 20), settings.times(20, 3)
+    repeats, least = settings.times(40, 20), settings.times(6, 3)
     questions = [Question(people.select(names), each, [names]) for names in PAIRS.values()]
     found = evaluate(questions, settings, repeats, metric="mse", least=least)
     records = []
