@@ -106,7 +106,8 @@ def ask(
     if scheme.system:
         if noise == "rounding":
             raise QueryError(f"{scheme.label} collects for itself", "use --noise real")
-        answer: Answer = system(scheme.method).answers(people, each * len(people.schema), seed)
+        total, own = each * len(people.schema), dict(scheme.options)
+        answer: Answer = system(scheme.method).answers(people, total, seed, **own)
         return answer
     if scheme == CLUSTERS:
         return _clustered(people, each, noise, seed)
