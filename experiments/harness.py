@@ -86,8 +86,9 @@ def schemes() -> tuple[Scheme, ...]:
             found.append(Scheme(label, method, design, options=chosen, repeats=most))
     found += [CLUSTERS] * ("clusters" in castell.methods()) + [JOINT]
     for name in systems():
-        most = getattr(system(name), "REPEATS", None)
-        found.append(Scheme(name, name, repeats=most, system=True))
+        module = system(name)
+        most, label = getattr(module, "REPEATS", None), getattr(module, "LABEL", name)
+        found.append(Scheme(label, name, repeats=most, system=True))
     return tuple(found)
 
 

@@ -18,6 +18,7 @@ from castell.linear.operators import Floats
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, ask
 from experiments.questions import Asked, Task, errors_of
+from experiments.systems import system
 
 # Far below the last digit of the page, and above what another order of summation changes.
 CLOSE = 1e-6
@@ -61,8 +62,10 @@ def _of_scheme(scheme: Scheme, noise: str) -> tuple[float, ...]:
 
 
 def of_scheme(scheme: Scheme, noise: str) -> Probe:
-    """Of one scheme; of a system that collects for itself there is none, its own code counts."""
-    return [] if scheme.system else list(_of_scheme(scheme, noise))
+    """Of one scheme; of a system there is none unless it says so, and its own code counts."""
+    if scheme.system and not getattr(system(scheme.method), "PROBED", False):
+        return []
+    return list(_of_scheme(scheme, noise))
 
 
 @cache

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from castell import Attribute, CastellError, Schema
-from experiments import harness, systems
+from experiments import harness, probes, systems
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, summarise
 from experiments.questions import Question, evaluate
 from experiments.settings import Settings
-from experiments.systems import _signds, dpfedwae
+from experiments.systems import _signds, dpfedwae, locop_published
 
 
 def _people(n: int = 3000, seed: int = 0) -> Population:
@@ -160,6 +160,23 @@ def test_without_jax_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(CastellError, match="castell\\[wae\\]"):
         dpfedwae.answers(_people(50), 1.0, 0)
     dpfedwae.network.cache_clear()
+
+
+# -- LoCop on Bloom filters ----------------------------------------------------------------------
+
+
+def test_locop_as_published_reads_bloom_filters() -> None:
+    """Margins come out; the rates of single bits hold no more, so pairs are the copula's guess."""
+    people = _people(20_000)
+    answer = locop_published.answers(people, 36.0, 5)
+    for name in people.schema.names:
+        assert answer((name,)) == pytest.approx(people.table([name]), abs=0.03)
+    assert answer(("a", "b", "c")).sum() == pytest.approx(1.0)
+    again = locop_published.answers(people, 36.0, 5)
+    np.testing.assert_array_equal(again(("a", "b")), answer(("a", "b")))
+    (scheme,) = harness.schemes_named("locop, as published")
+    assert (scheme.method, scheme.system, scheme.repeats) == ("locop_published", True, 3)
+    assert probes.of_scheme(scheme, "real")
 
 
 # -- the folder is the registry ------------------------------------------------------------------
