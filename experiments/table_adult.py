@@ -73,13 +73,13 @@ def table(results: Sequence[Result]) -> Table:
 def draw(result: Result) -> Any:
     import altair as alt
 
-    labels = list(dict.fromkeys(r["scheme"] for r in result["records"]))
-    palette = colours(labels)
     data = [r for r in result["records"] if r["mean"]]
+    labels = list(dict.fromkeys(r["scheme"] for r in data))
+    palette = colours(labels)
+    # Print stands beside what is shown, and makes no row of its own.
     for pair in PAIRS:
-        data += [
-            {"pair": pair, "scheme": s, "print": PRINT[pair][s]} for s in ("castell", "independent")
-        ]
+        printed = [s for s in ("castell", "independent") if s in labels]
+        data += [{"pair": pair, "scheme": s, "print": PRINT[pair][s]} for s in printed]
     scale = alt.Scale(type="log", domain=[1e-10, 1e-1])
     base = alt.Chart(alt.Data(values=data)).encode(y=alt.Y("scheme:N", sort=labels, title=None))
     color = alt.Color("scheme:N", scale=_scale(alt, labels, palette), legend=None)

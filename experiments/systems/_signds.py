@@ -62,7 +62,9 @@ def plan(size: int, top: int, epsilon: float) -> Plan:
 def chances(size: int, top: int, sent: int, needed: int, epsilon: float) -> Floats:
     """How likely a set of `sent` parameters is to hold 0, 1, 2, ... of a client's top ones."""
     held = np.arange(sent + 1)
-    weights = np.array([_log_comb(top, i) + _log_comb(size - top, sent - i) for i in held])
+    weights = np.array(
+        [_log_comb(top, i) + _log_comb(size - top, sent - i) for i in held]  # type: ignore[arg-type]
+    )
     weights += np.where(held >= needed, epsilon, 0.0)
     likely = np.exp(weights - weights.max())
     return np.asarray(likely / likely.sum())

@@ -49,7 +49,7 @@ def _agrees(line: dict[str, Any], now: dict[str, Any] | None) -> bool:
         return False
     same = line["code"] == now["code"]
     near = line.get("own") == now["own"] and line["probe"] == pytest.approx(now["probe"], abs=1e-6)
-    return same or near
+    return bool(same or near)
 
 
 def test_every_number_names_its_commit_and_every_file_its_experiment() -> None:
