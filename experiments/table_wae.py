@@ -1,8 +1,8 @@
 """Table wae: DP-FED-WAE on the four data sets, by what one respondent spends in all.
 
 The paper quotes .05 to .09 for it, from a figure of the original. Here the original's protocol is
-run: first without privacy (plain means of the clients' updates: the floor of so small a network),
-then at a budget that hides next to nothing, then at private ones. Everybody takes part once. Tables
+run: without privacy (plain means of the clients' updates, in as many rounds), at a budget that
+hides next to nothing, and at private ones. Everybody takes part once. Tables
 of one and of two attributes; independent reports of the same total stand beside it.
 """
 
