@@ -19,6 +19,7 @@ ORDER = (
     "fig_lopub",
     "table_lopub",
     "table_published",
+    "table_wae",
     "fig_omega",
     "table_crossover",
     "fig_adw",

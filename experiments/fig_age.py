@@ -18,6 +18,8 @@ from experiments.settings import Settings, describe_people
 from experiments.style import finish, title
 from experiments.text import Result, Table, number
 
+METHODS = SHOWN
+
 
 def run(settings: Settings) -> dict[str, Any]:
     people = adult.age_and_sex()

@@ -21,6 +21,7 @@ from experiments.text import Result, Table, number
 
 PRINT = {"intercept": 2.944e-3, "slope": 4.953e-6, "largest at AVD .5": 100_365}
 LARGEST = 16_800
+METHODS = ("castell",)
 
 
 def run(settings: Settings) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from experiments.text import Result, Table
 PRINT = {6: 0.007}
 WIDTHS = (2, 3, 4, 5, 6)
 NOISY = False
+TIMES = ("castell.inference.kronecker",)
 KEEP = False
 
 

@@ -86,8 +86,9 @@ def schemes() -> tuple[Scheme, ...]:
             found.append(Scheme(label, method, design, options=chosen, repeats=most))
     found += [CLUSTERS] * ("clusters" in castell.methods()) + [JOINT]
     for name in systems():
-        most = getattr(system(name), "REPEATS", None)
-        found.append(Scheme(name, name, repeats=most, system=True))
+        module = system(name)
+        most, label = getattr(module, "REPEATS", None), getattr(module, "LABEL", name)
+        found.append(Scheme(label, name, repeats=most, system=True))
     return tuple(found)
 
 
@@ -106,7 +107,8 @@ def ask(
     if scheme.system:
         if noise == "rounding":
             raise QueryError(f"{scheme.label} collects for itself", "use --noise real")
-        answer: Answer = system(scheme.method).answers(people, each * len(people.schema), seed)
+        total, own = each * len(people.schema), dict(scheme.options)
+        answer: Answer = system(scheme.method).answers(people, total, seed, **own)
         return answer
     if scheme == CLUSTERS:
         return _clustered(people, each, noise, seed)

@@ -77,7 +77,7 @@ def lines(
         axis = alt.Axis(values=xs, format="d", grid=False) if whole else alt.Axis(grid=False)
         if log_x:
             scale = alt.Scale(type="log", domain=[xs[0] / 1.15, xs[-1] * 1.15], nice=False)
-            axis = log_axis(alt, xs, grid=False)
+            axis = log_axis(alt, xs, grid=False) if len(xs) > 1 else alt.Axis(values=xs, grid=False)
         return alt.X(field, title=x, scale=scale, axis=axis)
 
     up = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
@@ -103,7 +103,10 @@ def lines(
                 y=alt.Y("lower:Q", scale=up), y2="upper:Q", color=color
             )
         )
-        dots = drawn.transform_filter("!datum.reference").mark_circle(size=34, opacity=1)
+        # Where there is one x only, a floor or ceiling is a dot too, not a line.
+        single = len({r["x"] for r in records if r["data"] == name}) == 1
+        points = drawn if single else drawn.transform_filter("!datum.reference")
+        dots = points.mark_circle(size=34, opacity=1)
         parts.append(dots.encode(y=upright, color=color))
         if any("print" in r for r in data if r["data"] == name):
             marks = base.transform_filter("isValid(datum.print)").mark_point(

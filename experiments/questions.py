@@ -118,10 +118,11 @@ def _work(what: str, tasks: Sequence[Task]) -> Iterator[tuple[Task, Mapping[str,
 
 def _identity(task: Task) -> str:
     """All that the errors of a task depend on: who is asked what, how, and by which code."""
-    from experiments.freshness import code, scheme_code
+    from experiments.freshness import identity
+    from experiments.probes import of_references
 
     scheme, people = task.scheme, task.people
-    own = scheme_code(scheme, task.noise) if scheme else code([(__name__, None)])
+    own = identity(scheme, task.noise) if scheme else repr(of_references())
     facts = (
         scheme and (scheme.label, scheme.method, scheme.design, scheme.alone, scheme.options),
         own, task.each, [one.names for one in task.asked], task.seed, task.noise, task.metric,

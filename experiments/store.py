@@ -1,8 +1,8 @@
 """Results and how they came about: what is kept of a run, and whether it is still of this code.
 
 What the page shows lies beside it, in `reproduction/numbers`, a file for each experiment and noise
-with the commit it is of and the digests of the code it rests on (`freshness`). Another folder, the
-cache, keeps single errors (`questions`), so that what was stopped goes on where it was.
+with the commit it is of and what tells whether it is still of this code (`freshness`). Another
+folder, the cache, keeps single errors (`questions`), so that what was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 import castell
 from experiments.datasets import census1990
-from experiments.freshness import WHOLE, changed, code_of
+from experiments.freshness import WHOLE, changed, facts_of
 from experiments.harness import schemes
 from experiments.memory import remembering
 from experiments.questions import only
@@ -52,7 +52,7 @@ def run(
     labels = dict.fromkeys(r["scheme"] for r in result.get("records", ()) if "scheme" in r)
     facts = {"commit": commit(), "with": _versions()}
     made = {
-        label: {**facts, "code": c} for label, c in code_of(module, settings.noise, labels).items()
+        label: {**facts, **own} for label, own in facts_of(module, settings.noise, labels).items()
     }
     if before is not None and lines is not None:
         others = [r for r in before["records"] if r["scheme"] not in labels]

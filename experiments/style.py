@@ -28,6 +28,7 @@ _KNOWN = {
     "locop": "#4d7c0f",
     "locop, as published": "#a3c614",
     "dpfedwae": "#92400e",
+    "dpfedwae, no privacy": "#d6a77a",
     "auto": "#111827",
     "latent": "#0284c7",
     "em": "#7c3aed",

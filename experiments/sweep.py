@@ -14,7 +14,7 @@ from experiments.datasets.population import DataError, Population
 from experiments.harness import schemes_named, summarise
 from experiments.questions import Question, evaluate, left_out
 from experiments.settings import Settings, budgets, describe
-from experiments.text import Result, pick
+from experiments.text import Result, mean_of, pick
 
 PAIR = ("A", "B")
 # Where the census has only its first rows, a made-up one of full size stands beside it.
@@ -97,7 +97,7 @@ def one_budget(settings: Settings, sets: str) -> Callable[[Sequence[Population]]
 
 def over_synthetic(settings: Settings, vary: str, values: Sequence[float]) -> dict[str, Any]:
     """MAE on synthetic data while one of n, d, v and epsilon varies."""
-    repeats, least = settings.times(100, 10), settings.times(20, 3)
+    repeats, least = settings.times(40, 10), settings.times(6, 3)
     each = settings.one_each(2, EXAMPLE["eps"]) if vary != "eps" else EXAMPLE["eps"]
     questions = []
     for x in values:
@@ -136,7 +136,7 @@ def last_win(result: Result, data: str, ours: str = "castell", theirs: str = "in
     """The x up to which one scheme beats another, without a gap; None if it never does."""
     last = None
     for x in sorted({r["x"] for r in pick(result, data=data)}):
-        one, two = (pick(result, data=data, scheme=s, x=x)[0]["mean"] for s in (ours, theirs))
+        one, two = (mean_of(result, data=data, scheme=s, x=x) for s in (ours, theirs))
         if one is None or two is None or one >= two:
             break
         last = x
@@ -147,7 +147,7 @@ def first_win(result: Result, data: str, ours: str = "castell", theirs: str = "i
     """The smallest x from which on one scheme beats another; None if it never does."""
     first = None
     for x in sorted({r["x"] for r in pick(result, data=data)}, reverse=True):
-        one, two = (pick(result, data=data, scheme=s, x=x)[0]["mean"] for s in (ours, theirs))
+        one, two = (mean_of(result, data=data, scheme=s, x=x) for s in (ours, theirs))
         if one is None or two is None or one >= two:
             break
         first = x

@@ -22,6 +22,7 @@ from experiments.text import Result, Table
 
 PRINT = {"n*": 121_000.0, "epsilon*": 0.473, "w*": 1.374}
 NUMBERS = (300, 1000, 3000, 10_000, 20_000, 32_561)
+METHODS = ("castell", "independent")
 EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
@@ -62,6 +63,11 @@ def run(settings: Settings) -> dict[str, Any]:
     measured = {name: crossing(points, name == "w*") for name, points in curves.items()}
     found_by = {"formulas": formulas, "at_width": at_width, "measured": measured}
     return {"about": about, "curves": curves, **found_by}
+
+
+def probe() -> list[float]:
+    """The formulas, which are castell's."""
+    return [n_threshold(16, 1.0, 2), epsilon_threshold(16, 10**7, 2), width_threshold(16, 32_561)]
 
 
 def _known(value: float) -> float | None:

@@ -22,6 +22,7 @@ PRINT = {
     "castell": ("O(w d^2.807)", "d^w"),
 }
 NOISY = False
+TIMES = ("castell.inference.kronecker",)
 KEEP = False
 
 

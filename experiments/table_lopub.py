@@ -21,7 +21,7 @@ from castell.evaluation.metrics import METRICS
 from castell.inference.bloom_filters import Filters
 from castell.linear.operators import Floats
 from castell.reports.reports import Reports
-from experiments import datasets, pool
+from experiments import datasets, pool, probes
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, Sets, draw_sets, study_of, summarise
 from experiments.lines import lines
@@ -35,7 +35,6 @@ NOISY = False
 EPSILONS = (1.0, 4.0)
 ERRORS = {"avd": "largest cell", "tvd": "total variation"}
 DIRECT = "Lasso, each table directly"
-METHODS = ("lopub",)
 READINGS: dict[str, dict[str, Any]] = {
     "lasso": {"joint": "lasso"},
     "em": {"joint": "em"},
@@ -86,6 +85,20 @@ def errors_of(task: Task) -> dict[tuple[str, int], list[float]]:
         for error in ERRORS:
             found[error, w] = [METRICS[error](*pair) for pair in pairs]
     return found
+
+
+def probe_readings(readings: Mapping[str, Mapping[str, Any]]) -> list[float]:
+    """What each reading makes of the same few people."""
+    sets = {len(names): [names] for names in probes.SETS}
+    found: list[float] = []
+    for reading, options in readings.items():
+        task = Task(probes.people(), probes.EACH, probes.SEED, reading, sets, options)
+        found += probes.summed([x for errors in errors_of(task).values() for x in errors])
+    return found
+
+
+def probe() -> list[float]:
+    return probe_readings({DIRECT: {}, **READINGS})
 
 
 def run(settings: Settings) -> dict[str, Any]:

@@ -19,12 +19,11 @@ from experiments.lines import lines
 from experiments.settings import Settings, describe
 from experiments.table_comp import PRINT as PRINTED
 from experiments.table_comp import WIDTHS
-from experiments.table_lopub import ERRORS, Task, errors_of
+from experiments.table_lopub import ERRORS, Task, errors_of, probe_readings
 from experiments.text import Result, Table, number, pick
 
 # Reports of Bloom filters are no table of answers: the rounding model does not apply.
 NOISY = False
-METHODS = ("lopub",)
 EPSILONS = (1.0, 4.0)
 DATA = ("adult", "nursery")
 READINGS: dict[str, dict[str, Any]] = {
@@ -32,6 +31,10 @@ READINGS: dict[str, dict[str, Any]] = {
     "as published, phi .5": {"variant": "published", "phi": 0.5},
     "lopub": {},
 }
+
+
+def probe() -> list[float]:
+    return probe_readings(READINGS)
 
 
 def run(settings: Settings) -> dict[str, Any]:

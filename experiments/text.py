@@ -16,6 +16,7 @@ PAPER_NAMES = {
     "lopub": "LoPub",
     "locop": "LoCop",
     "dpfedwae": "DP-FED-WAE",
+    "dpfedwae, no privacy": "DP-FED-WAE",
 }
 
 

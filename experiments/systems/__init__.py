@@ -7,7 +7,8 @@ over rounds perhaps, so it gets the people and a total budget, and simulates bot
     answers(people, epsilon, seed) -> function from attribute names to a table
 
 in which no respondent may spend more than `epsilon` in all; its docstring says how that is counted.
-It is then the scheme `name` in every figure that shows all schemes.
+It is then the scheme `name`, or its `LABEL`, in every figure that shows all schemes. One that
+answers the same on every machine says so with `PROBED`.
 """
 
 from __future__ import annotations

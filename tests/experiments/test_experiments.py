@@ -603,7 +603,11 @@ def test_results_are_kept_with_the_question_and_the_code_they_are_of(
     # What was found on the real rows is not shown for made-up ones.
     monkeypatch.setenv("CASTELL_CENSUS", "stand-in")
     assert not store.same_question(first, Settings())
-    first["made"]["lines"][freshness.WHOLE]["code"] = "another"
+    # Other source that answers the same is the same; with other source of its own it is not.
+    line = first["made"]["lines"][freshness.WHOLE]
+    line["code"] = "another"
+    assert store.to_compute(module, first) == []
+    line["own"] = "another"
     assert store.to_compute(module, first) == [freshness.WHOLE]
 
 

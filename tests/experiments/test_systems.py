@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 from castell import Attribute, CastellError, Schema
-from castell.linear.operators import Floats
-from experiments import harness, systems
+from experiments import harness, probes, systems
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, summarise
 from experiments.questions import Question, evaluate
 from experiments.settings import Settings
-from experiments.systems import dpfedwae
+from experiments.systems import _signds, dpfedwae, locop_published
 
 
 def _people(n: int = 3000, seed: int = 0) -> Population:
@@ -36,74 +35,123 @@ def _people(n: int = 3000, seed: int = 0) -> Population:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
-def test_no_set_of_parameters_is_more_than_e_to_the_epsilon_likelier(epsilon: float) -> None:
+@pytest.mark.parametrize("needed", [1, 2, 4])
+def test_no_set_of_parameters_is_more_than_e_to_the_epsilon_likelier(
+    epsilon: float, needed: int
+) -> None:
     """Every set that can be sent, for every set of top parameters: by enumeration."""
-    size, top = 8, 3
-    chances = dpfedwae.chances(size, top, epsilon)
+    size, top, sent = 8, 3, 4
+    needed = min(needed, top)
+    chances = _signds.chances(size, top, sent, needed, epsilon)
     assert chances.sum() == pytest.approx(1.0)
     tops = list(combinations(range(size), top))
-    likely = np.zeros((len(tops), comb(size, dpfedwae.SENT)))
+    likely = np.zeros((len(tops), comb(size, sent)))
     for i, best in enumerate(tops):
-        for j, sent in enumerate(combinations(range(size), dpfedwae.SENT)):
-            held = len(set(best) & set(sent))
-            same = comb(top, held) * comb(size - top, dpfedwae.SENT - held)
+        for j, drawn in enumerate(combinations(range(size), sent)):
+            held = len(set(best) & set(drawn))
+            same = comb(top, held) * comb(size - top, sent - held)
             likely[i, j] = chances[held] / same
     np.testing.assert_allclose(likely.sum(axis=1), 1.0)
     assert (likely.max(axis=0) / likely.min(axis=0)).max() == pytest.approx(exp(epsilon))
 
 
+def test_the_more_budget_the_more_parameters_are_sent() -> None:
+    plans = [_signds.plan(2000, 100, epsilon) for epsilon in (1.0, 8.0, 32.0, 600.0)]
+    assert [p.sent for p in plans[1:]] == sorted(p.sent for p in plans[1:])
+    held = [p.held / p.sent for p in plans]  # the share of what is sent that is on top
+    assert held == sorted(held)
+    assert plans[-1].sent == 100
+    assert held[-1] == pytest.approx(1.0)
+    assert all(1 <= p.needed <= p.sent for p in plans)
+
+
 def test_votes_are_drawn_as_counted() -> None:
     """What clients send holds as many of their top parameters as it should, and none twice."""
-    size, clients = 40, 60_000
+    size, clients = 40, 8_000
     generator = np.random.default_rng(0)
     wanted = np.zeros((clients, size))
     wanted[:, :4] = 5.0  # with sign + these are on top, with sign - they are last
-    top = 4
-    assert round(dpfedwae.TOP * size) < dpfedwae.SENT == top  # as many as are sent, at least
-    votes = dpfedwae.signed_votes(wanted, 2.0, generator)
-    chances = dpfedwae.chances(size, top, 2.0)
-    mean = float(chances @ np.arange(dpfedwae.SENT + 1)) / top
+    how = _signds.Plan(4, 4, 2, _signds.chances(size, 4, 4, 2, 2.0))
+    votes, sizes = _signds.signed_votes(wanted, how, generator)
+    assert set(sizes) == {5.0, 0.0}
+    mean = float(how.chances @ np.arange(5)) / 4
     # Half the clients have sign + and these four on top. For the others they are the last of
     # all, so among the rest: each is named as often as any of those.
-    rest = (dpfedwae.SENT - mean * top) / (size - top)
+    rest = (4 - mean * 4) / (size - 4)
     expected = clients / 2 * (mean - rest)
     assert votes[:4] == pytest.approx(expected, abs=6 * np.sqrt(clients))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_the_bit_is_randomised_response(epsilon: float) -> None:
+    below = np.arange(200_000) < 50_000
+    told = _signds.magnitude_bits(below, epsilon, np.random.default_rng(1))
+    kept = exp(epsilon) / (exp(epsilon) + 1)
+    assert (told[:50_000]).mean() == pytest.approx(kept, abs=6 * 0.5 / np.sqrt(50_000))
+    assert (told[50_000:]).mean() == pytest.approx(1 - kept, abs=6 * 0.5 / np.sqrt(150_000))
+
+
+def test_the_magnitude_grows_until_most_are_below_and_then_halves() -> None:
+    actual, found, seen = 0.1, _signds.Magnitude(), []
+    for _ in range(12):
+        found = found.after(np.full(100, actual < found.asked), 50.0)
+        seen.append(found.estimate)
+    assert not found.grows
+    assert seen[-1] <= actual < 2 * max(seen)
+    shrunk = found
+    for _ in range(3):
+        shrunk = shrunk.after(np.ones(100, dtype=bool), 50.0)
+    assert shrunk.estimate == found.estimate / 8
+    # A coin's majority is none.
+    half = np.arange(100) < 52
+    assert found.after(half, 0.1) == found
 
 
 def test_everybody_joins_one_round_only(monkeypatch: pytest.MonkeyPatch) -> None:
     people, seen, spent = _people(500), [], []
     net = dpfedwae.network(people.schema.sizes)
-    one_hot, votes = dpfedwae.Network.one_hot, dpfedwae.signed_votes
+    one_hot, plan = dpfedwae.Network.one_hot, _signds.plan
+    bits, told = _signds.magnitude_bits, list[float]()
 
     def watch(self: Any, codes: Any) -> Any:
         seen.append(len(codes))
         return one_hot(self, codes)
 
-    def count(wanted: Any, epsilon: float, generator: Any) -> Floats:
+    def count(size: int, top: int, epsilon: float) -> _signds.Plan:
         spent.append(epsilon)
-        return votes(wanted, epsilon, generator)
+        return plan(size, top, epsilon)
+
+    def tell(below: Any, epsilon: float, generator: Any) -> Any:
+        told.append(epsilon)
+        return bits(below, epsilon, generator)
 
     monkeypatch.setattr(dpfedwae.Network, "one_hot", watch)
-    monkeypatch.setattr(dpfedwae, "signed_votes", count)
+    monkeypatch.setattr(dpfedwae, "plan", count)
+    monkeypatch.setattr(dpfedwae, "magnitude_bits", tell)
     dpfedwae.train(people, 3.0, np.random.default_rng(0))
     assert net.sizes == (2, 2, 3)
     assert sum(seen) <= 500
     assert len(seen) == 500 // dpfedwae.FEWEST
-    assert set(spent) == {3.0}
+    # What the set and the bit cost is all that a client spends.
+    assert np.add(spent, told) == pytest.approx(3.0)
 
 
 def test_the_autoencoder_learns_and_more_budget_helps() -> None:
-    people = _people(12_000)
-    truth = people.table(["a", "b"])
+    """By the margins: at most half the uniform table's error, where budget is no matter."""
+    people = _people(6_000)
+    truth = {name: people.table([name]) for name in people.schema.names}
+    nothing = np.mean([np.abs(1 / t.size - t).max() for t in truth.values()])
     far = []
-    for epsilon in (0.01, 12.0):
+    for epsilon in (0.01, 600.0):
         answer = dpfedwae.answers(people, epsilon, 3)
-        table = answer(("a", "b"))
-        assert table.sum() == pytest.approx(1.0)
-        far.append(np.abs(table - truth).max())
-        np.testing.assert_array_equal(dpfedwae.answers(people, epsilon, 3)(("a", "b")), table)
-    assert far[1] < 0.15 < np.abs(0.25 - truth).max()
+        assert answer(("a", "b")).sum() == pytest.approx(1.0)
+        far.append(np.mean([np.abs(answer((name,)) - t).max() for name, t in truth.items()]))
+    assert far[1] < nothing / 2
     assert far[1] < far[0]
+    again = dpfedwae.answers(people, 600.0, 3)
+    np.testing.assert_array_equal(again(("a", "b")), answer(("a", "b")))
+    plain = dpfedwae.answers(people, 600.0, 3, private=False)
+    assert np.mean([np.abs(plain((n,)) - t).max() for n, t in truth.items()]) < nothing / 4
 
 
 def test_without_jax_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,6 +160,23 @@ def test_without_jax_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(CastellError, match="castell\\[wae\\]"):
         dpfedwae.answers(_people(50), 1.0, 0)
     dpfedwae.network.cache_clear()
+
+
+# -- LoCop on Bloom filters ----------------------------------------------------------------------
+
+
+def test_locop_as_published_reads_bloom_filters() -> None:
+    """Margins come out; the rates of single bits hold no more, so pairs are the copula's guess."""
+    people = _people(20_000)
+    answer = locop_published.answers(people, 36.0, 5)
+    for name in people.schema.names:
+        assert answer((name,)) == pytest.approx(people.table([name]), abs=0.03)
+    assert answer(("a", "b", "c")).sum() == pytest.approx(1.0)
+    again = locop_published.answers(people, 36.0, 5)
+    np.testing.assert_array_equal(again(("a", "b")), answer(("a", "b")))
+    (scheme,) = harness.schemes_named("locop, as published")
+    assert (scheme.method, scheme.system, scheme.repeats) == ("locop_published", True, 3)
+    assert probes.of_scheme(scheme, "real")
 
 
 # -- the folder is the registry ------------------------------------------------------------------
