@@ -12,7 +12,7 @@ import castell
 from castell import Reports, Study
 from castell.errors import OptionError
 from castell.inference import intervals
-from castell.inference.intervals import Believed, Bounds, Normal, quantile
+from castell.inference.intervals import Bounds, Normal, ShorterInterval, quantile
 from tests.populations import (
     ASYMMETRIC,
     Population,
@@ -94,7 +94,7 @@ def test_bounded_intervals_hold_a_normal_truth_exactly_as_often(level: float, tr
 def test_where_a_model_is_believed_no_interval_is_longer_than_the_unbiased_one() -> None:
     values, unbiased = np.array([0.3, 0.3, 0.3]), np.array([0.32, 0.32, 0.5])
     model = Normal(np.array([0.01, 1e-4, 0.01]))
-    both = Believed(model, unbiased, Normal(np.array([1e-4, 0.01, 1e-4])))
+    both = ShorterInterval(model, unbiased, Normal(np.array([1e-4, 0.01, 1e-4])))
     low, high = both.interval(values, 0.95)
     # The unbiased interval; the model's own; the unbiased one, lengthened to hold the estimate.
     assert (low[0], high[0]) == pytest.approx((0.3, 0.3396), abs=1e-4)

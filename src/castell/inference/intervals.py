@@ -212,7 +212,7 @@ class Normal:
 
 
 @dataclass(frozen=True, eq=False)
-class Believed:
+class ShorterInterval:
     """The error of a model's estimate, next to an unbiased estimate of the same shares.
 
     A model is believed only as far as that makes an interval shorter. Where the unbiased interval

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import samples_with
-from castell.inference.intervals import AsUnbiased, Believed, Bounds, Spread, known_zeros
+from castell.inference.intervals import AsUnbiased, Bounds, ShorterInterval, Spread, known_zeros
 from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted
 from castell.inference.model_error import DirectEstimate, Evidence, ModelError
@@ -144,7 +144,9 @@ class ModelIntervals:
         found = self.direct.joint(kept, None)
         spread = found.spread(kept)
         whole = DirectEstimate(found.probabilities, spread.variance)
-        return Believed(self.error.table(kept, cells, self._evidence, whole), whole.values, spread)
+        return ShorterInterval(
+            self.error.table(kept, cells, self._evidence, whole), whole.values, spread
+        )
 
     @cached_property
     def _evidence(self) -> Evidence:
@@ -197,7 +199,7 @@ class ModelIntervals:
         whole = DirectEstimate(direct.values, direct.covariances[0])
         spread, covariances = self.error.shares(queries, share, self._evidence, whole)
         unbiased = Unbiased(whole.values, whole.variance, direct.one_over_n, direct.spread)
-        both = Believed(spread, direct.values, direct.spread)
+        both = ShorterInterval(spread, direct.values, direct.spread)
         return Shares(values, both, covariances, unbiased=unbiased)
 
     def _unknown(

@@ -15,9 +15,9 @@ import numpy as np
 
 from castell.inference.intervals import (
     AsUnbiased,
-    Believed,
     KnownZeros,
     Normal,
+    ShorterInterval,
     Spread,
 )
 from castell.linear.operators import Floats
@@ -54,8 +54,8 @@ def _intervals(spread: Spread, truth: Floats) -> tuple[Floats, Floats]:
     if isinstance(spread, Normal) and not spread.outward:
         t = STANDARD.reshape(-1, *(1,) * truth.ndim)
         return _shifted(spread, t).interval(truth + t * spread.errors, LEVEL)
-    if isinstance(spread, Believed) and isinstance(spread.unbiased_spread, Normal):
-        return _believed(spread, truth, spread.unbiased_spread)
+    if isinstance(spread, ShorterInterval) and isinstance(spread.unbiased_spread, Normal):
+        return _shorter_interval(spread, truth, spread.unbiased_spread)
     # A model's own: its estimate moves little.
     return spread.interval(truth, LEVEL)
 
@@ -68,11 +68,13 @@ def _shifted(spread: Normal, t: Floats) -> Normal:
     return replace(spread, variance=variance, slope=slope + 2.0 * bend * d)
 
 
-def _believed(spread: Believed, truth: Floats, other: Normal) -> tuple[Floats, Floats]:
+def _shorter_interval(
+    spread: ShorterInterval, truth: Floats, other: Normal
+) -> tuple[Floats, Floats]:
     """The shorter of two intervals. The model's estimate errs along with the unbiased one, and
     less."""
     t = STANDARD.reshape(-1, *(1,) * truth.ndim)
     error = other.errors
     less = np.minimum(spread.model.errors, error)
-    shown = Believed(spread.model, truth + t * error, _shifted(other, t))
+    shown = ShorterInterval(spread.model, truth + t * error, _shifted(other, t))
     return shown.interval(np.clip(truth + t * less, 0.0, 1.0), LEVEL)
