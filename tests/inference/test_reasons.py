@@ -15,6 +15,7 @@ from tests.populations import collect, population, product
 EXAMPLES: dict[Code, dict[str, float]] = {
     Code.PRIOR_AVERAGED: {"concentration": 30.0, "latent": 0.8},
     Code.BLOCKS_SHRUNK: {"unbiased": 0.25},
+    Code.WEIGHTED_SHRUNK: {"unbiased": 0.25},
     Code.TOO_LARGE: {"cells": 2_000_000},
     Code.LATENT_CLASSES: {"fits": 12, "classes": 24, "steps": 5, "report_steps": 0, "chosen": 1},
     Code.SHRUNK_TO_INDEPENDENCE: {"pseudo_respondents": 0.1},

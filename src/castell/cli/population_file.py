@@ -15,15 +15,13 @@ def read_likely(path: Path, study: Study) -> Any:
     if not path.exists():
         raise OptionError(f"there is no file {path}", "give a CSV or Parquet file of answers")
     if path.suffix == ".json":
-        import msgspec
-
         from castell.planning.likely_estimate import decode_estimate, likely_table
 
         try:
             document = decode_estimate(path.read_bytes())
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except OptionError as error:
             raise OptionError(
-                f"{path} is no estimate: {error}", "write one: castell estimate ... --json"
+                f"{path} is no estimate: {error.problem}", "write one: castell estimate ... --json"
             ) from None
         return likely_table(study.schema, document)
     if path.suffix == ".parquet" or path.suffix not in (".csv", ".tsv", ".txt"):

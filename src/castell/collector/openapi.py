@@ -10,13 +10,12 @@ from castell import __version__
 from castell.channels.budget import MAX_EPSILON
 from castell.collector.opening_hours import Phase
 from castell.collector.results.downloads import FORMATS, ZIP
-from castell.collector.results.planning_page import FEWEST, LEAST_EPSILON, MOST
+from castell.collector.results.planning_page import FEWEST, LEAST_EPSILON, MOST, SentEstimate
 from castell.collector.results.question import CHARTS
 from castell.collector.store.tokens import Role
 from castell.collector.wire import DIGEST_PATTERN, INVITATION_PATTERN, structs_of
 from castell.estimators import methods_for
 from castell.inference.postprocess import STEPS
-from castell.planning.likely_estimate import EstimateDocument
 from castell.study.study import Study
 
 Document = dict[str, Any]
@@ -261,7 +260,7 @@ def _plan() -> list[Document]:
 def _estimate(study: Study) -> Document:
     """What is read of an estimate; the study's own attributes and values are looked at then."""
     (made,), found = msgspec.json.schema_components(
-        [EstimateDocument], ref_template="#/components/schemas/{name}"
+        [SentEstimate], ref_template="#/components/schemas/{name}"
     )
     schema: Document = found[made["$ref"].rsplit("/", 1)[-1]]
     first = next(iter(study.schema))

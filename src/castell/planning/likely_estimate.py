@@ -5,10 +5,10 @@ Only its attributes, values and shares are read. Attributes that it does not hol
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
 import numpy as np
 
 from castell.errors import OptionError
@@ -20,12 +20,13 @@ _REMEDY = "give what `castell estimate --json` prints for a table of this study'
 CLOSE = 0.01
 
 
-class EstimateDocument(msgspec.Struct):
+@dataclass(frozen=True)
+class EstimateDocument:
     """What is read of it; whatever else it holds is left alone."""
 
-    attributes: Annotated[list[str], msgspec.Meta(min_length=1, max_length=64)]
-    values: Annotated[list[list[str]], msgspec.Meta(min_length=1, max_length=64)]
-    probabilities: Annotated[list[Any], msgspec.Meta(min_length=1)]
+    attributes: list[str]
+    values: list[list[str]]
+    probabilities: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,23 @@ class LikelyTable:
 
 
 def decode_estimate(text: bytes | str) -> EstimateDocument:
-    """The document; raises msgspec's errors where it is none."""
-    return msgspec.json.decode(text, type=EstimateDocument)
+    """The document; refused where it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise OptionError("this is not JSON", _REMEDY) from None
+    names, values, shares = (
+        found.get(key) if isinstance(found, dict) else None
+        for key in ("attributes", "values", "probabilities")
+    )
+    listed = isinstance(values, list) and all(_is_texts(each) for each in values)
+    if not _is_texts(names) or not names or not listed or not isinstance(shares, list):
+        raise OptionError("this is no estimate of attributes, values and probabilities", _REMEDY)
+    return EstimateDocument(names, values, shares)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def likely_table(schema: Schema, document: EstimateDocument) -> LikelyTable:

@@ -254,13 +254,12 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             )
     if not design.hidden:
         schema.hidden  # noqa: B018  (says that there is nothing to hide)
-    drawn = len(design.samples) > 1
-    if drawn and design.blocks != design.hidden + design.public:
+    if design.drawn and design.blocks != design.hidden + design.public:
         raise StudyError(
             "a public attribute stands before a block that is drawn",
             "list the blocks to draw from first; public attributes are in every report",
         )
-    if drawn and design.widths[0] > MAX_TOTAL:
+    if design.drawn and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
     if any(block.is_coarse for block in design.blocks) and (
         len(design.hidden) > len(design.samples) or design.public

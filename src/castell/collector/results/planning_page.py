@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from castell.channels.budget import MAX_EPSILON
 from castell.collector.wire import RefusedError
 from castell.errors import OptionError
-from castell.planning.likely_estimate import LikelyTable, decode_estimate, likely_table
+from castell.planning.likely_estimate import EstimateDocument, LikelyTable, likely_table
 from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
 from castell.planning.plan_text import facts, notes, table_rows
 from castell.planning.planner import USUAL_PEOPLE, plan
@@ -74,15 +74,24 @@ def _epsilon(text: str) -> Decimal:
     return round(value, DIGITS).normalize()
 
 
+class SentEstimate(msgspec.Struct):
+    """What is read of an estimate in a request, as the API describes it."""
+
+    attributes: Annotated[list[str], msgspec.Meta(min_length=1, max_length=64)]
+    values: Annotated[list[list[str]], msgspec.Meta(min_length=1, max_length=64)]
+    probabilities: Annotated[list[Any], msgspec.Meta(min_length=1)]
+
+
 def parse_likely(study: Study, body: bytes) -> LikelyTable:
     """The earlier estimate in the body of a request."""
     try:
-        document = decode_estimate(body)
+        sent = msgspec.json.decode(body, type=SentEstimate)
     except msgspec.ValidationError as error:
         raise RefusedError(422, f"this is no estimate: {error}", _ESTIMATE) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise RefusedError(400, "this is not JSON", _ESTIMATE) from None
     try:
+        document = EstimateDocument(sent.attributes, sent.values, sent.probabilities)
         return likely_table(study.schema, document)
     except OptionError as error:
         raise RefusedError(409, error.problem, error.remedy) from None
