@@ -43,10 +43,10 @@ def decode_estimate(text: bytes | str) -> EstimateDocument:
         found = json.loads(text)
     except (ValueError, RecursionError):
         raise OptionError("this is not JSON", _REMEDY) from None
-    names, values, shares = (
-        found.get(key) if isinstance(found, dict) else None
-        for key in ("attributes", "values", "probabilities")
-    )
+    document: dict[str, Any] = found if isinstance(found, dict) else {}
+    names: Any = document.get("attributes")
+    values: Any = document.get("values")
+    shares: Any = document.get("probabilities")
     listed = isinstance(values, list) and all(_is_texts(each) for each in values)
     if not _is_texts(names) or not names or not listed or not isinstance(shares, list):
         raise OptionError("this is no estimate of attributes, values and probabilities", _REMEDY)
