@@ -23,7 +23,7 @@ let asking = new AbortController();
 let timer = 0;
 /** An earlier estimate that says what is likely, and its file's name; in this page only. @type {{name: string, text: string} | null} */
 let like = null;
-/** The one that what is shown was planned with. @type {typeof like} */
+/** The one that what is shown was planned with. @type {{name: string, text: string} | null} */
 let used = null;
 
 function start() {
@@ -128,9 +128,14 @@ async function ask() {
   at("answer").removeAttribute("aria-busy");
 }
 
+/** The field of the file. @returns {HTMLInputElement} */
+function chosen() {
+  return /** @type {HTMLInputElement} */ (at("like"));
+}
+
 /** Reads the file that was chosen, and plans with it. */
 async function takeEstimate() {
-  const [file] = at("like").files ?? [];
+  const [file] = chosen().files ?? [];
   if (!file) return;
   useEstimate({ name: file.name, text: await file.text() });
   ask();
@@ -139,7 +144,7 @@ async function takeEstimate() {
 /** @param {{name: string, text: string} | null} estimate */
 function useEstimate(estimate) {
   like = estimate;
-  at("like").value = "";
+  chosen().value = "";
   at("like-told").hidden = at("forget").hidden = estimate === null;
   at("like-told").textContent = estimate === null ? "" : `Planned with ${estimate.name}.`;
 }
