@@ -32,6 +32,14 @@ EXAMPLES = (
     'castell estimate study.toml "reports/*.parquet" --width 2 --output pairs.parquet',
 )
 
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
+        "package adds."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
@@ -57,13 +65,7 @@ def estimate(
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Attributes of the joint table, in order.")
     ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
-            "package adds."
-        ),
-    ] = None,
+    engine: EngineOption = None,
     width: Annotated[
         int | None, typer.Option(help="Every table of so many attributes instead of one.")
     ] = None,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from castell.cli.estimate_command import EngineOption
 from castell.errors import OptionError
 
 WantedTables = Annotated[
@@ -192,13 +193,7 @@ def plan_next(
     ] = None,
     table: WantedTables = None,
     share: WantedShares = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(
-            help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
-            "package adds."
-        ),
-    ] = None,
+    engine: EngineOption = None,
     publish: Annotated[
         Path | None, typer.Option(help="Write the study of the next stage as JSON.")
     ] = None,

@@ -223,7 +223,8 @@ class ModelError:
             rest = np.array([prod(m for a, m in margins[k].items() if a not in pair) for k in of])
             kappa = np.sqrt(self.association.of(*pair).relative)
             model[of] += kappa * rest * (np.array([share(query) for query in own]) - expected)
-            alone = whole is not None and own == [queries[k] for k in range(many)]
+            # Where nothing but the pair is asked, its shares are the questions themselves.
+            alone = whole is not None and all(set(query) == set(pair) for query in queries)
             found = whole if alone else evidence.shares(own)
             if found is not None:
                 shown[of] += kappa * rest * (found.values - expected)
