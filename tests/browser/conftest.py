@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser import chromium
+from tests.browser.patience import PATIENCE
 from tests.browser.studies import SURVEY
 from tests.collecting import Collector, collecting
 
@@ -47,6 +48,7 @@ def browser() -> Iterator[Browser]:
     program = chromium.find()
     if program is None:
         pytest.skip("NO BROWSER: install chromium, or name one by CASTELL_CHROMIUM")
+    sync_api.expect.set_options(timeout=PATIENCE)
     with sync_api.sync_playwright() as playwright:
         # Tests may run as root in a container, where the sandbox cannot.
         launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -58,6 +60,7 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser without a past."""
     made = browser.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
+    made.set_default_timeout(PATIENCE)
     yield made
     made.close()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from castell import Study
 from castell.collector.page_words import built_in
+from tests.browser.patience import PATIENCE
 from tests.browser.studies import COARSE, SURVEY
 from tests.browser.taking_part import ANSWERS, answer, proceed, review, send, with_given, with_text
 from tests.study.test_page_warnings import OWNED
@@ -57,7 +58,7 @@ values = ["لا", "نعم", "أفضّل عدم الإجابة"]
 
 
 def came(page: Page, url: str) -> None:
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     page.goto(url)
     page.wait_for_selector("#questions")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from castell.collector.page_words import built_in
+from tests.browser.patience import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page, Route
@@ -20,7 +21,7 @@ OTHERS = {"age": 3, "smokes": 0, "exercise": 2, "region": 8}
 def opened(context: BrowserContext, url: str, screen: str = "form#questions") -> Page:
     """The survey in a page that takes any error or breach of its policy as a failure."""
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on(

@@ -12,6 +12,7 @@ from castell import Study
 from castell.channels import PartitionResponse
 from castell.collector.page_words import built_in
 from castell.study.texts import StudyText
+from tests.browser.patience import PATIENCE
 from tests.browser.studies import COARSE
 from tests.browser.taking_part import answer, opened, proceed, send
 from tests.browser.test_access import with_study
@@ -36,7 +37,7 @@ def sent_page(
     """What is shown once a report has left, and its codes."""
     page = browser.new_context(locale=language).new_page()
     page.add_init_script(WORDS.replace("{word}", str(word)))
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     bodies = with_study(page, study.to_json())
     page.goto(url)
     page.wait_for_selector("#questions")

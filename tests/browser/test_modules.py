@@ -19,6 +19,7 @@ from scipy import stats
 
 from castell import KaryResponse
 from tests.browser.conftest import ROOT
+from tests.browser.patience import PATIENCE
 from tests.browser.studies import ONE, SURVEY
 from tests.collecting import Collector, collecting
 
@@ -40,7 +41,7 @@ def page(browser: Browser, served: Collector) -> Iterator[Page]:
     """A page of a collector's origin, from which the modules can be imported."""
     context = browser.new_context()
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{served.url}/")
     yield page
     context.close()
@@ -246,7 +247,7 @@ def test_a_hundred_submissions_of_a_device_are_one_report(
     running = collector(ONE)
     context = browser.new_context()
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{running.url}/")
     posts: list[str] = []
     page.on("request", lambda r: posts.append(r.post_data or "") if r.method == "POST" else None)

@@ -9,6 +9,7 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from castell.channels import MatrixResponse
+from tests.browser.patience import PATIENCE
 from tests.browser.taking_part import proceed, send
 from tests.browser.test_access import with_study
 from tests.collecting import Collector
@@ -36,7 +37,7 @@ def _nearly_the_answer(size: int) -> list[list[int]]:
 
 def opened(browser: Browser, url: str, language: str = "en") -> tuple[Page, list[str]]:
     page = browser.new_context(locale=language).new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     bodies = with_study(page, study().to_json())
     page.goto(url)
     page.wait_for_selector("#questions")

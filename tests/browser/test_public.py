@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from castell import Attribute, Schema, Study
 from castell.collector.page_words import built_in
+from tests.browser.patience import PATIENCE
 from tests.browser.taking_part import answer, proceed, send
 from tests.browser.test_access import with_study
 from tests.collecting import Collector
@@ -53,7 +54,7 @@ SKIPPED = Study(
 
 def _page(browser: Browser, surveyed: Collector, study: Study) -> tuple[Page, list[str]]:
     page = browser.new_context(locale="en").new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     bodies = with_study(page, study.to_json())
     page.goto(surveyed.url)
     page.wait_for_selector("#questions")
@@ -123,7 +124,7 @@ def test_who_answers_what_may_be_skipped_is_hidden(browser: Browser, surveyed: C
 
 def test_it_is_sent_as_it_is_and_said_to_be(browser: Browser, surveyed: Collector) -> None:
     page = browser.new_context(locale="en").new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     bodies = with_study(page, STUDY.to_json())
     page.goto(surveyed.url)
     page.wait_for_selector("#questions")

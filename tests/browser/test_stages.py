@@ -18,6 +18,7 @@ import pytest
 
 from castell.collector.store import open_store
 from castell.collector.wire import new_id
+from tests.browser.patience import PATIENCE
 from tests.browser.taking_part import opened, proceed, send, with_text
 from tests.collecting import TOKEN, collecting
 from tests.staged_studies import FIRST, PLANNED, SECOND, STAGED, forged, rows_of, worse
@@ -44,7 +45,7 @@ def take_part(page: Page) -> dict[str, Any]:
 def visit(context: BrowserContext, url: str, text: str, screen: str) -> str:
     """What a page says to whom the server gives this study."""
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE)
     with_text(page, text)
     page.goto(url)
     page.wait_for_selector(screen)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from castell import Reports
 from castell.cli.study_file import to_toml
 from castell.population import SCHEMA
+from tests.browser.patience import PATIENCE
 from tests.collecting import TOKEN, Collector, collecting
 from tests.collector.results.stores import fill_store, spread
 
@@ -61,7 +62,7 @@ class Analyst:
         page = self.browser.new_page(viewport={"width": width, "height": height}, **options)
         for script in scripts:
             page.add_init_script(script)
-        page.set_default_timeout(180_000)
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda line: self.complaints.append(f"{line.type}: {line.text}"))
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on("request", lambda request: self.requests.append(request.url))
