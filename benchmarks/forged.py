@@ -80,7 +80,7 @@ def show(result: dict[str, Any]) -> str:
             f"{row['told']:.0%}" + (", target" if row["known"] else ""),
             f"{row['before']:.4f}",
             f"{row['after']:.4f}",
-            f"{row['change']:+.4f} +- {row['spread']:.4f}",
+            f"{row['change']:+.4f} ± {row['spread']:.4f}",
             f"{row['inside']:.3f}",
         ]
         for row in result["rows"]

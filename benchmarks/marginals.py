@@ -143,7 +143,7 @@ def show(result: dict[str, Any]) -> str:
         cells = []
         for column in columns:
             error, spread = found.get((data, way, *column), (None, None))
-            more = "" if not spread else f" +- {spread:.4f}"
+            more = "" if not spread else f" ± {spread:.4f}"
             cells.append("none" if error is None else f"{error:.4f}{more}")
         rows.append([data, way, *cells])
     head = ["data", "way", *(f"epsilon {e:g}, {w} attributes" for e, w in columns)]

@@ -122,7 +122,7 @@ def show(result: dict[str, Any]) -> str:
             f"{row['paper']:.3f}",
             f"{row['exact']:.3f}",
             f"{row['exact'] / row['paper']:.3f}",
-            f"{row['measured']:.3f} +- {row['spread']:.3f}",
+            f"{row['measured']:.3f} ± {row['spread']:.3f}",
             f"{row['measured'] / row['exact']:.3f}",
         ]
         for row in result["rows"]

@@ -330,7 +330,9 @@ def test_epsilon_is_said_in_the_terms_people_have(usual: Plan, asked: Plan) -> N
 
 def test_the_picture_marks_the_plan(asked: Plan) -> None:
     chart = asked.plot().to_dict()
-    assert f"{asked.n:,} people: +-{100 * asked.error:.2g} points" in json.dumps(chart)
+    assert f"{asked.n:,} people: ±{100 * asked.error:.2g} points" in json.dumps(
+        chart, ensure_ascii=False
+    )
     epsilons = {row["epsilon"] for row in asked.points}
     assert {0.5, 1.0, 2.0, 4.0, 8.0} == epsilons
 

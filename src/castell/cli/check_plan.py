@@ -37,4 +37,4 @@ def _own(planned: Plan) -> PlannedDesign | None:
 
 
 def _widths(row: PlannedDesign) -> str:
-    return ", ".join(f"{k}-way +-{number(value)}" for k, value in row.half_widths.items())
+    return ", ".join(f"{k}-way ±{number(value)}" for k, value in row.half_widths.items())

@@ -63,7 +63,7 @@ class BinPlan:
     def summary(self) -> str:
         width = max(len(label) for label in self.attribute.answers)
         pairs = zip(self.attribute.answers, self.shares, self.standard_errors, strict=True)
-        rows = [f"{label:<{width}}  {share:7.1%}  +- {error:.1%}" for label, share, error in pairs]
+        rows = [f"{label:<{width}}  {share:7.1%}  ± {error:.1%}" for label, share, error in pairs]
         many = len(self.before.answers)
         return "\n".join(
             [

@@ -98,5 +98,5 @@ def _labels(ends: list[Row], rows: list[Row], height: int) -> list[Row]:
 
 
 def _told(plan: PlanFacts, width: int) -> str:
-    short = f"+-{100 * plan.error:.2g} points"
+    short = f"±{100 * plan.error:.2g} points"
     return short if width < WIDTH else f"{plan.n:,} people: {short}"

@@ -15,9 +15,9 @@ def points(share: float) -> str:
     """A half-width in percentage points.
 
     >>> points(0.0312), points(0.00123)
-    ('+-3.1 points', '+-0.12 points')
+    ('±3.1 points', '±0.12 points')
     """
-    return f"+-{number(share)} points" if isfinite(share) else "no interval"
+    return f"±{number(share)} points" if isfinite(share) else "no interval"
 
 
 def number(share: float) -> str:
