@@ -14,6 +14,10 @@ because a model of all attributes learns an association from other pairs too. Th
 a fifth of all, then differ from the model by e^2 + 5 v in mean square, where the model shows an
 association of mean square c^2 (r^2 + b v). beta^2 and kappa^2 are what the composite likelihood of
 such differences gives.
+
+A sample that m people draw on average is drawn by nobody with a chance of exp(-m), and then nothing
+is tried on it (Poisson). With m as small as that, folds that somebody is in have
+(m / 5) / (1 - exp(-m / 5)) reports on average, at least one, and not a fifth of m.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from math import ceil, expm1
 from typing import TypeVar
 
 import numpy as np
@@ -68,9 +73,14 @@ class PairNoise:
         associations that n reports show."""
         learned = self.learned(n)
         wrong = (1.0 - kept) ** 2 * self.squares + kept**2 * learned
-        fold = FOLDS * self.variances / (self.reports * n)
+        fold = self.variances / _mean_if_any(self.reports * n / FOLDS)
         shown = kept * np.sqrt(self.squares + learned)
-        return Residuals(np.sqrt(wrong + fold), fold, self.weights, shown)
+        weights = self.weights * self.drawn_by_some(n)
+        return Residuals(np.sqrt(wrong + fold), fold, weights, shown)
+
+    def drawn_by_some(self, n: int) -> float:
+        """How likely the sample is to have a report."""
+        return -expm1(-self.reports * n)
 
     def learned(self, n: int) -> Floats:
         """The variance of a model's estimates, from all samples that hold the pair and from other
@@ -140,16 +150,19 @@ class Associations:
         told = [each for pair in self._pairs for each in self.noise(*pair)]
         kept = _shrinkage(told, n)
         found = [each.residuals(n, kept) for each in told]
-        scaled = [replace(each, weights=each.weights * self._scale) for each in found]
-        return PredictedError(error_rates(scaled), {}, self, n, kept)
+        total = sum(self._holders.values()) / max(
+            sum(map(self._holders.__getitem__, self._pairs)), 1
+        )
+        tried = self._tried(n)
+        scaled = [replace(each, weights=each.weights * total * tried) for each in found]
+        return PredictedError(error_rates(scaled), {}, self, n, kept, tried)
 
-    @cached_property
-    def _scale(self) -> float:
-        """Weights of the pairs here already stand for all samples; of all pairs these are some."""
-        here = sum(self._holders[pair] for pair in self._pairs)
-        keys = sum(self._holders.values())
-        looked_at = -(-keys // max(-(-keys // MOST_PAIRS), 1))
-        return looked_at / max(here, 1)
+    def _tried(self, n: int) -> float:
+        """The share of all pairs of samples with reports that a model is tried on."""
+        each = [noise for pair in self._pairs for noise in self.noise(*pair)]
+        there = float(np.mean([noise.drawn_by_some(n) for noise in each])) if each else 1.0
+        keys = ceil(sum(self._holders.values()) * there)
+        return 1.0 / max(-(-keys // MOST_PAIRS), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +172,14 @@ class PredictedError(AssociationError):
     of_design: Associations
     n: int
     kept: float
+    tried: float
 
     def of(self, one: str, two: str) -> Rates:
         names = self.of_design.counts.study.names
         pair = (one, two) if names.index(one) < names.index(two) else (two, one)
         found = [each.residuals(self.n, self.kept) for each in self.of_design.noise(*pair)]
-        return error_rates(found, self.overall.absolute) if found else self.overall
+        some = [replace(each, weights=each.weights * self.tried) for each in found]
+        return error_rates(some, self.overall.absolute) if some else self.overall
 
 
 def _outputs(sample: Counts) -> int:
@@ -176,6 +191,11 @@ def evenly(every: Sequence[T], most: int) -> list[T]:
     if len(every) <= most:
         return list(every)
     return [every[int((k + 0.5) * len(every) / most)] for k in range(most)]
+
+
+def _mean_if_any(mean: float) -> float:
+    """The mean of a Poisson number that is not 0."""
+    return mean / -expm1(-mean)
 
 
 def _shrinkage(told: Sequence[PairNoise], n: int) -> float:
