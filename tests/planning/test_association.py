@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import castell
-from castell.inference.association_error import Residuals
+from castell.inference.association_error import Residuals, association_error
 from castell.inference.latent import cross_fit_error
 from castell.planning.association import FOLDS, PairNoise
 from castell.planning.forecast import Outlook
@@ -33,11 +33,10 @@ def test_as_many_samples_are_tried_as_expected(monkeypatch: pytest.MonkeyPatch) 
     """Of 495 sets of attributes 300 people draw less than half, and a model is tried on some of
     their 6 pairs each: at most `MOST_PAIRS` in all."""
     tried: list[int] = []
-    measure = cross_fit_error.association_error
 
     def noted(found: dict[frozenset[str], list[Residuals]]) -> object:
         tried.append(sum(map(len, found.values())))
-        return measure(found)
+        return association_error(found)
 
     monkeypatch.setattr(cross_fit_error, "association_error", noted)
     names, n = [f"q{k}" for k in range(12)], 300
