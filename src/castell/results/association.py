@@ -69,7 +69,8 @@ class Association(OneNumber):
             lines.append(f"no test: {'too few reports tell' if few else 'no report tells'} both")
         else:
             lines.append(
-                f"chi-square {self.statistic:.2f}, {self.freedom} degrees of freedom, "
+                f"chi-square {self.statistic:.2f}, {self.freedom} "
+                f"degree{'s' * (self.freedom != 1)} of freedom, "
                 f"p {p_text(self.p_value)}"
             )
             lines.append(f"an association below V = {self.detectable:.2g} would hardly show")
