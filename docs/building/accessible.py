@@ -17,6 +17,11 @@ _PUT_RIGHT = [
         r'<div class="table-wrapper ([^"]*)">',
         r'<div class="table-wrapper \1" tabindex="0" role="group" aria-label="table">',
     ),
+    # So do pictures that are wider than a phone.
+    (
+        r"<p>(<img [^>]*>)</p>",
+        r'<p class="picture" tabindex="0" role="group" aria-label="picture">\1</p>',
+    ),
     # A corner of a table that says nothing is no heading.
     (r'<th class="head( stub)?"><p></p></th>', "<td></td>"),
 ]

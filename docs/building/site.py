@@ -22,6 +22,7 @@ from docs.building import (
     mathml,
 )
 from docs.building.gallery import draw
+from docs.building.notebook import notebook
 from docs.building.project_files import DOCS, project_file, within_the_site
 from docs.building.study_file import study_file
 
@@ -35,6 +36,7 @@ MADE: dict[str, Callable[[], str]] = {
     "errors": errors.errors,
     "study file": study_file,
     "other names": library.other_names,
+    "notebook": notebook,
 }
 
 

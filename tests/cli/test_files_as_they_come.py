@@ -56,7 +56,7 @@ def test_a_file_as_it_comes_needs_no_python(
     made = castell("init", "study.toml", "--from", "pilot.csv", "--epsilon", "40")
     assert made.code == 0
     notes = made.err.splitlines()
-    assert notes[0] == "note: pilot.csv is parted by semicolons"
+    assert notes[0] == "note: pilot.csv is separated by semicolons"
     # Every column is told what became of it, in the order of the file.
     told = [note.split("'")[1] for note in notes[1:]]
     assert told == list(pilot.columns)
@@ -222,3 +222,29 @@ def test_a_schema_from_a_frame(kind: object) -> None:
     assert Schema.from_frame(frame).names == ("age", "sex", "name")
     with pytest.raises(SchemaError, match="'one' has 1 different values"):
         Schema.from_frame({"one": ["x"] * 9, "sex": ["f", "m", "f"] * 3}, ["one"])
+
+
+def test_texts_that_mean_no_answer_are_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, castell: Shell
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ["owes;age", *["no;30", "yes;999", "NA;41", "k.A.;30"] * 25]
+    Path("people.csv").write_text("\n".join(rows), encoding="utf-8")
+    made = castell("init", "study.toml", "--from", "people.csv")
+    assert "'NA' and 'k.A.' look like missing answers" in made.err
+    assert "--missing NA --missing k.A. --force" in made.err
+    missing = ["--missing", "NA", "--missing", "k.A.", "--missing", "999"]
+    made = castell("init", "study.toml", "--from", "people.csv", "--force", *missing)
+    assert made.code == 0
+    assert "look like" not in made.err
+    assert "50 missing answers become 'prefer not to say'" in made.err
+    schema = Study.load("study.toml").schema
+    assert schema["owes"].values == ("no", "yes", "prefer not to say")
+    assert "999" not in schema["age"].values
+    # Forgotten here, they are answers that the study does not know.
+    refused = castell("randomize", "study.toml", "people.csv", "reports.parquet")
+    assert refused.code != 0
+    assert "'NA' in rows" in refused.err
+    assert "--missing NA" in refused.err
+    done = castell("randomize", "study.toml", "people.csv", "reports.parquet", *missing)
+    assert done.out.startswith("wrote reports.parquet: 100 reports")

@@ -36,7 +36,7 @@ def read(path: Path, names: list[str] | None = None) -> tuple[dict[str, list[Any
 def test_any_separator_is_seen_and_said(separator: str, called: str, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text(TEXT.replace(";", separator), encoding="utf-8")
-    assert read(path) == (ROWS, [f"people.csv is parted by {called}"])
+    assert read(path) == (ROWS, [f"people.csv is separated by {called}"])
     assert read(path, ["age"])[0] == {"age": ROWS["age"]}
 
 
@@ -158,4 +158,4 @@ def test_a_whole_file_is_looked_through_for_bad_answers(tmp_path: Path) -> None:
     remarks: list[str] = []
     path.write_text("sex;x\nf;1\n")
     assert randomize_file(study, path, target, remarks=remarks.append) == 1
-    assert remarks == ["people.csv is parted by semicolons"]
+    assert remarks == ["people.csv is separated by semicolons"]

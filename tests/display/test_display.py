@@ -122,3 +122,9 @@ def test_a_mark_is_not_read_out_and_stays_on_its_scale() -> None:
     assert 'cx="60.0"' in mark
     assert interval_mark(0.0, float("nan"), 1.0, (0.0, 1.0)) == ""
     assert 'cx="3.0"' in interval_mark(0.0, 0.0, 0.0, (0.0, 0.0))
+
+
+def test_a_column_without_a_title_has_no_empty_heading() -> None:
+    page = html_table(heading("a"), ["a", ""], [["x", "1"]])
+    assert page.count('<th scope="col"') == 1
+    assert page.count("<td") == 2

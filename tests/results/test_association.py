@@ -12,6 +12,7 @@ from scipy.stats import chi2_contingency, kstest
 import castell
 from castell import Checked, Study
 from castell.errors import QueryError
+from castell.inference.reasons import Code
 from castell.linear.operators import Floats
 from castell.population import SCHEMA, health_survey
 from castell.results.association import cramers_v
@@ -127,6 +128,15 @@ def test_where_no_report_tells_both_nothing_is_tested() -> None:
     json.dumps(found.to_dict(), allow_nan=False)
     with pytest.raises(QueryError, match="no report tells a and c together"):
         castell.fit(reports).trend("a", "c")
+
+
+def test_too_few_reports_are_not_said_to_be_none() -> None:
+    reports = collect(STUDIES["pairs"], TOGETHER.table, 30, np.random.default_rng(1))
+    found = castell.fit(reports, "castell").association("a", "c")
+    assert found.test is None
+    assert "no test: too few reports tell both" in str(found)
+    assert found.reasons[0].code is Code.TOO_FEW_FOR_TEST
+    assert "no report tells" not in str(found)
 
 
 def test_bloom_filters_are_not_tested() -> None:

@@ -41,6 +41,10 @@ app = typer.Typer(
 
 StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published JSON.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option("--missing", help="A text that means no answer, as NA; repeat for more."),
+]
 
 
 def _print_json(document: Any) -> None:
@@ -80,6 +84,7 @@ def init(
     decline: Annotated[
         str, typer.Option(help="A last value for who does not want to answer; '' offers none.")
     ] = "prefer not to say",
+    missing: Missing = None,
     n: Annotated[
         int,
         typer.Option("-n", min=1, help="How many people will be asked; the design is for them."),
@@ -108,6 +113,7 @@ def init(
         most_values=most_values,
         file=study.name,
         decline=decline.strip(),
+        missing=missing or (),
     )
     with progress_bar("planning", quiet=as_json) as tell:
         planned = plan(Study.from_toml(text), n, progress=tell)
@@ -183,6 +189,7 @@ def randomize(
     seed: Annotated[
         int | None, typer.Option(help="For tests only: repeatable, therefore NOT private.")
     ] = None,
+    missing: Missing = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the reports.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -204,7 +211,13 @@ def randomize(
     remarks: list[str] = []
     with progress_bar("randomising", quiet=as_json) as tell:
         rows = randomize_file(
-            made, answers, reports, seed=seed, progress=tell, remarks=remarks.append
+            made,
+            answers,
+            reports,
+            seed=seed,
+            missing=missing or (),
+            progress=tell,
+            remarks=remarks.append,
         )
     for remark in remarks:
         _note(f"note: {remark}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from castell.device.answer_file import AnswerFile
 from castell.device.proposal import DECLINE, Found, propose
 from castell.errors import StudyError
+from castell.study.declining import looks_missing
 from castell.study.scales import Bins, Period, Points, day_of
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import LINKS, SAID, StudyText
@@ -31,14 +33,19 @@ def first_study(
     most_values: int = 100,
     file: str = "study.toml",
     decline: str = DECLINE,
+    missing: Sequence[str] = (),
 ) -> tuple[str, list[str]]:
     """The text of a study file, and what was done with the file and with each column.
 
-    Each question offers `decline` as its last value, unless that is empty.
+    Each question offers `decline` as its last value, unless that is empty. A cell with one of the
+    texts in `missing` is no answer.
     """
-    path, file_of_answers = Path(answers), AnswerFile(answers)
-    remarks, attributes = [], []
+    path, file_of_answers = Path(answers), AnswerFile(answers, missing=missing)
+    remarks: list[str] = []
+    attributes: list[Attribute] = []
+    unsaid: set[str] = set()
     for found in _columns(file_of_answers, columns):
+        unsaid |= {text for text in found.counts if looks_missing(text) and text != decline}
         proposal = propose(found, most_values, decline)
         if proposal.attribute is not None:
             attributes.append(proposal.attribute)
@@ -56,7 +63,19 @@ def first_study(
     offers = f"Each question also offers {decline!r}: take it out where it is not wanted.\n# "
     head = HEADER.format(file=file, source=path.name, decline=offers if decline else "")
     text = head + "\n" + to_toml(schema, name=path.name.split(".")[0], epsilon=epsilon)
+    if unsaid:
+        remarks.append(_missing_remark(sorted(unsaid)))
     return text, [*file_of_answers.remarks, *remarks]
+
+
+def _missing_remark(texts: Sequence[str]) -> str:
+    several = len(texts) > 1
+    options = " ".join(f"--missing {shlex.quote(text)}" for text in texts)
+    return (
+        f"{' and '.join(repr(text) for text in texts)} look{'' if several else 's'} like missing "
+        f"answers: if they are, write the study again with {options} --force, and randomise with "
+        f"{options}"
+    )
 
 
 def _columns(answers: AnswerFile, columns: Sequence[str] | None) -> list[Found]:

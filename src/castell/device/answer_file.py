@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
-from castell.device.columns import named_columns
+from castell.device.columns import named_columns, without
 from castell.errors import AnswerError, MissingExtraError, SchemaError
 from castell.study.value_texts import text_of
 
@@ -40,8 +40,16 @@ class AnswerFile:
     """A file of answers, some rows at a time, whatever its size. Columns have spaces around them
     taken away, and only those named are read."""
 
-    def __init__(self, path: str | Path, names: Collection[str] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        names: Collection[str] | None = None,
+        *,
+        missing: Collection[str] = (),
+    ) -> None:
         self.path, self.names = Path(path), names
+        # Texts that stand for no answer in this file: 'NA', '999'.
+        self.missing = frozenset(text.strip() for text in missing)
         self.rows = 0
         self.done = 0.0
         self.remarks: list[str] = []
@@ -49,6 +57,10 @@ class AnswerFile:
             raise AnswerError(f"there is no file {path}", "give a CSV or Parquet file of answers")
 
     def __iter__(self) -> Iterator[pa.Table]:
+        for batch in self._batches():
+            yield without(batch, self.missing) if self.missing else batch
+
+    def _batches(self) -> Iterator[pa.Table]:
         import pyarrow as pa
 
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
@@ -171,7 +183,7 @@ class AnswerFile:
         if even:
             best = "," if "," in even else max(even, key=lambda mark: widths[mark][0])
         if best != ",":
-            self.remarks.append(f"{self.path.name} is parted by {SEPARATORS[best]}")
+            self.remarks.append(f"{self.path.name} is separated by {SEPARATORS[best]}")
         return best
 
     def _say_twice(self, header: list[str]) -> None:

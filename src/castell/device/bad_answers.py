@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 
 from castell.errors import AnswerError
+from castell.study.declining import looks_missing
 from castell.study.scales import Bins, Points
 from castell.study.schema import Attribute, suggest
 
@@ -94,4 +96,7 @@ def _told(attribute: Attribute, text: str, row: int) -> tuple[str, str]:
             f"{where}: {text!r} is not a value of the study",
             f"give {kind} {ends}, or one of {', '.join(attribute.values[:12])}",
         )
-    return f"{where}: {text!r} is not a value of the study", suggest(text, attribute.values)
+    remedy = suggest(text, attribute.values)
+    if looks_missing(text):
+        remedy = f"if it means no answer, randomise with --missing {shlex.quote(text)}; {remedy}"
+    return f"{where}: {text!r} is not a value of the study", remedy

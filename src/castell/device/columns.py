@@ -140,3 +140,16 @@ def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_timestamp(column.type):
         column = pc.strftime(column, "%Y-%m-%d %H:%M:%S")
     return column.cast(pa.string())
+
+
+def without(table: pa.Table, missing: Collection[str]) -> pa.Table:
+    """A table with no answer where a cell is one of some texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    listed = pa.array(sorted(missing), pa.string())
+    columns = []
+    for column in table.columns:
+        unsaid = pc.is_in(texts(column), listed)
+        columns.append(pc.if_else(unsaid, pa.scalar(None, column.type), column))
+    return pa.Table.from_arrays(columns, names=table.column_names)

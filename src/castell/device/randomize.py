@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,18 +79,20 @@ def randomize_file(
     target: str | Path,
     *,
     seed: int | None = None,
+    missing: Collection[str] = (),
     progress: Callable[[float], None] | None = None,
     remarks: Callable[[str], None] | None = None,
 ) -> int:
     """Reports of a CSV or Parquet file, written as Parquet; memory stays bounded.
 
     Nothing stands at `target` until every answer was good; what is not is counted through the
-    whole file. `progress` hears which share of the file is done, `remarks` how it was read where
-    that was not plain. Returns the number of reports.
+    whole file. A cell with one of the texts in `missing` is no answer. `progress` hears which
+    share of the file is done, `remarks` how it was read where that was not plain. Returns the
+    number of reports.
     """
     if Path(source).resolve() == Path(target).resolve():
         raise OptionError("answers and reports are one file", "give the reports another name")
-    words, answers, rows = _source(seed), AnswerFile(source, study.names), 0
+    words, answers, rows = _source(seed), AnswerFile(source, study.names, missing=missing), 0
     bad = BadAnswers()
     with ReportWriter(study, target, secure=seed is None) as writer:
         for batch in answers:

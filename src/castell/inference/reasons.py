@@ -48,6 +48,7 @@ class Code(StrEnum):
     MODEL_ERROR = "model_error"  # association
     ERRORS_UNKNOWN = "errors_unknown"
     ASSOCIATION_UNCHECKED = "association_unchecked"
+    TOO_FEW_FOR_TEST = "too_few_for_test"
     NOT_CONVERGED = "not_converged"
     INFORMATION_SINGULAR = "information_singular"
     # What stood behind it.
@@ -271,6 +272,10 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     Code.ASSOCIATION_UNCHECKED: lambda told: (
         f"no report tells {_listed(told)} together: what is said of their association is the "
         "model's alone, and there is no test"
+    ),
+    Code.TOO_FEW_FOR_TEST: lambda told: (
+        f"too few reports tell {_listed(told)} together for a test, or one block is too large: V "
+        "is the model's alone"
     ),
     Code.NOT_CONVERGED: lambda _: (
         "the search did not arrive: a coefficient may be infinite (the covariates tell the outcome "

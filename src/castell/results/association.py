@@ -13,6 +13,7 @@ from castell.inference.association import Independence, Trend
 from castell.inference.chisquare import p_text
 from castell.inference.intervals import quantile
 from castell.inference.postprocess import simplex
+from castell.inference.reasons import Code
 from castell.linear.operators import Floats
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
@@ -26,8 +27,8 @@ class Association(OneNumber):
 
     Both are read off the reports themselves, whatever the method. `detectable` is the smallest V
     that the test would have found with 80 % power at 5 %: what does not show may still be there.
-    Where no report holds both attributes, V is the model's, its interval is [0, 1], and there is no
-    test. `standard_error` is half the 95 % interval over 1.96.
+    Where no report holds both attributes, or too few do, V is the model's, its interval is [0, 1],
+    and there is no test. `standard_error` is half the 95 % interval over 1.96.
     """
 
     names: tuple[str, str]
@@ -64,10 +65,12 @@ class Association(OneNumber):
             f"V = {number(self.value)}, {percent(level)} interval {span(*self.conf_int(level))}",
         ]
         if self.test is None:
-            lines.append("no test: no report tells both")
+            few = any(reason.code is Code.TOO_FEW_FOR_TEST for reason in self.reasons)
+            lines.append(f"no test: {'too few reports tell' if few else 'no report tells'} both")
         else:
             lines.append(
-                f"chi-square {self.statistic:.2f}, {self.freedom} degrees of freedom, "
+                f"chi-square {self.statistic:.2f}, {self.freedom} "
+                f"degree{'s' * (self.freedom != 1)} of freedom, "
                 f"p {p_text(self.p_value)}"
             )
             lines.append(f"an association below V = {self.detectable:.2g} would hardly show")

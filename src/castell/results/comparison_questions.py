@@ -66,11 +66,13 @@ def _association(model: Answering, one: str, two: str) -> Association:
     """Cramer's V and the test of independence."""
     names = _pair(model, one, two)
     behind = model.support(names)
-    test = independence(model.counts, names) if is_testable(model.counts, names) else None
+    testable = is_testable(model.counts, names)
+    test = independence(model.counts, names) if testable else None
     reasons: tuple[Reason, ...] = ()
     if test is None:
         value, limit, checked = cramers_v(_table(model, names)), 1.0, Checked.NOTHING
-        reasons = (reason(Code.ASSOCIATION_UNCHECKED, *names),)
+        code = Code.TOO_FEW_FOR_TEST if testable else Code.ASSOCIATION_UNCHECKED
+        reasons = (reason(code, *names),)
     else:
         value, checked = test.v, behind.checked
         limit = detectable(model.counts, names, margins_of(model.counts, names))

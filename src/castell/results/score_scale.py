@@ -62,8 +62,8 @@ class ScoreScale:
             label = self.attribute.values[self.codes[int(np.flatnonzero(is_open)[0])]]
             raise QueryError(
                 f"the bin {label!r} of {self.attribute.name!r} has no end, so there is no mean",
-                "say between which numbers all answers lie: range = (0, 120), "
-                "or ask for the median",
+                "say between which numbers all answers lie, range=(0, 120), on the command line "
+                "--within 0,120, or ask for the median",
             )
 
 

@@ -24,6 +24,8 @@ prefiero no decirlo|prefiero no contestar|prefiero no responder|sin respuesta|no
 je préfère ne pas répondre|préfère ne pas répondre|je préfère ne pas le dire|sans réponse
 ne souhaite pas répondre|je ne souhaite pas répondre|pas de réponse
 """
+# How programs write that there is no answer. "None" is not here: it is an answer to "How many?".
+_MISSING = frozenset(["na", "n/a", "#n/a", "nan", "null", "missing", ".", "-", "--"])
 _KNOWN = frozenset(_PHRASES.casefold().strip().replace("\n", "|").split("|"))
 
 
@@ -34,6 +36,15 @@ def offers_decline(attribute: Attribute) -> bool:
     True
     """
     return attribute.beside > 0 or any(_plain(value) in _KNOWN for value in attribute.values)
+
+
+def looks_missing(text: str) -> bool:
+    """Whether a text in a file means that there is no answer, or is a usual way not to answer.
+
+    >>> [looks_missing(text) for text in ("NA", "k.A.", "none", "no")]
+    [True, True, False, False]
+    """
+    return text.casefold() in _MISSING or _plain(text) in _KNOWN
 
 
 def answered_codes(attribute: Attribute) -> list[int]:
