@@ -59,7 +59,7 @@ def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
     [1]
     """
     design = study.design
-    drawn = bisect_right(design.starts, codes[0]) - 1 if len(design.samples) > 1 else 0
+    drawn = bisect_right(design.starts, codes[0]) - 1 if design.is_drawn else 0
     return list(design.samples[drawn])
 
 
@@ -74,7 +74,7 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
     columns = report_columns(
         study.design,
         answer_codes(study, answers, asked, key),
-        np.array(asked[:1]) if len(study.design.samples) > 1 else None,
+        np.array(asked[:1]) if study.design.is_drawn else None,
         lambda index: labelled_words(key, "report", origin, index),
     )
     return Report(_new_id(), study.digest, tuple(int(column[0]) for column in columns))

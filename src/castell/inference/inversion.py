@@ -41,7 +41,7 @@ class Part:
 
 def refuse_drawn(study: Study) -> None:
     """Only a sample of respondents who reported the same blocks has a table of its own."""
-    if len(study.design.samples) > 1:
+    if study.design.is_drawn:
         raise QueryError(
             "no report holds all attributes: each respondent drew one block",
             "use a method that reads drawn blocks (castell.methods_for(study) names them)",

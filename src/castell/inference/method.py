@@ -108,7 +108,7 @@ def _kind(block: Block, design: Design) -> str:
         return PARITY
     if not block.tells(block.names):
         return MARGINS
-    if len(design.samples) > 1:
+    if design.is_drawn:
         return DRAWN
     if len(block.names) == 1 or block.channel.has_digits:
         return EVERYBODY

@@ -38,7 +38,7 @@ def weighted_model(
     counts: Counts, groups: Groups, design: SampleDesign, reasons: Reasons = no_reasons
 ) -> Fitted:
     """A model that answers every question with the product over the groups, weighted."""
-    drawn = len(counts.study.design.samples) > 1
+    drawn = counts.study.design.is_drawn
     scores = DrawnScores(counts, design.weights) if drawn else ReportScores(counts)
 
     def told(names: tuple[str, ...]) -> tuple[Reason, ...]:

@@ -89,7 +89,7 @@ def mixed(present: Design, planned: Design, share: float) -> Design:
 
 def shares_for(present: Design) -> tuple[float, ...]:
     """Those that can be had: where everybody reports everything nothing can be drawn beside it."""
-    return SHARES if present.drawn else SHARES[-1:]
+    return SHARES if present.is_drawn else SHARES[-1:]
 
 
 def choose_share(
@@ -144,5 +144,5 @@ def information(design: Design, names: Sequence[str], known: Uncertainty) -> Flo
     for weight, block in zip(design.block_weights, design.blocks, strict=True):
         codes, many, forward = seen_codes(block, held)
         root = root_information(known.scores, codes, many, forward)
-        total += weight / design.draws * (root.T @ root)
+        total += weight / design.total_weight * (root.T @ root)
     return total

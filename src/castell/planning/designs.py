@@ -199,7 +199,7 @@ def build_all(
             refused[kind.name] = error.problem
             continue
         largest = max(block.channel.outputs for block in made.design.blocks)
-        if made.design.drawn and largest > MOST_REPORTS:
+        if made.design.is_drawn and largest > MOST_REPORTS:
             refused[kind.name] = (
                 f"a set has {largest:,} different reports, far more than epsilon "
                 f"{float(epsilon):g} tells apart"

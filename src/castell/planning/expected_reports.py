@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import Channel
-from castell.counting import Counts, Factor, Moments, Stages
+from castell.counting import Counts, Factor, Moments, Stages, sample_studies
 from castell.counting.kernels import Integers, pack
 from castell.linear.operators import Floats, Operator, apply
 from castell.linear.table import check_cells
 from castell.planning.population import Population
-from castell.study.design import Axis, Block, Design, lens_on
-from castell.study.schema import Schema
+from castell.study.design import Axis, Block, lens_on
 from castell.study.study import Study
 
 Shares = dict[tuple[Axis, ...], Floats]
@@ -114,15 +113,7 @@ class ExpectedReports:
     _alone: list[tuple[Study, Shares]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        study = self.study
-        if len(study.design.samples) == 1:
-            self._alone.append((study, {}))
-            return
-        public = study.design.public
-        for block in study.design.hidden:
-            design = Design((block, *public))
-            schema = Schema(study.schema.select([n for b in design.blocks for n in b.names]))
-            self._alone.append((Study(schema, design=design, name=study.name), {}))
+        self._alone.extend((study, {}) for study in sample_studies(self.study))
 
     def of(self, n: int) -> Counts:
         """What n respondents are expected to report."""

@@ -53,7 +53,7 @@ class ExpectedSamples:
         return list(samples_of(self.many))
 
     @property
-    def drawn(self) -> bool:
+    def are_several(self) -> bool:
         """Whether respondents report different things."""
         return len(self._samples) > 1
 
@@ -92,7 +92,7 @@ class ExpectedSamples:
             raise QueryError(
                 f"nobody is expected to report {', '.join(names)} together", "ask more people"
             )
-        if not self.drawn:
+        if not self.are_several:
             return tuple((1.0, _with(view, n)) for _, view in found.some)
         expected = [n * view.n / self.many.n for _, view in found.some]
         known = [e / left for e, (left, _) in zip(expected, found.some, strict=True)]

@@ -127,7 +127,7 @@ class Forecast:
 
     def _unbiased(self, names: tuple[str, ...]) -> Normal:
         views = self.views(names)
-        if self.outlook.samples.drawn:
+        if self.outlook.samples.are_several:
             return shown_by_small_samples(views, spread_of_views(views))
         ((_, view),) = views
         variance = product_variance(view, [view.names], "population")

@@ -93,9 +93,7 @@ class Task:
 
         Otherwise intervals are bounds that no number of reports narrows.
         """
-        if len(study.design.samples) == 1:
-            return True
-        sets = [{*block.names, *study.schema.public} for block in study.design.hidden]
+        sets = [set(names) for names in study.design.asked_together]
         pairs = {(a, b) for t in self._few for a in t.names for b in t.names if a < b}
         return all(any({a, b} <= held for held in sets) for a, b in pairs)
 
