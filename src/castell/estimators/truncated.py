@@ -14,8 +14,9 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.inference.bootstrap import bootstrap
-from castell.inference.inversion import Observed, Query, measure, observe
+from castell.inference.inversion import Observed, observe
 from castell.inference.method import Fitted, Reads, Solution
+from castell.inference.queries import Query, measure
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.counting.kernels import pack
-from castell.inference.inversion import Query, factors, parts_of
+from castell.inference.inversion import parts_of
+from castell.inference.queries import Query, factors
 from castell.linear.operators import Floats
 from castell.reports.codes import joined
 from castell.study.study import Study

@@ -19,8 +19,8 @@ from castell.counting import Counts, MemoryCounts
 from castell.errors import OptionError
 from castell.inference.bootstrap import spread_of
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Query
 from castell.inference.method import Fitted, Solution
+from castell.inference.queries import Query
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats

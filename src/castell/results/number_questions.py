@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from castell.errors import QueryError
-from castell.inference.inversion import Query
+from castell.inference.queries import Query
 from castell.inference.score_ratio import ScoreRatio
 from castell.linear.operators import Floats
 from castell.results.answered_shares import Answered

@@ -56,6 +56,9 @@ class Block:
     sizes: tuple[int, ...]
     channel: Channel
 
+    def __post_init__(self) -> None:
+        checked(self.channel)
+
     @property
     def reports_answers(self) -> bool:
         """Whether a report is one of the answers, and so has labels."""
@@ -248,7 +251,6 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             f"a study with stages has a public attribute, {schema.public[0]!r}",
             "later stages are planned for what is randomised alone; leave out the stages",
         )
-    channels = [checked(block.channel) for block in design.blocks]
     if len({block.names for block in design.public}) < len(design.public):
         raise StudyError("a public attribute is sent twice", "list its block once")
     asked = design.asked_together
@@ -281,7 +283,8 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             "a block that asks coarsely is reported beside others",
             "let respondents draw one block: draw = true",
         )
-    for block, channel in zip(design.blocks, channels, strict=True):
+    for block in design.blocks:
+        channel = block.channel
         skipped = any(schema[name].may_skip for name in block.names)
         if skipped != isinstance(channel, SkipResponse) or (skipped and len(block.names) > 1):
             raise StudyError(

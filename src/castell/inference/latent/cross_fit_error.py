@@ -50,10 +50,11 @@ def mixture_error(
     found: dict[Pair, list[Residuals]] = {}
     for pair, each in _residuals(counts, mixture, hyperparameters, fold_models):
         found.setdefault(pair, []).append(each)
-    coarse = leaf_residuals(hyperparameters.held_out, hyperparameters.fold_models, mixture)
-    for places, each in coarse:
-        held = frozenset(counts.study.names[place] for place in places)
-        found.setdefault(held, []).append(each)
+    held_out = hyperparameters.held_out
+    if any(isinstance(table, LeafTable) for tables in held_out[:1] for table in tables):
+        for places, each in leaf_residuals(held_out, hyperparameters.fold_models, mixture):
+            asked = frozenset(counts.study.names[place] for place in places)
+            found.setdefault(asked, []).append(each)
     return association_error(found)
 
 
