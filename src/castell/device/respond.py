@@ -70,8 +70,8 @@ def report_columns(
         mine = np.flatnonzero(drawn == index)
         if not len(mine):
             continue  # nobody drew it, so nobody needs to have answered it
-        held = {name: codes[name][mine] for name in block.names}
-        found = respond(block.channel, block_codes(block, held), words_of(index))
+        answers = {name: codes[name][mine] for name in block.names}
+        found = respond(block.channel, block_codes(block, answers), words_of(index))
         reports[mine] = start + found.astype(int)
     return [
         reports,

@@ -62,7 +62,7 @@ def _shares(counts: Counts, queries: Sequence[Query]) -> Shares:
     resampled = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
     values = np.array([float(_cut(cells.values[list(each)])) for each in own])
     found = np.stack([_cut(resampled[:, list(each)]) for each in own], axis=1)
-    return Shares.from_draws(values, found, (reason(Code.TRUNCATED),))
+    return Shares.from_replicates(values, found, (reason(Code.TRUNCATED),))
 
 
 def _cut(values: Floats) -> Floats:

@@ -229,9 +229,9 @@ def require_reports(n: int) -> int:
 
 def restrict(groups: Groups, names: Sequence[str]) -> Groups:
     """The groups as far as they hold some names; names in no group stand alone."""
-    held = [tuple(name for name in names if name in group) for group in groups]
+    within = [tuple(name for name in names if name in group) for group in groups]
     rest = [(name,) for name in names if not any(name in group for group in groups)]
-    return [group for group in held if group] + rest
+    return [group for group in within if group] + rest
 
 
 # -- how the variance of an estimate goes along with it --------------------------------------------
@@ -266,7 +266,7 @@ def margins_of(table: Floats) -> list[Floats]:
 def product_moment_slopes(means: Sequence[Sequence[Floats]], n: int) -> Floats:
     """`moment_slope` of every cell, whose powers are products of means, one for each part.
 
-    Cells are flat, the last part fastest. Neither the powers nor what is made of them is ever held
+    Cells are flat, the last part fastest. Neither the powers nor what is made of them are ever kept
     for the whole table.
     """
     sizes = [len(mean) for mean in means[0]]

@@ -88,10 +88,13 @@ class Shares:
         )
 
     @classmethod
-    def from_draws(cls, values: Floats, draws: Floats, reasons: tuple[Reason, ...] = ()) -> Shares:
-        """From estimates of simulated reports, a row each: their mean square about the values."""
-        apart = draws - values
-        covariance = apart.T @ apart / max(len(draws) - 1, 1)
+    def from_replicates(
+        cls, values: Floats, replicates: Floats, reasons: tuple[Reason, ...] = ()
+    ) -> Shares:
+        """From parametric bootstrap replicates, a row of estimates for each simulated collection:
+        their mean square about the values."""
+        apart = replicates - values
+        covariance = apart.T @ apart / max(len(replicates) - 1, 1)
         return cls(values, Normal(np.diag(covariance).copy()), (covariance,), reasons)
 
     def because(self, *reasons: Reason) -> Shares:

@@ -85,7 +85,7 @@ class Sampled:
     def shares(self, queries: Sequence[Query]) -> Shares:
         values = np.array([_share(self.rows, query) for query in queries])
         found = np.array([[_share(rows, query) for query in queries] for rows in self._again])
-        return Shares.from_draws(values, found, (reason(Code.SYNTHETIC_ROWS),))
+        return Shares.from_replicates(values, found, (reason(Code.SYNTHETIC_ROWS),))
 
     def sample(
         self, names: tuple[str, ...], people: int, generator: np.random.Generator

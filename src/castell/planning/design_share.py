@@ -139,10 +139,10 @@ def relative_errors(
 
 def information(design: Design, names: Sequence[str], known: Uncertainty) -> Floats:
     """What the report of one respondent tells, on average over the draw."""
-    held = dict(zip(names, known.people, strict=True))
+    answers = dict(zip(names, known.people, strict=True))
     total = np.zeros_like(known.precision)
     for weight, block in zip(design.block_weights, design.blocks, strict=True):
-        codes, many, forward = seen_codes(block, held)
+        codes, many, forward = seen_codes(block, answers)
         root = root_information(known.scores, codes, many, forward)
         total += weight / design.total_weight * (root.T @ root)
     return total

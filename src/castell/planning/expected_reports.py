@@ -51,11 +51,11 @@ class ExpectedSample:
         order: list[Axis] = []
         for i in blocks:
             block = self.study.design.blocks[i]
-            held = _held(block, i, [axis for axis in axes if axis.block == i])
-            mine = block.axes(i, held)
-            names += held
-            shape.append(int(np.prod([self.study.schema[name].size for name in held])))
-            forwards.append(_forward(block, held))
+            asked = _names_of_axes(block, i, [axis for axis in axes if axis.block == i])
+            mine = block.axes(i, asked)
+            names += asked
+            shape.append(int(np.prod([self.study.schema[name].size for name in asked])))
+            forwards.append(_forward(block, asked))
             order += mine
         check_cells(" x ".join(names), [axis.size for axis in order], None)
         answers = self.population.table(names).reshape(shape)
@@ -93,7 +93,7 @@ def _no_reports() -> NoReturn:
     raise NotImplementedError("expected reports are numbers, not rows")
 
 
-def _held(block: Block, index: int, axes: Sequence[Axis]) -> tuple[str, ...]:
+def _names_of_axes(block: Block, index: int, axes: Sequence[Axis]) -> tuple[str, ...]:
     """The attributes that some digits of a block's report belong to."""
     found = [name for name in block.names if set(block.axes(index, [name])) <= set(axes)]
     return tuple(found)

@@ -103,8 +103,8 @@ class ExpectedSamples:
         # one of a person more than expected; all together are as many as expected.
         many = [round(e + 1.0) for e in expected]
         return tuple(
-            (k / scale * sqrt(held / e), _with(view, held))
-            for k, held, e, (_, view) in zip(known, many, expected, found.some, strict=True)
+            (k / scale * sqrt(n_sample / e), _with(view, n_sample))
+            for k, n_sample, e, (_, view) in zip(known, many, expected, found.some, strict=True)
         )
 
 
