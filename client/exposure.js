@@ -57,9 +57,9 @@ export function statementOf(study) {
   const attributes = secret(study).map((attribute) => {
     const { name } = attribute;
     const chance = 1 / choices(attribute);
-    const held = blocks.flatMap((block, i) => (block.attributes.includes(name) ? [i] : []));
-    const guesses = held.map((i) => guessAt(blocks[i], blocks[i].attributes.indexOf(name)));
-    const asked = drawn ? held.map((i) => weights[i]) : weights;
+    const asking = blocks.flatMap((block, i) => (block.attributes.includes(name) ? [i] : []));
+    const guesses = asking.map((i) => guessAt(blocks[i], blocks[i].attributes.indexOf(name)));
+    const asked = drawn ? asking.map((i) => weights[i]) : weights;
     const each = guesses.map(({ right }) => right);
     const holders = sum(asked);
     return {

@@ -232,8 +232,8 @@ function blocksOf(entries, byName, drawn) {
     offset += channel.outputs;
     return block;
   });
-  const held = blocks.flatMap((block) => block.attributes);
-  if (new Set(held).size < byName.size || (!drawn && held.length > byName.size)) {
+  const asked = blocks.flatMap((block) => block.attributes);
+  if (new Set(asked).size < byName.size || (!drawn && asked.length > byName.size)) {
     throw broken("the blocks do not hold each attribute once");
   }
   if (!drawn && blocks.length > 1 && blocks.some(({ channel }) => channel.coarse)) {

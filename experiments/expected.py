@@ -23,9 +23,8 @@ from castell.counting.counts import ByBatches
 from castell.counting.kernels import Integers
 from castell.errors import QueryError
 from castell.estimators import clusters
-from castell.inference.inversion import Groups, Observed, parts_of
+from castell.inference.inversion import Groups, Observed, parts_of, restrict
 from castell.inference.joint_or_product import joint_is_better
-from castell.inference.shares import restrict
 from castell.linear.operators import Floats
 from castell.linear.table import Table, product
 from castell.study.design import Axis

@@ -136,6 +136,15 @@ def test_the_table_says_what_every_method_reads() -> None:
     assert sentence in " ".join(text.split())
 
 
+@pytest.mark.parametrize("page", ["docs/how-it-works.md", "docs/methods.md", "CONTRIBUTING.md"])
+def test_the_files_that_a_map_names_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w./]+\.(?:py|js))`", text))
+    folders = [ROOT / part for part in ("src", "client", "tests", "benchmarks", "experiments")]
+    files = [f"/{p.relative_to(ROOT).as_posix()}" for f in folders for p in f.rglob("*.[pj]*")]
+    assert sorted(n for n in named if not any(f.endswith(f"/{n}") for f in files)) == []
+
+
 @pytest.mark.parametrize("page", ["privacy.md", "collecting.md", "browser.md"])
 def test_the_tests_that_a_page_names_exist(page: str) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")

@@ -45,18 +45,23 @@ ASK_FOR_THE_DRAW = {"study/design.py"}
 
 
 def asks_for_the_draw(code: str) -> bool:
-    """Whether code reads the attribute `draw` of anything."""
+    """Whether code reads the attribute `draw` of anything, or counts `samples` of a design."""
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Attribute(attr="draw", ctx=ast.Load()):
                 return True
             case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value="draw"), *_]):
                 return True
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(attr="samples")])
+            ):
+                return True
     return False
 
 
 def test_one_file_asks_whether_a_design_draws() -> None:
-    """The others ask a design for what follows: its samples, columns, block weights, document."""
+    """The others ask a design for what follows: its samples, columns, block weights, document; or
+    whether it `is_drawn`, which a draw from one block is not."""
     files = {path.relative_to(ROOT).as_posix(): path for path in ROOT.rglob("*.py")}
     asking = {name for name, path in files.items() if asks_for_the_draw(path.read_text("utf-8"))}
     assert asking == ASK_FOR_THE_DRAW
@@ -66,4 +71,5 @@ def test_the_check_for_the_draw_sees_what_it_should() -> None:
     assert asks_for_the_draw("x = 1 if study.design.draw else 2")
     assert asks_for_the_draw("getattr(design, 'draw', None)")
     assert not asks_for_the_draw("Design(blocks, draw=True)")
-    assert not asks_for_the_draw("draw = design.draws; draw_blocks(draw)")
+    assert asks_for_the_draw("if len(self.study.design.samples) > 1: pass")
+    assert not asks_for_the_draw("draw = design.is_drawn; draw_blocks(draw)")

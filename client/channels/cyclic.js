@@ -67,16 +67,16 @@ function guess({ size, outputs, set, same, other }, total, sizes, at) {
   sizes.forEach((each, i) => {
     if (i !== at) spoken = turned(spoken, each, strides[i]).sums;
   });
-  const one = { sums: spoken, most: spoken.map((held) => Math.min(held, 1)) };
+  const one = { sums: spoken, most: spoken.map((many) => Math.min(many, 1)) };
   const { sums, most } = at < 0 ? one : turned(spoken, sizes[at], strides[at]);
   const merged = BigInt(at < 0 ? 1 : size / sizes[at]);
   const [low, gap, all] = [BigInt(other), BigInt(same) - BigInt(other), BigInt(size)];
   const best = sum(most);
   const kinds = new Map(
-    most.map((held, report) => [`${held} ${sums[report]}`, [held, sums[report]]]),
+    most.map((many, report) => [`${many} ${sums[report]}`, [many, sums[report]]]),
   );
-  const after = [...kinds.values()].map(([held, every]) =>
-    ratio(merged * low + BigInt(held) * gap, all * low + BigInt(every) * gap),
+  const after = [...kinds.values()].map(([many, every]) =>
+    ratio(merged * low + BigInt(many) * gap, all * low + BigInt(every) * gap),
   );
   return {
     right: ratio(BigInt(outputs) * merged * low + BigInt(best) * gap, BigInt(total) * all),
@@ -97,9 +97,9 @@ function turned(circle, turns, stride) {
   for (let turn = 0; turn < turns; turn += 1) {
     const shift = circle.length - ((turn * stride) % circle.length);
     for (let report = 0; report < circle.length; report += 1) {
-      const held = circle[(report + shift) % circle.length];
-      sums[report] += held;
-      if (held > most[report]) most[report] = held;
+      const many = circle[(report + shift) % circle.length];
+      sums[report] += many;
+      if (many > most[report]) most[report] = many;
     }
   }
   return { sums, most };

@@ -32,9 +32,10 @@ from castell.errors import (
     ReportError,
 )
 from castell.inference.intervals import Bounds, Normal, Spread
-from castell.inference.inversion import Observed, Query, observe
+from castell.inference.inversion import Observed, observe
 from castell.inference.method import BLOOM, DRAWN, EVERYBODY, SETS, WHOLE, Fitted, Reads, Solution
 from castell.inference.products import product_model
+from castell.inference.queries import Query
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 from castell.inference.table_method import from_tables, table_method

@@ -12,7 +12,7 @@ from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting import memory as memory_counts
 from castell.counting.folds import FOLDS, fold_of, folds_of, repetitions, report_keys
-from castell.inference.inversion import factors
+from castell.inference.queries import factors
 from castell.study.design import Axis
 from tests.populations import collect, drawn_studies, population, rectangular, studies
 

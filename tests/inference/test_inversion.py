@@ -184,7 +184,7 @@ def test_variance_over_the_respondents_is_exact() -> None:
     np.testing.assert_allclose(variance, square - truth**2, atol=1e-12)
 
 
-def test_growth_is_the_slope_of_the_mean_square_on_the_estimate() -> None:
+def test_the_moment_slope_is_the_slope_of_the_mean_square_on_the_estimate() -> None:
     # Independent answers and many reports: the blocks' margins then say all there is to say.
     truth = PEOPLE.table.sum(axis=(1, 2))[:, None, None] * np.full((1, 3, 4), 1 / 12)
     for study in SQUARE.values():
@@ -194,7 +194,7 @@ def test_growth_is_the_slope_of_the_mean_square_on_the_estimate() -> None:
         one, two, three = ((adds**k * shares).sum(axis=1) for k in (1, 2, 3))
         oracle = (three - one * two) / (two - one**2)
         many = observed.replace(observed.table * 1e12)
-        np.testing.assert_allclose(many.growth().ravel(), oracle, rtol=1e-6)
+        np.testing.assert_allclose(many.moment_slope().ravel(), oracle, rtol=1e-6)
 
 
 # -- single cells --------------------------------------------------------------------------------

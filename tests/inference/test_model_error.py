@@ -14,10 +14,10 @@ from castell import Study
 from castell.counting import MemoryCounts
 from castell.inference.association_error import AssociationError, Rates
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Query
 from castell.inference.margins import Codes, Margins
 from castell.inference.model_error import DirectEstimate, Evidence, ModelError
 from castell.inference.model_intervals import bounds
+from castell.inference.queries import Query
 from castell.inference.support import Checked, support
 from castell.linear.operators import Floats
 from castell.linear.table import Table

@@ -13,10 +13,9 @@ from castell import Study
 from castell.counting import MemoryCounts
 from castell.errors import CastellError, OptionError, StudyError
 from castell.estimators.clusters import find_clusters
-from castell.inference.inversion import Groups, observe
+from castell.inference.inversion import Groups, observe, restrict
 from castell.inference.joint_or_product import joint_is_better
 from castell.inference.products import product_table, product_variance
-from castell.inference.shares import restrict
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 from tests.populations import (

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from castell import Study
+from castell.channels import BUILT_IN
 from castell.planning.card import MECHANISMS, card
 from castell.planning.card_page import card_page
 from castell.planning.shuffled import shuffled
@@ -88,6 +89,10 @@ class _Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+
+def test_every_kind_of_channel_has_a_name_for_people() -> None:
+    assert set(MECHANISMS) == set(BUILT_IN)
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -12,7 +12,7 @@ import pytest
 import castell
 import castell.results.every_table
 from castell import Reports
-from castell.counting.counted_ahead import count_ahead, counted
+from castell.counting.counts import count_ahead, counted
 from castell.counting.kernels import PairSum, TableSum
 from castell.counting.memory import MemoryCounts
 from castell.errors import OptionError, QueryError
@@ -95,7 +95,7 @@ def test_many_cells_take_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pairs_are_counted_either_way(
     seed: int, entry: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("castell.counting.counted_ahead._ENTRY", entry)
+    monkeypatch.setattr("castell.counting.counts._ENTRY", entry)
     reports = random_reports(random_study(seed), 300, seed)
     axes = axes_of(reports.study, reports.study.names)
     tables = [(a,) for a in axes] + list(combinations(axes, 2)) + [(axes[-1], axes[0])]

@@ -10,8 +10,8 @@ import pytest
 
 from castell import Attribute, MatrixResponse, Schema, Study, fit
 from castell.errors import OptionError, QueryError
+from castell.inference.group_mean import GroupMean, one_sided
 from castell.inference.intervals import Bounds, Normal
-from castell.inference.score_ratio import ScoreRatio, one_sided
 from castell.inference.shares import Shares
 
 GENERATOR = np.random.default_rng(11)
@@ -303,7 +303,7 @@ def test_fiellers_interval_of_scores_by_simulation() -> None:
     draws = generator.multivariate_normal(shares, covariance, 4_000)
     held = 0
     for drawn in draws:
-        ratio = ScoreRatio(Shares(drawn, Normal(np.diag(covariance)), (covariance,)), False)
+        ratio = GroupMean(Shares(drawn, Normal(np.diag(covariance)), (covariance,)), False)
         low, high = ratio.interval(scores, 0.95)
         held += low <= truth <= high
     assert abs(held - 3_800) < 5.2 * (4_000 * 0.95 * 0.05) ** 0.5
@@ -316,7 +316,7 @@ def test_shares_known_up_to_bounds_give_the_extreme_means() -> None:
     grid = [np.linspace(a, b, 21) for a, b in zip(low, high, strict=True)]
     every = np.array(np.meshgrid(*grid)).reshape(3, -1)
     means = scores @ every / every.sum(axis=0)
-    found = ScoreRatio(shares, False).interval(scores, 0.95)
+    found = GroupMean(shares, False).interval(scores, 0.95)
     assert found == pytest.approx((means.min(), means.max()), abs=1e-9)
 
 

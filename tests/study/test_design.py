@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from castell import Attribute, CastellError, KaryResponse, MatrixResponse, Schema
-from castell.channels import Channel, CyclicResponse
+from castell.channels import Channel, ClearResponse, CyclicResponse
 from castell.errors import ChannelError, StudyError
 from castell.study.build_design import build_design
 from castell.study.design import Block, Design, lens_on
@@ -103,17 +103,14 @@ def test_an_attribute_alone_has_as_many_digits_as_reports() -> None:
     assert sizes == [3, 4]
 
 
-def test_a_lens_looks_at_part_of_a_block() -> None:
+def test_a_lens_looks_at_part_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
     design = build_design(schema_of(2, 3, 4), 4.0, "joint")
     (block,) = design.blocks
     assert lens_on(block, ["a", "b", "c"]) is block.channel
     assert lens_on(block, ["c", "a"]).forward.rows == 8  # in the block's own order
 
-    class Whole(MatrixResponse):
-        def project(self, sizes: Any, keep: Any) -> Any:  # noqa: ARG002
-            return None
-
-    whole = Whole((np.eye(4, dtype=int) * 6 + 1).tolist())
+    whole = MatrixResponse((np.eye(4, dtype=int) * 6 + 1).tolist())
+    monkeypatch.setattr(MatrixResponse, "project", lambda *_: None)
     with pytest.raises(StudyError, match="cannot be looked at in part"):
         lens_on(Block(("a", "b"), (2, 2), whole), ["b"])
 
@@ -317,6 +314,28 @@ def test_codes_of_a_draw_are_numbered_through() -> None:
     every = Design(design.blocks)
     assert every.widths == (8, 3, 12)
     assert Design(design.blocks[:1], draw=True).starts == (0,)
+
+
+def test_a_draw_from_one_block_is_none() -> None:
+    """Everybody reports it: one sample, like that of a design without a draw."""
+    coin = KaryResponse.with_epsilon(2, 1.0)
+    one, two = (Block((name,), (2,), coin) for name in "ab")
+    shown = Block(("c",), (2,), ClearResponse(2))
+    assert Design((one, two), draw=True).is_drawn
+    assert not Design((one, two)).is_drawn
+    assert not Design((one, shown), draw=True).is_drawn
+    assert Design((one, shown), draw=True).asked_together == (("a", "c"),)
+    assert Design((one, two, shown), draw=True).asked_together == (("a", "c"), ("b", "c"))
+
+
+def test_blocks_that_may_be_drawn_share_a_column() -> None:
+    coin = KaryResponse.with_epsilon(2, 1.0)
+    blocks = [Block((name,), (2,), coin) for name in "ab"]
+    blocks += [Block((name,), (2,), ClearResponse(2)) for name in "cd"]
+    for draw, columns in ((True, [0, 0, 1, 2]), (False, [0, 1, 2, 3])):
+        design = Design(tuple(blocks), draw=draw)
+        assert [design.column_of(i) for i in range(4)] == columns
+        assert len(design.columns) == columns[-1] + 1
 
 
 def test_holders_are_the_blocks_with_all_of_some_attributes() -> None:

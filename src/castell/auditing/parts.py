@@ -70,9 +70,9 @@ def parts_of(study: Study) -> tuple[Part, ...]:
                 f"the reports of {' x '.join(block.names)} have too many values to be counted",
                 f"channels of kind {block.channel.kind!r} are not audited; use another",
             )
-    if len(design.samples) > 1:
+    if design.is_drawn:
         members = tuple(
-            Member(block, start, Fraction(weight, design.draws))
+            Member(block, start, Fraction(weight, design.total_weight))
             for block, start, weight in zip(
                 design.hidden, design.starts, design.weights, strict=True
             )
@@ -96,7 +96,7 @@ def rows_to_ask(study: Study) -> list[Row]:
     and others beside it."""
     blocks = study.design.hidden
     public = dict.fromkeys(study.schema.public, 0)
-    if len(study.design.samples) > 1:
+    if study.design.is_drawn:
         return list(_distinct(_drawn_rows(study)))
     answers = [_answers(block) for block in blocks]
     return [
@@ -128,8 +128,7 @@ def rows_sent_plainly(study: Study) -> list[tuple[Row, dict[int, frozenset[int]]
     design, schema = study.design, study.schema
     first = rows_to_ask(study)[0]
     found: list[tuple[Row, dict[int, frozenset[int]]]] = []
-    alone = enumerate(design.public, 1) if design.drawn else enumerate(design.blocks)
-    place = {block.names[0]: column for column, block in alone}
+    place = {block.names[0]: design.column_of(i) for i, block in enumerate(design.blocks)}
     for turn in range(max([schema[name].size for name in schema.public], default=0)):
         codes = {name: turn % schema[name].size for name in schema.public}
         allowed = {place[name]: frozenset([code]) for name, code in codes.items()}
@@ -137,7 +136,7 @@ def rows_sent_plainly(study: Study) -> list[tuple[Row, dict[int, frozenset[int]]
     skipped = {a.name: a.size - 1 for a in schema if a.may_skip}
     if skipped:
         allowed = {}
-        if design.drawn:
+        if design.is_drawn:
             allowed = {0: _codes_if_skipped(study)}
         else:
             for name in skipped:

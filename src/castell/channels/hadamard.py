@@ -130,9 +130,9 @@ class HadamardResponse(SetValued):
         # Other answers' reports do both equally often, of the same group or not.
         gap = self.order // 2 * (self.same - self.other) / self.total
         numbers = np.bincount(np.arange(self.size) % self.groups, minlength=self.groups)
-        held = 2 * self.holding - np.repeat(numbers, self.order)
+        excess = 2 * self.holding - np.repeat(numbers, self.order)
         # What a report adds in all is evened out to one, so that the estimates always sum to one.
-        even = (1.0 - held / gap) / self.size
+        even = (1.0 - excess / gap) / self.size
         return self._operator(1.0 / gap + even, -1.0 / gap + even, even)
 
     def respond(self, codes: NDArray[Any], numbers: Words) -> NDArray[Any]:

@@ -91,8 +91,8 @@ class PartitionResponse:
                     "list for each attribute the codes inside it, ascending and each once",
                 )
         # Counted before they are listed: a published study must not fill a device's memory.
-        held = sum(prod(map(len, box)) for box in self.leaves)
-        if held != self.inputs or np.bincount(np.concatenate(self._inside)).max() > 1:
+        listed = sum(prod(map(len, box)) for box in self.leaves)
+        if listed != self.inputs or np.bincount(np.concatenate(self._inside)).max() > 1:
             raise ChannelError(
                 "the leaves of a partition overlap or leave answers out",
                 "make them hold every combination of values once",
@@ -247,10 +247,10 @@ class PartitionMargin:
         shape = [self.block.sizes[i] for i in self.keep]
         each = []
         for box in self.block.leaves:
-            held = np.zeros(shape, dtype=np.int64)
+            inside = np.zeros(shape, dtype=np.int64)
             rest = prod(len(codes) for i, codes in enumerate(box) if i not in self.keep)
-            held[np.ix_(*(list(box[i]) for i in self.keep))] = rest
-            each.append(held.ravel().tolist())
+            inside[np.ix_(*(list(box[i]) for i in self.keep))] = rest
+            each.append(inside.ravel().tolist())
         cells = list(zip(*each, strict=True))
         return [
             [sum(w * v for w, v in zip(column, cell, strict=True)) for cell in cells]

@@ -83,8 +83,8 @@ class SetValued(ABC):
     @property
     def worst_guess(self) -> float:
         # The fewer answers share a report, the more it says of each; one in no set says nothing.
-        held = int(self.holding[self.holding > 0].min())
-        return self.same / (held * self.same + (self.size - held) * self.other)
+        fewest = int(self.holding[self.holding > 0].min())
+        return self.same / (fewest * self.same + (self.size - fewest) * self.other)
 
     def project(self, sizes: Sequence[int], keep: Sequence[int]) -> Lens:
         if len(keep) == len(sizes):
@@ -130,8 +130,8 @@ class SetMargin:
     @cached_property
     def _most(self) -> NDArray[np.int64]:
         """For each report the answers of the likeliest combination whose sets it lies in."""
-        held = self._rows_of(self.block.member())
-        return np.asarray(np.rint(held.max(axis=0)), dtype=np.int64)
+        inside = self._rows_of(self.block.member())
+        return np.asarray(np.rint(inside.max(axis=0)), dtype=np.int64)
 
     @property
     def best_guess(self) -> float:
@@ -147,7 +147,7 @@ class SetMargin:
         kinds = np.unique(np.stack([self._most, block.holding]), axis=1).T.tolist()
         return float(
             max(
-                Fraction(merged * block.other + most * gap, block.size * block.other + held * gap)
-                for most, held in kinds
+                Fraction(merged * block.other + most * gap, block.size * block.other + every * gap)
+                for most, every in kinds
             )
         )

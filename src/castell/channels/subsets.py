@@ -56,8 +56,8 @@ class SubsetResponse(TwoWeights):
 
     def speaks(self) -> NDArray[np.bool_]:
         found = np.zeros((self.size, comb(self.size, self.chosen)), dtype=np.bool_)
-        for report, held in enumerate(combinations(range(self.size), self.chosen)):
-            found[list(held), report] = True
+        for report, inside in enumerate(combinations(range(self.size), self.chosen)):
+            found[list(inside), report] = True
         return found
 
     def document(self) -> dict[str, Any]:

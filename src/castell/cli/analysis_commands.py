@@ -8,14 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.cli.estimate_command import (
-    methods_told,
-    open_reports,
-    options_of,
-    other_studies,
-    pairs_of,
-    query_from,
-)
+from castell.cli.estimate_command import methods_told, options_of, pairs_of, query_from
+from castell.cli.open_reports import open_reports, other_studies
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.errors import OptionError
 from castell.results.model import DEFAULT_METHOD

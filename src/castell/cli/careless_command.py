@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from castell.cli.analysis_commands import Json, Level, ReportsPlace, StudyPath, show
-from castell.cli.estimate_command import open_reports, other_studies, pairs_of
+from castell.cli.estimate_command import pairs_of
+from castell.cli.open_reports import open_reports, other_studies
 from castell.errors import OptionError
 from castell.study.study import Study
 

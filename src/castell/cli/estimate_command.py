@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from castell.cli.open_reports import EngineOption, open_reports
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
-from castell.counting.counts import Progress
 from castell.errors import OptionError
 from castell.estimators import methods, reads
 from castell.inference.method import KINDS
@@ -31,14 +31,6 @@ EXAMPLES = (
     "castell estimate study.toml reports.parquet a b c d e f g h --top 20",
     'castell estimate study.toml "reports/*.parquet" --width 2 --output pairs.parquet',
 )
-
-EngineOption = Annotated[
-    str | None,
-    typer.Option(
-        help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
-        "package adds."
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -213,36 +205,6 @@ def estimate(
     for path in (output, plot):
         if path is not None:
             typer.echo(f"wrote {path}")
-
-
-def open_reports(
-    study: Study,
-    reports: str,
-    also: list[str] | None,
-    *,
-    engine: str | None = None,
-    tell: Progress | None = None,
-) -> Any:
-    """Reports as `fit` takes them, those of other studies before them."""
-    from castell.collector.store_places import resolve
-    from castell.counting import scan_reports
-
-    counts = scan_reports(resolve(reports), study, engine=engine, progress=tell)
-    if not also:
-        return counts
-    earlier = [scan_reports(resolve(place), other) for other, place in other_studies(also)]
-    return [*earlier, counts]
-
-
-def other_studies(also: list[str], what: str = "--also") -> list[tuple[Study, str]]:
-    """Studies and where their reports are."""
-    found = []
-    for given in also:
-        study, mark, place = given.partition("=")
-        if not mark or not study or not place:
-            raise OptionError(f"{what} is {given!r}", f"write {what} old.toml=old.parquet")
-        found.append((Study.load(study), place))
-    return found
 
 
 def _check_asked(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from castell.cli.open_reports import EngineOption, open_reports
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.results.model import Model, fit
 from castell.study.study import Study
@@ -65,9 +66,7 @@ def associations(
     attributes: Annotated[
         list[str] | None, typer.Argument(help="Only between these attributes.")
     ] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="What counts the reports: dask://HOST:PORT, ...")
-    ] = None,
+    engine: EngineOption = None,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     output: Annotated[
         Path | None, typer.Option(help="Write all pairs as .csv or .parquet.")
@@ -82,14 +81,12 @@ def associations(
     """
     from castell.cli.printing import TABLES, write_columns
     from castell.cli.progress import progress_bar
-    from castell.collector.store_places import resolve
-    from castell.counting import scan_reports
 
     made = Study.load(study)
     check_output(output, TABLES)
     check_picture(plot)
     with progress_bar("counting", quiet=as_json) as tell:
-        counts: Any = scan_reports(resolve(reports), made, engine=engine, progress=tell)
+        counts = open_reports(made, reports, None, engine=engine, tell=tell)
         found = fit(counts, "castell").associations(attributes or None)
     if output is not None:
         write_columns(found.to_frame("pyarrow", level=level), found.source, output)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.cli.estimate_command import EngineOption
+from castell.cli.open_reports import EngineOption
 from castell.errors import OptionError
 
 WantedTables = Annotated[
@@ -202,7 +202,7 @@ def plan_next(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Plan what to ask the next respondents, from the reports there are."""
-    from castell.cli.estimate_command import open_reports
+    from castell.cli.open_reports import open_reports
     from castell.cli.progress import progress_bar
     from castell.cli.result_files import check_picture, save_picture
     from castell.planning.next_stage import plan_next as plan

@@ -46,7 +46,7 @@ def synthesize(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Write people who are not there: rows sampled from a model of the reports, in labels."""
-    from castell.cli.estimate_command import open_reports
+    from castell.cli.open_reports import open_reports
     from castell.cli.progress import progress_bar
     from castell.results.model import fit
     from castell.results.synthesize import synthesize as make

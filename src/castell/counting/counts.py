@@ -1,13 +1,15 @@
 """What every counting engine answers: integer tables, pair tables and moments of reports.
 
 An engine that gives its reports some at a time (`ByBatches`) has all the rest made from that; one
-that counts in its own way says how. Rows are for the few estimators that no table serves.
+that counts in its own way says how. Rows are for the few estimators that no table serves. What
+took a pass over all reports is kept with the counts: what was made of them (`once`), and tables
+that were counted ahead, many in one pass.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
@@ -19,7 +21,13 @@ from castell.study.design import Axis
 from castell.study.study import Study
 
 T = TypeVar("T")
+Axes = tuple[Axis, ...]
 Progress = Callable[[float], None]
+# What tables that were counted ahead are kept under, with the counts.
+_AHEAD = f"{__name__}.counted_ahead"
+# An entry of the matrix of all pairs takes so much of the time that one table takes for a report:
+# products of indicators are matrix products, on all cores.
+_ENTRY = 0.005
 
 
 class Counts(Protocol):
@@ -125,3 +133,44 @@ def once(make: Callable[[Counts], T]) -> Callable[[Counts], T]:
         return found
 
     return made
+
+
+# -- many tables in one pass -----------------------------------------------------------------------
+
+
+def count_ahead(counts: Counts, tables: Iterable[Sequence[Axis]]) -> None:
+    """Count some tables in one pass; those that were kept before are dropped."""
+    wanted = [tuple(axes) for axes in tables]
+    every = list(dict.fromkeys(axis for axes in wanted for axis in axes))
+    entries = sum(axis.size for axis in every) ** 2
+    pairs = all(len(axes) <= 2 for axes in wanted) and _ENTRY * entries < len(wanted)
+    total: Sum = PairSum(every) if pairs else TableSum(wanted)
+    add_reports(counts, total)
+    found = (
+        _cut(total, wanted)
+        if isinstance(total, PairSum)
+        else zip(wanted, total.arrays, strict=True)
+    )
+    vars(counts)[_AHEAD] = dict(found)
+
+
+def counted(counts: Counts, axes: Sequence[Axis]) -> Integers:
+    """A table: kept, or counted now."""
+    kept: Mapping[Axes, Integers] = vars(counts).get(_AHEAD, {})
+    found = kept.get(tuple(axes))
+    return counts.table(axes) if found is None else found
+
+
+def forget(counts: Counts) -> None:
+    """Drop what was kept."""
+    vars(counts).pop(_AHEAD, None)
+
+
+def _cut(total: PairSum, wanted: Sequence[Axes]) -> Iterable[tuple[Axes, Integers]]:
+    """The tables of pairs out of the matrix of all."""
+    starts = dict(zip(total.axes, total.starts.tolist(), strict=False))
+    for axes in wanted:
+        one, two = axes[0], axes[-1]
+        rows = slice(starts[one], starts[one] + one.size)
+        block = total.total[rows, starts[two] : starts[two] + two.size]
+        yield axes, block.copy() if len(axes) == 2 else block.diagonal().copy()

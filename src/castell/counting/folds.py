@@ -148,13 +148,13 @@ def _tallied_folds(tally: Tally) -> tuple[Fold, ...]:
     """The same folds of a tally: equal reports are numbered through."""
     keys = report_keys(tally.columns) if len(tally.times) else np.zeros(0, dtype=np.int64)
     ends = np.cumsum(tally.times)
-    held = np.zeros(FOLDS * len(keys), dtype=np.int64)
+    times_held_out = np.zeros(FOLDS * len(keys), dtype=np.int64)
     for start in range(0, tally.n, _STEP):
         row = np.arange(start, min(start + _STEP, tally.n))
         which = np.searchsorted(ends, row, side="right")
         folds = fold_of(keys[which], row - (ends - tally.times)[which])
-        held += np.bincount(which * FOLDS + folds, minlength=len(held))
-    each = held.reshape(-1, FOLDS).T
+        times_held_out += np.bincount(which * FOLDS + folds, minlength=len(times_held_out))
+    each = times_held_out.reshape(-1, FOLDS).T
     return tuple(Fold(_some(tally, tally.times - out), _some(tally, out)) for out in each)
 
 

@@ -21,7 +21,7 @@ from castell.study.design import Axis
 # The largest weight is this many units. Sums of 2^16 of them are exact in floating point.
 _UNITS = float(1 << 32)
 _MOST_ROWS = 1 << 13
-# Numbers held at once for the cells.
+# Numbers in memory at once for the cells.
 _ROOM = 1 << 21
 _DIGIT = 16
 _MASK = (1 << _DIGIT) - 1

@@ -57,27 +57,35 @@ class HistogramCounts(ByBatches):
         return [np.asarray(c) for c in np.unravel_index(np.arange(self.codes.size), shape)]
 
 
+def sample_studies(study: Study) -> tuple[Study, ...]:
+    """What the respondents of each sample report, as a study of their own."""
+    if not study.design.is_drawn:
+        return (study,)
+    found = []
+    for block in study.design.hidden:
+        design = Design((block, *study.design.public))
+        schema = Schema(study.schema.select([n for b in design.blocks for n in b.names]))
+        found.append(Study(schema, design=design, name=study.name))
+    return tuple(found)
+
+
 @once
 def samples_of(counts: Counts) -> tuple[Counts, ...]:
     """The samples of some reports, counted in one pass."""
     if isinstance(counts, Stages):
         return tuple(sample for part in counts.parts for sample in samples_of(part))
-    study = counts.study
-    if len(study.design.samples) == 1:
+    design = counts.study.design
+    if not design.is_drawn:
         return (counts,)
-    design = study.design
     if design.public:
         # One table of all that was drawn beside all that is public: too large is refused first.
         check_cells(" x ".join(design.columns), design.widths, None)
     codes = counts.table([Axis(i, 1, width, inner=False) for i, width in enumerate(design.widths)])
-    shown = [name for block in design.public for name in block.names]
-    found = []
-    for block, start in zip(design.hidden, design.starts, strict=True):
-        schema = Schema(study.schema.select([*block.names, *shown]))
-        alone = Study(schema, design=Design((block, *design.public)), name=study.name)
-        mine = codes[start : start + block.channel.outputs]
-        found.append(HistogramCounts(alone, mine, counts.secure, counts.backend))
-    return tuple(found)
+    ends = [*design.starts[1:], design.widths[0]]
+    return tuple(
+        HistogramCounts(study, codes[start:end], counts.secure, counts.backend)
+        for study, start, end in zip(sample_studies(counts.study), design.starts, ends, strict=True)
+    )
 
 
 def samples_with(counts: Counts, names: Iterable[str]) -> tuple[Counts, ...]:

@@ -222,15 +222,15 @@ class AnswerFile:
                 self._say_twice(header)
             places = [k for k, name in enumerate(header) if name in wanted]
             names = _each_once([header[k] for k in places])
-            held: list[tuple[Any, ...]] = []
+            rows_read: list[tuple[Any, ...]] = []
             for row in rows:
                 if any(cell is not None for cell in row):
-                    held.append(row)
-                if len(held) == BATCH_ROWS:
-                    yield self._table(held, places, names)
-                    held = []
-            if held or not self.rows:
-                yield self._table(held, places, names)
+                    rows_read.append(row)
+                if len(rows_read) == BATCH_ROWS:
+                    yield self._table(rows_read, places, names)
+                    rows_read = []
+            if rows_read or not self.rows:
+                yield self._table(rows_read, places, names)
             self.done = 1.0
         finally:
             book.close()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 BATCH_ROWS = 1 << 17
-# The libraries whose frames are held in memory.
+# The libraries whose frames are in memory.
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")
 
 
@@ -34,7 +34,7 @@ def backend_of(answers: Any) -> str | None:
 def answer_batches(answers: Any, names: Collection[str]) -> Iterator[pa.Table] | None:
     """A lazy frame, a DuckDB relation or an Arrow stream, some rows at a time; else none.
 
-    Only the columns asked for are read, and never more than some rows of them are held.
+    Only the columns asked for are read, and never more than some rows of them are in memory.
     """
     import narwhals as nw
     import pyarrow as pa

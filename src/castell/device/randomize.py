@@ -60,7 +60,7 @@ def randomize_stream(
 ) -> int:
     """Reports of a lazy frame, a DuckDB relation or an Arrow stream, written as Parquet.
 
-    Neither the answers nor the reports are held in memory. Nothing stands at `target` until every
+    Neither the answers nor the reports are kept in memory. Nothing stands at `target` until every
     answer was good. Returns the number of reports.
     """
     parts = answer_batches(answers, study.names)

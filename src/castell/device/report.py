@@ -45,8 +45,12 @@ class Report:
 
 def blocks_asked(study: Study, key: bytes) -> list[int]:
     """Which blocks a device with this key reports: all, or the one drawn and what is public."""
-    drawn = draw_blocks(study.design, 1, labelled_words(key, "draw", study.origin))
+    drawn = _block_drawn(study, key)
     return list(study.design.samples[0 if drawn is None else int(drawn[0])])
+
+
+def _block_drawn(study: Study, key: bytes) -> NDArray[np.intp] | None:
+    return draw_blocks(study.design, 1, labelled_words(key, "draw", study.origin))
 
 
 def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
@@ -59,7 +63,7 @@ def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
     [1]
     """
     design = study.design
-    drawn = bisect_right(design.starts, codes[0]) - 1 if len(design.samples) > 1 else 0
+    drawn = bisect_right(design.starts, codes[0]) - 1 if design.is_drawn else 0
     return list(design.samples[drawn])
 
 
@@ -74,7 +78,7 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
     columns = report_columns(
         study.design,
         answer_codes(study, answers, asked, key),
-        np.array(asked[:1]) if len(study.design.samples) > 1 else None,
+        _block_drawn(study, key),
         lambda index: labelled_words(key, "report", origin, index),
     )
     return Report(_new_id(), study.digest, tuple(int(column[0]) for column in columns))

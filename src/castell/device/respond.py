@@ -45,7 +45,7 @@ def respond(channel: Channel, codes: NDArray[Any], words: Source) -> NDArray[Any
 
 def draw_blocks(design: Design, rows: int, words: Source) -> NDArray[np.intp] | None:
     """Which block each respondent reports, before and whatever they answer; None if all of them."""
-    if len(design.samples) == 1:
+    if not design.is_drawn:
         return None
     numbers = numbers_below(sum(design.weights), rows, words)
     ends = np.cumsum(design.weights, dtype=np.uint64)
@@ -70,8 +70,8 @@ def report_columns(
         mine = np.flatnonzero(drawn == index)
         if not len(mine):
             continue  # nobody drew it, so nobody needs to have answered it
-        held = {name: codes[name][mine] for name in block.names}
-        found = respond(block.channel, block_codes(block, held), words_of(index))
+        answers = {name: codes[name][mine] for name in block.names}
+        found = respond(block.channel, block_codes(block, answers), words_of(index))
         reports[mine] = start + found.astype(int)
     return [
         reports,

@@ -21,7 +21,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from castell.counting import Counts, folds_of, is_coarse, samples_of
-from castell.inference.inversion import Observed, Query, names_of, observe
+from castell.inference.inversion import Observed, observe
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers
@@ -34,6 +34,7 @@ from castell.inference.model_averaging import (
 )
 from castell.inference.postprocess import simplex
 from castell.inference.products import expected_variance
+from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares

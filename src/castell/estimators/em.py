@@ -26,12 +26,13 @@ from castell.inference.association_error import (
     groups_of,
     residuals,
 )
-from castell.inference.inversion import Observed, Query, names_of, observe
+from castell.inference.inversion import Observed, observe
 from castell.inference.likelihood import CLOSE, DirichletPrior, Likelihood, margin
 from castell.inference.margins import Margins
 from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
+from castell.inference.queries import Query, names_of
 from castell.inference.raking import rake
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares, product_shares

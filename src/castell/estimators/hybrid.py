@@ -16,10 +16,11 @@ from math import prod
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.evaluation.bounds import avd_castell, avd_independent
-from castell.inference.inversion import Groups, Query, names_of, observe
+from castell.inference.inversion import Groups, observe
 from castell.inference.joint_or_product import joint_is_better, product_risk
 from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.products import check_target, solve
+from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares, product_shares
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.inference.inversion import Query, names_of
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.method import Fitted, Reads, Solution
+from castell.inference.queries import Query, names_of
 from castell.inference.shares import Shares
 from castell.linear.table import check_cells
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.inference.bootstrap import bootstrap
-from castell.inference.inversion import Observed, Query, measure, observe
+from castell.inference.inversion import Observed, observe
 from castell.inference.method import Fitted, Reads, Solution
+from castell.inference.queries import Query, measure
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
@@ -61,7 +62,7 @@ def _shares(counts: Counts, queries: Sequence[Query]) -> Shares:
     resampled = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
     values = np.array([float(_cut(cells.values[list(each)])) for each in own])
     found = np.stack([_cut(resampled[:, list(each)]) for each in own], axis=1)
-    return Shares.from_draws(values, found, (reason(Code.TRUNCATED),))
+    return Shares.from_replicates(values, found, (reason(Code.TRUNCATED),))
 
 
 def _cut(values: Floats) -> Floats:

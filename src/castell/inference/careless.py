@@ -34,7 +34,7 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
     The names are of attributes that are randomised.
     """
     table, order = np.ones(()), []
-    drawn = len(design.samples) > 1
+    drawn = design.is_drawn
     for block in design.hidden:
         mine = [name for name in block.names if name in names]
         if not mine:

@@ -1,24 +1,26 @@
 """From a table of reports to a table of probabilities, and how far it may be off.
 
 This is the paper's castell with what it leaves out: blocks of several attributes, marginals of
-them, variances, and single cells of any width. Everything here is linear, so marginalising and
-inverting commute, and the variance is the same calculation with the squared inverse.
+them, and variances. Everything here is linear, so marginalising and inverting commute, and the
+variance is the same calculation with the squared inverse. Single cells of any width, without a
+table, are in `queries`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from math import prod, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import ClearResponse, Lens
-from castell.counting import Counts, Factor
-from castell.counting.counted_ahead import counted
+from castell.counting import Counts
+from castell.counting.counts import counted
 from castell.errors import QueryError, ReportError
-from castell.inference.growth import margins_of, product_growth
+from castell.inference.intervals import Normal
 from castell.linear.operators import Dense, Floats, Operator, apply
 from castell.linear.table import check_cells
 from castell.study.design import Axis, lens_on
@@ -27,6 +29,11 @@ from castell.study.study import Study
 
 # Inverses of parts with more entries than this are never written out.
 MOST_ENTRIES = 1 << 22
+# Cells at a time: what is worked out of so many on the way stays in the cache.
+_CELLS = 1 << 14
+
+# Attributes asked for, in groups that are taken as independent of each other.
+Groups = Sequence[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,7 @@ class Part:
 
 def refuse_drawn(study: Study) -> None:
     """Only a sample of respondents who reported the same blocks has a table of its own."""
-    if len(study.design.samples) > 1:
+    if study.design.is_drawn:
         raise QueryError(
             "no report holds all attributes: each respondent drew one block",
             "use a method that reads drawn blocks (castell.methods_for(study) names them)",
@@ -149,7 +156,7 @@ class Observed:
         squares = [part.lens.inverse.power(2) for part in self.parts]
         return self.in_order_asked(apply(squares, self.frequencies()))
 
-    def growth(self) -> Floats:
+    def moment_slope(self) -> Floats:
         """The slope of each cell's mean square on its estimate, from the blocks' own margins."""
         shape = [prod(axis.size for axis in part.axes) for part in self.parts]
         shares = [margin + 1.0 for margin in margins_of(self.table.reshape(shape))]
@@ -160,7 +167,7 @@ class Observed:
             ]
             for power in (1, 2, 3)
         ]
-        return self.in_order_asked(product_growth(means, self.n))
+        return self.in_order_asked(product_moment_slopes(means, self.n))
 
     def expected(self, probabilities: Floats) -> Floats:
         """The distribution of reports that a distribution of answers leads to."""
@@ -179,7 +186,7 @@ def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) 
     # A channel may have many more reports than answers; their table must fit too.
     check_cells(f"reports of {what}", [axis.size for axis in _axes(parts)], max_cells)
     table = counted(counts, _axes(parts)).astype(np.float64)
-    return Observed(study, attributes, parts, table, _reports(round(float(table.sum()))))
+    return Observed(study, attributes, parts, table, require_reports(round(float(table.sum()))))
 
 
 def cross_moment(observed: Observed, one: tuple[str, ...], two: tuple[str, ...]) -> Floats:
@@ -214,93 +221,74 @@ def _rows_of_both(one: Operator, two: Operator) -> Operator:
     return Dense((left[:, None, :] * right[None, :, :]).reshape(-1, left.shape[1]))
 
 
-# -- single cells ------------------------------------------------------------------------------
-
-
-Query = Mapping[str, NDArray[np.intp]]
-Groups = Sequence[tuple[str, ...]]
-
-
-def factors(study: Study, query: Query) -> list[Factor]:
-    """What one report adds to the share of respondents with the given values, as a product.
-
-    `query` says for each attribute which of its values count. No table is built: each block adds
-    the sum of the rows of its inverse that belong to the values.
-    """
-    result = []
-    for part in parts_of(study, list(query)):
-        check_cells(" x ".join(part.names), [axis.size for axis in part.axes], None)
-        result.append(Factor(part.axes, part.lens.inverse.combine(_rows(part, query))))
-    return result
-
-
-def _rows(part: Part, query: Query) -> NDArray[np.intp]:
-    """The combinations of a part's values that a query asks for."""
-    chosen = np.broadcast_arrays(*np.ix_(*(query[name] for name in part.names)))
-    return np.ravel_multi_index(tuple(chosen), part.sizes).ravel()
-
-
-def names_of(queries: Sequence[Query]) -> tuple[str, ...]:
-    """The attributes of some queries, in the order they come."""
-    return tuple(dict.fromkeys(name for query in queries for name in query))
-
-
-def intersection(one: Query, two: Query) -> Query | None:
-    """Who is counted by both of two product queries; None if nobody can be."""
-    both = {**one, **two}
-    for name in set(one) & set(two):
-        both[name] = np.intersect1d(one[name], two[name])
-        if not both[name].size:
-            return None
-    return both
-
-
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Unbiased estimates of some product queries, and their covariance."""
-
-    n: int
-    values: Floats
-    covariance: Floats
-
-
-def measure(counts: Counts, queries: Sequence[Query], target: str) -> Cells:
-    """Some product queries, from the reports: O(n w) for each, no table."""
-    seen = counts.moments([factors(counts.study, query) for query in queries])
-    n = _reports(seen.n)
-    # A respondent's expected contributions to two queries are both 1 for those in both.
-    everybody = target == "population"
-    lost = np.outer(seen.mean, seen.mean) if everybody else _in_both(counts, queries)
-    return Cells(n, seen.mean, (seen.product - lost) / n)
-
-
-def smooth_covariance(cells: Cells, even: Cells) -> Cells:
-    """The same estimates with the covariance of a smooth distribution of reports.
-
-    `even` is measured on reports that are spread evenly; see `Observed.smoothed`.
-    """
-    share = 1.0 / (1.0 + sqrt(cells.n))  # sqrt(n) of n + sqrt(n)
-    products = [c.covariance * c.n + np.outer(c.values, c.values) for c in (cells, even)]
-    product = (1.0 - share) * products[0] + share * products[1]
-    mean = (1.0 - share) * cells.values + share * even.values
-    return Cells(cells.n, cells.values, (product - np.outer(mean, mean)) / cells.n)
-
-
-def _in_both(counts: Counts, queries: Sequence[Query]) -> Floats:
-    pairs = {
-        (i, k): both
-        for i, one in enumerate(queries)
-        for k, two in enumerate(queries)
-        if (both := intersection(one, two)) is not None
-    }
-    seen = counts.moments([factors(counts.study, both) for both in pairs.values()])
-    lost = np.zeros((len(queries), len(queries)))
-    for place, mean in zip(pairs, seen.mean, strict=True):
-        lost[place] = mean
-    return lost
-
-
-def _reports(n: int) -> int:
+def require_reports(n: int) -> int:
     if n == 0:
         raise ReportError("there are no reports", "collect some before estimating")
     return n
+
+
+def restrict(groups: Groups, names: Sequence[str]) -> Groups:
+    """The groups as far as they hold some names; names in no group stand alone."""
+    within = [tuple(name for name in names if name in group) for group in groups]
+    rest = [(name,) for name in names if not any(name in group for group in groups)]
+    return [group for group in within if group] + rest
+
+
+# -- how the variance of an estimate goes along with it --------------------------------------------
+
+
+def moment_slope(powers: Sequence[Floats], n: int) -> Floats:
+    """How the variance of an estimate goes along with the estimate itself, times n.
+
+    `powers` are the means of g, g^2 and g^3, where g is what a report adds. The mean of g and the
+    mean of g^2 over the same reports covary; this is the slope of the second on the first,
+    cov(g^2, g) / var(g). It is a correction of first order. Where noise is so large that it would
+    move a 95 % interval by half its reach or more, rare reports decide and it is left out.
+    """
+    one, two, three = powers
+    # A report that cannot vary has no slope.
+    variance = np.maximum(two - one**2, 1e-300)
+    slope = (three - one * two) / variance
+    noisy = (variance > 1.0) & (1.96 * np.abs(slope - 2.0 * one) > np.sqrt(n * variance))
+    return np.where(noisy, 2.0 * one, slope)
+
+
+def margins_of(table: Floats) -> list[Floats]:
+    """The sums over all axes but one, for each. The table itself is read twice."""
+    if table.ndim == 1:
+        return [table]
+    front, back = table.shape[: table.ndim // 2], table.shape[table.ndim // 2 :]
+    halves = table.reshape(prod(front), prod(back))
+    first, last = halves.sum(axis=1).reshape(front), halves.sum(axis=0).reshape(back)
+    return margins_of(first) + margins_of(last)
+
+
+def product_moment_slopes(means: Sequence[Sequence[Floats]], n: int) -> Floats:
+    """`moment_slope` of every cell, whose powers are products of means, one for each part.
+
+    Cells are flat, the last part fastest. Neither the powers nor what is made of them are ever kept
+    for the whole table.
+    """
+    sizes = [len(mean) for mean in means[0]]
+    cut = next(k for k in range(len(sizes)) if k == len(sizes) - 1 or prod(sizes[k:]) <= _CELLS)
+    front = [reduce(_multiply_out, own[:cut], np.ones(1)) for own in means]
+    back = [reduce(_multiply_out, own[cut:], np.ones(1)) for own in means]
+    result = np.empty((len(front[0]), len(back[0])))
+    step = max(1, _CELLS // len(back[0]))
+    for start in range(0, len(result), step):
+        some = slice(start, start + step)
+        powers = [np.multiply.outer(f[some], b) for f, b in zip(front, back, strict=True)]
+        result[some] = moment_slope(powers, n)
+    return result.reshape(-1)
+
+
+def _multiply_out(one: Floats, two: Floats) -> Floats:
+    return np.multiply.outer(one, two).ravel()
+
+
+def wilson(pi: Floats, variance: Floats, slope: Floats, n: int, target: str) -> Normal:
+    """The spread of an inverted cell: variance E g^2 - pi^2 for the population's table, E g^2 - pi
+    for the respondents' own, with its slope in pi."""
+    if target == "population":
+        return Normal(variance, (slope - 2.0 * pi) / n, -1.0 / n)
+    return Normal(variance, (slope - 1.0) / n)

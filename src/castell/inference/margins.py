@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
-from castell.inference.growth import growth
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Observed
+from castell.inference.inversion import Observed, moment_slope
 from castell.inference.support import views
 from castell.linear.operators import Floats
 
@@ -58,7 +57,7 @@ class Margins:
         slope: Floats = np.zeros(1)
         bend = 0.0
         for weight, view in self.views(name):
-            slope = slope + weight**2 * (view.growth() - 2.0 * view.invert()) / view.n
+            slope = slope + weight**2 * (view.moment_slope() - 2.0 * view.invert()) / view.n
             bend -= weight**2 / view.n
         return Normal(self.variances(name), slope, bend)
 
@@ -81,7 +80,9 @@ class Margins:
             smooth = (shares * view.n + 1.0) / (view.n + len(shares))
             powers = [np.asarray((gains**k * smooth).sum()) for k in (1, 2, 3)]
             slope += (
-                weight**2 * (float(growth(powers, view.n)) - 2.0 * float(gains @ shares)) / view.n
+                weight**2
+                * (float(moment_slope(powers, view.n)) - 2.0 * float(gains @ shares))
+                / view.n
             )
             bend -= weight**2 / view.n
         variance = max(self.covariance(name, group, group), 0.0)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from castell.channels import ParityResponse
 from castell.counting import Counts
 from castell.inference.intervals import SpreadOf
-from castell.inference.inversion import Query
+from castell.inference.queries import Query
 from castell.inference.reasons import Reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
@@ -108,7 +108,7 @@ def _kind(block: Block, design: Design) -> str:
         return PARITY
     if not block.tells(block.names):
         return MARGINS
-    if len(design.samples) > 1:
+    if design.is_drawn:
         return DRAWN
     if len(block.names) == 1 or block.channel.has_digits:
         return EVERYBODY

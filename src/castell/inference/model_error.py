@@ -43,8 +43,8 @@ import numpy as np
 
 from castell.inference.association_error import AssociationError
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Query, intersection
 from castell.inference.margins import Codes, Margins
+from castell.inference.queries import Query, intersection
 from castell.linear.operators import Floats
 from castell.linear.table import Table, product
 

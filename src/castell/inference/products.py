@@ -17,10 +17,10 @@ import numpy as np
 from castell.counting import Counts, samples_of
 from castell.errors import OptionError
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Groups, Observed, cross_moment, observe
+from castell.inference.inversion import Groups, Observed, cross_moment, observe, restrict, wilson
 from castell.inference.method import Fitted, Solution
 from castell.inference.reasons import Reason, Reasons, no_reasons
-from castell.inference.shares import answer_shares, restrict, wilson
+from castell.inference.shares import answer_shares
 from castell.inference.support import Source, one_report_variance, sources
 from castell.inference.top_cells import unbiased_prefixes
 from castell.linear.operators import Floats
@@ -164,7 +164,7 @@ def _spread(
     if observed is not whole:
         table = observed.invert()
     variance = _variance_of_one(observed, table, target)
-    return wilson(table, variance, observed.growth(), observed.n, target)
+    return wilson(table, variance, observed.moment_slope(), observed.n, target)
 
 
 # -- from several samples --------------------------------------------------------------------------
@@ -233,7 +233,7 @@ def spread_of_views(views: Sequence[tuple[float, Observed]]) -> Normal:
 
 def _of_one(observed: Observed) -> Normal:
     variance = product_variance(observed.smoothed(), [observed.names], "population")
-    return wilson(observed.invert(), variance, observed.growth(), observed.n, "population")
+    return wilson(observed.invert(), variance, observed.moment_slope(), observed.n, "population")
 
 
 def _average(parts: Sequence[tuple[float, Normal]]) -> Normal:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts
 from castell.counting.kernels import pack
-from castell.inference.inversion import Query, factors, parts_of
+from castell.inference.inversion import parts_of
+from castell.inference.queries import Query, factors
 from castell.linear.operators import Floats
 from castell.reports.codes import joined
 from castell.study.study import Study
@@ -33,9 +34,9 @@ class ReportScores:
     def codes(self, name: str) -> NDArray[np.intp]:
         """What was reported of one attribute that is a block by itself, or is public."""
         design = self.counts.study.design
-        if design.drawn:
-            (place,) = [i for i, block in enumerate(design.public, 1) if name in block.names]
-            return np.asarray(self.columns[place]).astype(np.intp)
+        for i in design.holders(name):
+            if design.blocks[i].is_public:
+                return np.asarray(self.columns[design.column_of(i)]).astype(np.intp)
         (part,) = parts_of(self.counts.study, [name])
         return pack(self.columns, part.axes, slice(None))
 

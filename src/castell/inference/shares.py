@@ -17,14 +17,13 @@ from math import inf, prod, sqrt
 import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
-from castell.inference.growth import growth, margin_powers
 from castell.inference.intervals import Normal, Spread, known_zeros
-from castell.inference.inversion import (
+from castell.inference.inversion import Groups, restrict, wilson
+from castell.inference.queries import (
     Cells,
-    Groups,
     Query,
-    factors,
     measure,
+    moment_slopes,
     names_of,
     smooth_covariance,
 )
@@ -89,10 +88,13 @@ class Shares:
         )
 
     @classmethod
-    def from_draws(cls, values: Floats, draws: Floats, reasons: tuple[Reason, ...] = ()) -> Shares:
-        """From estimates of simulated reports, a row each: their mean square about the values."""
-        apart = draws - values
-        covariance = apart.T @ apart / max(len(draws) - 1, 1)
+    def from_replicates(
+        cls, values: Floats, replicates: Floats, reasons: tuple[Reason, ...] = ()
+    ) -> Shares:
+        """From parametric bootstrap replicates, a row of estimates for each simulated collection:
+        their mean square about the values."""
+        apart = replicates - values
+        covariance = apart.T @ apart / max(len(replicates) - 1, 1)
         return cls(values, Normal(np.diag(covariance).copy()), (covariance,), reasons)
 
     def because(self, *reasons: Reason) -> Shares:
@@ -194,21 +196,6 @@ def fieller(values: Floats, covariance: Floats, z: float, one_over_n: float = 0.
     return (middle - reach) / square, (middle + reach) / square
 
 
-def restrict(groups: Groups, names: Sequence[str]) -> Groups:
-    """The groups as far as they hold some names; names in no group stand alone."""
-    held = [tuple(name for name in names if name in group) for group in groups]
-    rest = [(name,) for name in names if not any(name in group for group in groups)]
-    return [group for group in held if group] + rest
-
-
-def wilson(pi: Floats, variance: Floats, growth: Floats, n: int, target: str) -> Normal:
-    """The spread of an inverted cell: variance E g^2 - pi^2 for the population's table, E g^2 - pi
-    for the respondents' own, with its slope in pi."""
-    if target == "population":
-        return Normal(variance, (growth - 2.0 * pi) / n, -1.0 / n)
-    return Normal(variance, (growth - 1.0) / n)
-
-
 @dataclass(frozen=True, eq=False)
 class Pieces:
     """Product queries cut along groups of attributes: a share is the product of its pieces."""
@@ -271,7 +258,11 @@ def product_shares(counts: Counts, queries: Sequence[Query], groups: Groups, tar
         weights = np.array([source.weights[homes[k]] for k in mine])
         cells = _measure(source.reports, asked, target, few=several)
         spread = wilson(
-            cells.values, np.zeros(1), slopes(source.reports, asked, cells.n), cells.n, target
+            cells.values,
+            np.zeros(1),
+            moment_slopes(source.reports, asked, cells.n),
+            cells.n,
+            target,
         )
         values[mine] += weights * cells.values
         covariance[np.ix_(mine, mine)] += np.outer(weights, weights) * cells.covariance
@@ -289,17 +280,6 @@ def _measure(sample: Counts, queries: Sequence[Query], target: str, *, few: bool
     if not few or len(sample.study.design.hidden) > 1:
         return cells
     return smooth_covariance(cells, measure(evenly_spread(sample), queries, target))
-
-
-def slopes(counts: Counts, queries: Sequence[Query], n: int) -> Floats:
-    """How the variance of each unbiased share goes along with the share, times n."""
-    found = []
-    for query in queries:
-        powers = np.ones(3)
-        for factor in factors(counts.study, query):
-            powers *= margin_powers(factor, counts.table(factor.axes))
-        found.append(float(growth(list(powers), n)))
-    return np.array(found)
 
 
 def _homes(counts: Counts, groups: Groups, queries: Sequence[Query]) -> list[tuple[str, ...]]:

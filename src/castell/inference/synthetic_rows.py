@@ -19,8 +19,8 @@ from castell.counting import Counts, MemoryCounts
 from castell.errors import OptionError
 from castell.inference.bootstrap import spread_of
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Query
 from castell.inference.method import Fitted, Solution
+from castell.inference.queries import Query
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
@@ -85,7 +85,7 @@ class Sampled:
     def shares(self, queries: Sequence[Query]) -> Shares:
         values = np.array([_share(self.rows, query) for query in queries])
         found = np.array([[_share(rows, query) for query in queries] for rows in self._again])
-        return Shares.from_draws(values, found, (reason(Code.SYNTHETIC_ROWS),))
+        return Shares.from_replicates(values, found, (reason(Code.SYNTHETIC_ROWS),))
 
     def sample(
         self, names: tuple[str, ...], people: int, generator: np.random.Generator

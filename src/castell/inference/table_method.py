@@ -17,8 +17,8 @@ import numpy as np
 from castell.counting import Counts
 from castell.errors import MethodError
 from castell.inference.intervals import Bounds, Normal, Spread
-from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted, Reads, Solution
+from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats

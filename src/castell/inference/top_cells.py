@@ -20,8 +20,7 @@ from castell.counting import Counts, samples_of
 from castell.counting.counts import add_reports
 from castell.counting.prefix_sums import PrefixSum
 from castell.errors import QueryError
-from castell.inference.inversion import Groups, Part, observe, parts_of
-from castell.inference.shares import restrict
+from castell.inference.inversion import Groups, Part, observe, parts_of, restrict
 from castell.linear.operators import Floats
 
 Codes = NDArray[np.intp]

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from castell.counting import Counts
 from castell.counting.kernels import pack
 from castell.inference.drawn_scores import DrawnScores
-from castell.inference.growth import growth
 from castell.inference.intervals import Normal
-from castell.inference.inversion import Groups, Observed, Query, names_of, parts_of
+from castell.inference.inversion import Groups, Observed, moment_slope, parts_of, restrict
 from castell.inference.method import Fitted, Solution
+from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Reason, Reasons, no_reasons
 from castell.inference.report_scores import ReportScores
 from castell.inference.sampling_design import DesignSpread, SampleDesign
-from castell.inference.shares import Pieces, Shares, restrict
+from castell.inference.shares import Pieces, Shares
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells, product
 
@@ -38,7 +38,7 @@ def weighted_model(
     counts: Counts, groups: Groups, design: SampleDesign, reasons: Reasons = no_reasons
 ) -> Fitted:
     """A model that answers every question with the product over the groups, weighted."""
-    drawn = len(counts.study.design.samples) > 1
+    drawn = counts.study.design.is_drawn
     scores = DrawnScores(counts, design.weights) if drawn else ReportScores(counts)
 
     def told(names: tuple[str, ...]) -> tuple[Reason, ...]:
@@ -124,7 +124,7 @@ def _wilson(observed: Observed, variance: Floats) -> Normal:
     share = observed.invert()
     plain = np.maximum(observed.second_moment() - share**2, 0.0) / observed.n
     effect = _effect(variance, plain)
-    slope = (observed.growth() - 2.0 * share) / observed.n
+    slope = (observed.moment_slope() - 2.0 * share) / observed.n
     return Normal(variance, effect * slope, -effect / observed.n)
 
 
@@ -138,7 +138,7 @@ def _by_moments(each: Floats, variance: Floats, design: SampleDesign) -> Normal:
     n = len(each)
     one, two, three = (design.means(each**power) for power in (1, 2, 3))
     effect = _effect(variance, np.maximum(two - one**2, 0.0) / n)
-    slope = effect * (growth([one, two, three], n) - 2.0 * one) / n
+    slope = effect * (moment_slope([one, two, three], n) - 2.0 * one) / n
     return Normal(variance, slope, -effect / n)
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from castell.counting import Counts
 from castell.errors import MethodError
 from castell.inference.intervals import AsUnbiased
-from castell.inference.inversion import Query, names_of
 from castell.inference.method import Fitted, Solution
 from castell.inference.model_averaging import james_stein_weight
 from castell.inference.postprocess import simplex
+from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares, Unbiased

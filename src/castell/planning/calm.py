@@ -85,7 +85,7 @@ def _cover_pairs(names: tuple[str, ...], width: int) -> list[tuple[str, ...]]:
         while len(one) < width:
             rest = [name for name in names if name not in one]
             one.append(
-                max(rest, key=lambda name: sum(frozenset((name, held)) in left for held in one))
+                max(rest, key=lambda name: sum(frozenset((name, chosen)) in left for chosen in one))
             )
         left -= {frozenset(pair) for pair in combinations(one, 2)}
         sets.append(tuple(sorted(one, key=order.__getitem__)))

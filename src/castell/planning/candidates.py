@@ -127,8 +127,8 @@ def _grid(
     merged = many < answers
     if answers > MOST_ANSWERS or (merged and many > MOST_LEAVES):
         return None
-    held = [sizes[place] for place in places]
-    boxes = tuple(PartitionResponse.grid(held, groups)) if merged else None
+    block_sizes = [sizes[place] for place in places]
+    boxes = tuple(PartitionResponse.grid(block_sizes, groups)) if merged else None
     return Candidate(places, boxes, codes, many)
 
 

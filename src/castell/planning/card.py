@@ -79,7 +79,7 @@ class Card:
     def mechanism(self) -> list[dict[str, Any]]:
         """Each block: what is reported together, how, and how often it is asked."""
         design = self.study.design
-        drawn = [weight / design.draws for weight in design.block_weights]
+        drawn = [weight / design.total_weight for weight in design.block_weights]
         return [
             {
                 "attributes": list(block.names),
@@ -129,7 +129,7 @@ class Card:
                 for e in self.statement.exposures
             ],
             "mechanism": self.mechanism(),
-            "accounting": ACCOUNTING[bool(study.design.drawn)],
+            "accounting": ACCOUNTING[study.design.is_drawn],
             "duration": {
                 "opens": _moment(self.hours.opens),
                 "closes": _moment(self.hours.closes),
@@ -161,7 +161,9 @@ class Card:
         study, loss = self.study, self.shuffled
         kinds = dict.fromkeys(entry["name"] for entry in self.mechanism())
         blocks = len(study.design.hidden)
-        asked = f"one of {blocks} sets of questions, drawn" if study.design.drawn else "everything"
+        asked = (
+            f"one of {blocks} sets of questions, drawn" if study.design.is_drawn else "everything"
+        )
         opens, closes = _moment(self.hours.opens), _moment(self.hours.closes)
         lasts = f"{opens or 'from the start'} to {closes or 'no end set'}"
         central = "not stated: it depends on how many take part (-n)"
@@ -180,7 +182,7 @@ class Card:
             ("epsilon, shuffled", central),
             ("mechanism", "; ".join(kinds)),
             ("each is asked", asked),
-            ("accounting", ACCOUNTING[bool(study.design.drawn)]),
+            ("accounting", ACCOUNTING[study.design.is_drawn]),
             ("duration", f"{lasts if opens or closes else 'no dates set'}; one report a person"),
             ("software", self.software or "castell"),
         ]

@@ -89,7 +89,7 @@ def mixed(present: Design, planned: Design, share: float) -> Design:
 
 def shares_for(present: Design) -> tuple[float, ...]:
     """Those that can be had: where everybody reports everything nothing can be drawn beside it."""
-    return SHARES if present.drawn else SHARES[-1:]
+    return SHARES if present.is_drawn else SHARES[-1:]
 
 
 def choose_share(
@@ -139,10 +139,10 @@ def relative_errors(
 
 def information(design: Design, names: Sequence[str], known: Uncertainty) -> Floats:
     """What the report of one respondent tells, on average over the draw."""
-    held = dict(zip(names, known.people, strict=True))
+    answers = dict(zip(names, known.people, strict=True))
     total = np.zeros_like(known.precision)
     for weight, block in zip(design.block_weights, design.blocks, strict=True):
-        codes, many, forward = seen_codes(block, held)
+        codes, many, forward = seen_codes(block, answers)
         root = root_information(known.scores, codes, many, forward)
-        total += weight / design.draws * (root.T @ root)
+        total += weight / design.total_weight * (root.T @ root)
     return total

@@ -127,10 +127,10 @@ def _asked_clusters(schema: Schema, targets: Sequence[Target]) -> tuple[tuple[st
     """The attributes of each question together; of questions that share some, all of them."""
     parts: list[set[str]] = []
     for target in targets:
-        held = set(target.names) & set(schema.names)
-        touching = [part for part in parts if part & held]
-        parts = [part for part in parts if not part & held]
-        parts.append(held.union(*touching))
+        asked = set(target.names) & set(schema.names)
+        touching = [part for part in parts if part & asked]
+        parts = [part for part in parts if not part & asked]
+        parts.append(asked.union(*touching))
     order = {name: i for i, name in enumerate(n for t in targets for n in t.names)}
     return tuple(
         tuple(sorted(part, key=lambda name: order[name])) for part in parts if len(part) > 1
@@ -177,11 +177,11 @@ def cramers_v(table: Any) -> float:
     """Of a table of two attributes."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     apart = np.outer(rows, columns)
-    held = apart > 0.0
+    possible = apart > 0.0
     least = min(int((rows > 0).sum()), int((columns > 0).sum())) - 1
     if least < 1:
         return 0.0
-    square = float((((table - apart) ** 2)[held] / apart[held]).sum())
+    square = float((((table - apart) ** 2)[possible] / apart[possible]).sum())
     return float(np.sqrt(square / least))
 
 
@@ -199,7 +199,7 @@ def build_all(
             refused[kind.name] = error.problem
             continue
         largest = max(block.channel.outputs for block in made.design.blocks)
-        if made.design.drawn and largest > MOST_REPORTS:
+        if made.design.is_drawn and largest > MOST_REPORTS:
             refused[kind.name] = (
                 f"a set has {largest:,} different reports, far more than epsilon "
                 f"{float(epsilon):g} tells apart"

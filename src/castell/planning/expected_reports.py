@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import Channel
-from castell.counting import Counts, Factor, Moments, Stages
+from castell.counting import Counts, Factor, Moments, Stages, sample_studies
 from castell.counting.kernels import Integers, pack
 from castell.linear.operators import Floats, Operator, apply
 from castell.linear.table import check_cells
 from castell.planning.population import Population
-from castell.study.design import Axis, Block, Design, lens_on
-from castell.study.schema import Schema
+from castell.study.design import Axis, Block, lens_on
 from castell.study.study import Study
 
 Shares = dict[tuple[Axis, ...], Floats]
@@ -52,11 +51,11 @@ class ExpectedSample:
         order: list[Axis] = []
         for i in blocks:
             block = self.study.design.blocks[i]
-            held = _held(block, i, [axis for axis in axes if axis.block == i])
-            mine = block.axes(i, held)
-            names += held
-            shape.append(int(np.prod([self.study.schema[name].size for name in held])))
-            forwards.append(_forward(block, held))
+            asked = _names_of_axes(block, i, [axis for axis in axes if axis.block == i])
+            mine = block.axes(i, asked)
+            names += asked
+            shape.append(int(np.prod([self.study.schema[name].size for name in asked])))
+            forwards.append(_forward(block, asked))
             order += mine
         check_cells(" x ".join(names), [axis.size for axis in order], None)
         answers = self.population.table(names).reshape(shape)
@@ -94,7 +93,7 @@ def _no_reports() -> NoReturn:
     raise NotImplementedError("expected reports are numbers, not rows")
 
 
-def _held(block: Block, index: int, axes: Sequence[Axis]) -> tuple[str, ...]:
+def _names_of_axes(block: Block, index: int, axes: Sequence[Axis]) -> tuple[str, ...]:
     """The attributes that some digits of a block's report belong to."""
     found = [name for name in block.names if set(block.axes(index, [name])) <= set(axes)]
     return tuple(found)
@@ -114,15 +113,7 @@ class ExpectedReports:
     _alone: list[tuple[Study, Shares]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        study = self.study
-        if len(study.design.samples) == 1:
-            self._alone.append((study, {}))
-            return
-        public = study.design.public
-        for block in study.design.hidden:
-            design = Design((block, *public))
-            schema = Schema(study.schema.select([n for b in design.blocks for n in b.names]))
-            self._alone.append((Study(schema, design=design, name=study.name), {}))
+        self._alone.extend((study, {}) for study in sample_studies(self.study))
 
     def of(self, n: int) -> Counts:
         """What n respondents are expected to report."""

@@ -53,7 +53,7 @@ class ExpectedSamples:
         return list(samples_of(self.many))
 
     @property
-    def drawn(self) -> bool:
+    def are_several(self) -> bool:
         """Whether respondents report different things."""
         return len(self._samples) > 1
 
@@ -92,7 +92,7 @@ class ExpectedSamples:
             raise QueryError(
                 f"nobody is expected to report {', '.join(names)} together", "ask more people"
             )
-        if not self.drawn:
+        if not self.are_several:
             return tuple((1.0, _with(view, n)) for _, view in found.some)
         expected = [n * view.n / self.many.n for _, view in found.some]
         known = [e / left for e, (left, _) in zip(expected, found.some, strict=True)]
@@ -103,8 +103,8 @@ class ExpectedSamples:
         # one of a person more than expected; all together are as many as expected.
         many = [round(e + 1.0) for e in expected]
         return tuple(
-            (k / scale * sqrt(held / e), _with(view, held))
-            for k, held, e, (_, view) in zip(known, many, expected, found.some, strict=True)
+            (k / scale * sqrt(n_sample / e), _with(view, n_sample))
+            for k, n_sample, e, (_, view) in zip(known, many, expected, found.some, strict=True)
         )
 
 

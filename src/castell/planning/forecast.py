@@ -19,14 +19,15 @@ import numpy as np
 from castell.counting import Counts
 from castell.errors import CastellError
 from castell.inference.intervals import Normal, Spread
-from castell.inference.inversion import Observed, Query
+from castell.inference.inversion import Observed, wilson
 from castell.inference.margins import Margins
 from castell.inference.method import Fitted, Solution
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.products import product_model, product_variance, spread_of_views
-from castell.inference.shares import Shares, wilson
+from castell.inference.queries import Query
+from castell.inference.shares import Shares
 from castell.linear.operators import Floats
 from castell.planning.association import Associations
 from castell.planning.expected_reports import ExpectedReports
@@ -127,11 +128,11 @@ class Forecast:
 
     def _unbiased(self, names: tuple[str, ...]) -> Normal:
         views = self.views(names)
-        if self.outlook.samples.drawn:
+        if self.outlook.samples.are_several:
             return shown_by_small_samples(views, spread_of_views(views))
         ((_, view),) = views
         variance = product_variance(view, [view.names], "population")
-        return wilson(view.invert(), variance, view.growth(), view.n, "population")
+        return wilson(view.invert(), variance, view.moment_slope(), view.n, "population")
 
     @cached_property
     def intervals(self) -> ModelIntervals:

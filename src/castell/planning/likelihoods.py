@@ -147,9 +147,12 @@ def of_design(design: Design) -> list[Likelihoods]:
     each = [of_channel(block.channel, agree=several) for block in design.hidden]
     if prod(map(len, each)) > MOST_PAIRS:
         each = [pairs if len(pairs) == 1 else [_above(pairs)] for pairs in each]
-    if not design.drawn:
-        return [product(pairs) for pairs in all_of(*each)]
-    return [mixture(pairs, design.weights) for pairs in all_of(*each)]
+    return [_of_report(design, pairs) for pairs in all_of(*each)]
+
+
+def _of_report(design: Design, each: Sequence[Likelihoods]) -> Likelihoods:
+    """Of a whole report from those of the blocks: of the one that is drawn, or of all of them."""
+    return mixture(each, design.weights) if design.is_drawn else product(each)
 
 
 def _above(pairs: Sequence[Likelihoods]) -> Likelihoods:
@@ -164,7 +167,7 @@ def if_all_answer_alike(design: Design) -> list[Likelihoods]:
     one of them.
     """
     each = [_against_one_answer(block.channel) for block in design.hidden]
-    found = mixture(each, design.weights) if design.drawn else product(each)
+    found = _of_report(design, each)
     return [found, replace(found, u=found.v, v=found.u)]
 
 

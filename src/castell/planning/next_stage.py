@@ -130,9 +130,9 @@ def _plan(
     for _, root, many in chosen:
         information += n * many / sum(portions) * (root.T @ root)
     asked = [(c, SELDOM * many) for c, _, many in chosen]
-    held = {place for c, _ in asked for place in c.places}
+    covered = {place for c, _ in asked for place in c.places}
     # A study asks for each of its attributes, though these need hardly be asked any more.
-    left = [place for place in range(len(sizes)) if place not in held]
+    left = [place for place in range(len(sizes)) if place not in covered]
     asked += [(Candidate((place,), None, people[place], sizes[place]), 1) for place in left]
     weights = [weight for _, weight in asked]
     blocks = [
@@ -155,9 +155,9 @@ def _information(counts: Counts, known: Uncertainty) -> Floats:
     place = {name: i for i, name in enumerate(counts.study.names)}
     total = np.zeros_like(known.precision)
     for sample in samples_of(counts):
-        held = {name: known.people[place[name]] for name in sample.study.names}
+        answers = {name: known.people[place[name]] for name in sample.study.names}
         for block in sample.study.design.blocks:
-            root = root_information(known.scores, *seen_codes(block, held))
+            root = root_information(known.scores, *seen_codes(block, answers))
             total += sample.n * root.T @ root
     return total
 

@@ -36,7 +36,7 @@ def whole_matrix(design: Design, most: int = 8) -> Floats | None:
         return None
     wide = [channel.outputs for channel in channels]
     sizes = {n: s for block in design.hidden for n, s in zip(block.names, block.sizes, strict=True)}
-    if prod(sizes.values()) > most or (sum(wide) if design.drawn else prod(wide)) > most:
+    if prod(sizes.values()) > most or (sum(wide) if design.is_drawn else prod(wide)) > most:
         return None
     names = list(sizes)
     answers = np.indices([sizes[name] for name in names]).reshape(len(names), -1)
@@ -46,7 +46,7 @@ def whole_matrix(design: Design, most: int = 8) -> Floats | None:
         codes = np.ravel_multi_index(digits, block.sizes)
         weights = np.array(channel.weights(), dtype=np.float64)
         rows.append(weights[codes] / weights[0].sum())
-    if design.drawn:
+    if design.is_drawn:
         drawn = np.array(design.weights) / sum(design.weights)
         return np.hstack([w * each for w, each in zip(drawn, rows, strict=True)])
     table = np.ones((answers.shape[1], 1))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.errors import OptionError
-from castell.inference.inversion import Query
+from castell.inference.queries import Query
 from castell.planning.forecast import Forecast
 from castell.results.model import Model
 from castell.study.schema import Schema

@@ -93,11 +93,9 @@ class Task:
 
         Otherwise intervals are bounds that no number of reports narrows.
         """
-        if len(study.design.samples) == 1:
-            return True
-        sets = [{*block.names, *study.schema.public} for block in study.design.hidden]
+        sets = [set(names) for names in study.design.asked_together]
         pairs = {(a, b) for t in self._few for a in t.names for b in t.names if a < b}
-        return all(any({a, b} <= held for held in sets) for a, b in pairs)
+        return all(any({a, b} <= together for together in sets) for a, b in pairs)
 
     # -- what is missing -------------------------------------------------------------------------
 
@@ -240,14 +238,14 @@ class Task:
         widths = {t: t.half_width(forecast) for t in tables}
 
         def mean(name: str, told: Mapping[Any, float]) -> float:
-            held = [told[t] for t in tables if name in t.names]
-            return sum(held) / len(held)
+            involved = [told[t] for t in tables if name in t.names]
+            return sum(involved) / len(involved)
 
         def after(population: Merged) -> float:
             study = kind.study(population.schema, budget, self.study.name)
             seen = Outlook(study, population, self.method, self.careless).at(self.reports(n))
-            held = {t: t.half_width(seen) for t in tables if population.name in t.names}
-            return mean(population.name, held)
+            involved = {t: t.half_width(seen) for t in tables if population.name in t.names}
+            return mean(population.name, involved)
 
         before = {name: mean(name, widths) for name in names}
         return coarser(self.population, names, before, after)

@@ -63,9 +63,9 @@ class Uncertainty:
         return Uncertainty(self.people, self.scores, self.losses, self.precision + information)
 
 
-def seen_codes(block: Block, held: Mapping[str, Codes]) -> tuple[Codes, int, Operator]:
+def seen_codes(block: Block, answers: Mapping[str, Codes]) -> tuple[Codes, int, Operator]:
     """The codes of people in a block, how many there are, and the channel on them."""
-    codes = block_codes(block, held)
+    codes = block_codes(block, answers)
     if isinstance(block.channel, PartitionResponse):
         return block.channel.leaf_of[codes], len(block.channel.leaves), block.channel.inner.forward
     return codes, block.channel.inputs, block.channel.forward
@@ -76,9 +76,9 @@ def root_information(scores: Floats, codes: Codes, many: int, forward: Operator)
     order = np.argsort(codes, kind="stable")
     counts = np.bincount(codes, minlength=many)
     sums = np.zeros((many, scores.shape[1]))
-    held = np.flatnonzero(counts)
-    starts = np.concatenate([[0], np.cumsum(counts[held])[:-1]])
-    sums[held] = np.add.reduceat(scores[order], starts, axis=0)
+    present = np.flatnonzero(counts)
+    starts = np.concatenate([[0], np.cumsum(counts[present])[:-1]])
+    sums[present] = np.add.reduceat(scores[order], starts, axis=0)
     shares = counts / len(codes)
     seen = forward.turn(shares[:, None])[0]
     shown = forward.turn(sums / len(codes)).T

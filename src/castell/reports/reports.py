@@ -76,7 +76,7 @@ class Reports:
     def _repr_html_(self) -> str:
         design = self.study.design
         each = [len(self)] * len(design.blocks)
-        if len(design.samples) > 1:
+        if design.is_drawn:
             ends = (*design.starts, design.widths[0])
             drawn = np.histogram(self.columns[0], bins=ends)[0].tolist()
             each = [*drawn, *each[len(drawn) :]]
@@ -110,7 +110,7 @@ class Reports:
         from castell.reports.frames import frame_of
 
         columns: dict[str, Any] = {}
-        if len(self.study.design.samples) > 1:
+        if self.study.design.is_drawn:
             raise ReportError(
                 "each respondent reported one of several blocks, so there is no frame of labels",
                 "use reports.columns, the codes",

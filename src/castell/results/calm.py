@@ -71,8 +71,10 @@ def maximum_entropy(
     for _ in range(MOST_SWEEPS):
         before = table
         for margin in margins:
-            held = Table(tuple(names), table).project(margin.names).values
-            ratio = np.divide(margin.values, held, out=np.zeros_like(held), where=held > 0.0)
+            present = Table(tuple(names), table).project(margin.names).values
+            ratio = np.divide(
+                margin.values, present, out=np.zeros_like(present), where=present > 0.0
+            )
             table = table * Table(margin.names, ratio).along(names)
         if np.abs(table - before).sum() < CLOSE:
             break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from castell.errors import QueryError
 from castell.inference.independent_shares import everybody, independent
-from castell.inference.inversion import Query
+from castell.inference.queries import Query
 from castell.inference.shares import Shares
 from castell.inference.support import Checked
 from castell.results.contrast import Comparison, Group

@@ -15,7 +15,7 @@ from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.chisquare import p_text
-from castell.inference.quotients import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, Quotient
+from castell.inference.effect_measures import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, EffectMeasure
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.support import Checked
@@ -33,7 +33,7 @@ class Kind(StrEnum):
     ODDS_RATIO = "odds_ratio"
 
 
-_QUOTIENTS: Mapping[Kind, Quotient] = {
+_QUOTIENTS: Mapping[Kind, EffectMeasure] = {
     Kind.DIFFERENCE: DIFFERENCE,
     Kind.RELATIVE_RISK: RELATIVE_RISK,
     Kind.ODDS_RATIO: ODDS_RATIO,

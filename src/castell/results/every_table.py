@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from castell.counting import Counts, HistogramCounts, samples_of
-from castell.counting.counted_ahead import count_ahead
+from castell.counting.counts import count_ahead
 from castell.errors import QueryError
 from castell.inference.inversion import parts_of
 from castell.numbers import is_whole

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castell.display.json_values import plain
-from castell.inference.score_ratio import ScoreRatio
+from castell.inference.group_mean import GroupMean
 from castell.results.probability import OneNumber
 from castell.results.provenance import Labels, describe_values, listed
 from castell.results.score_scale import ScoreScale
@@ -23,11 +23,11 @@ class Mean(OneNumber):
     """
 
     scale: ScoreScale
-    shares: ScoreRatio
+    shares: GroupMean
     given: Labels
 
     @classmethod
-    def of(cls, scale: ScoreScale, shares: ScoreRatio, given: Labels, **more: Any) -> Mean:
+    def of(cls, scale: ScoreScale, shares: GroupMean, given: Labels, **more: Any) -> Mean:
         middle = scale.middle
         return cls(
             value=shares.value(middle),

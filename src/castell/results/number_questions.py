@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from castell.errors import QueryError
-from castell.inference.inversion import Query
-from castell.inference.score_ratio import ScoreRatio
+from castell.inference.group_mean import GroupMean
+from castell.inference.queries import Query
 from castell.linear.operators import Floats
 from castell.results.answered_shares import Answered
 from castell.results.mean import Mean
@@ -42,7 +42,7 @@ class NumberQuestions(Questions):
         everybody = not among and len(scale.codes) == attribute.size
         return Mean.of(
             scale,
-            ScoreRatio(found, everybody),
+            GroupMean(found, everybody),
             group,
             source=self.source,
             checked=behind.checked,

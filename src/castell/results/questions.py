@@ -16,8 +16,8 @@ import numpy as np
 from castell.counting import Counts
 from castell.errors import MethodError, QueryError
 from castell.inference.declared_zeros import contradictions
-from castell.inference.inversion import Query
 from castell.inference.method import Fitted
+from castell.inference.queries import Query
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.support import Support
 from castell.results.provenance import Labels, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, overload
 
 from castell.errors import QueryError
-from castell.inference.inversion import names_of
+from castell.inference.queries import names_of
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
 from castell.results.probability import Difference, Probability

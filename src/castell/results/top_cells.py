@@ -13,7 +13,7 @@ from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.errors import OptionError, QueryError
 from castell.inference.intervals import quantile
-from castell.inference.inversion import Query
+from castell.inference.queries import Query
 from castell.inference.reasons import Reason
 from castell.inference.top_cells import Codes, search
 from castell.linear.operators import Floats

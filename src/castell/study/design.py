@@ -56,6 +56,9 @@ class Block:
     sizes: tuple[int, ...]
     channel: Channel
 
+    def __post_init__(self) -> None:
+        checked(self.channel)
+
     @property
     def reports_answers(self) -> bool:
         """Whether a report is one of the answers, and so has labels."""
@@ -135,11 +138,6 @@ class Design:
         return tuple(block for block in self.blocks if not block.is_public)
 
     @property
-    def drawn(self) -> tuple[Block, ...]:
-        """The blocks of which a respondent reports one; none where all are reported."""
-        return self.hidden if self.draw else ()
-
-    @property
     def public(self) -> tuple[Block, ...]:
         """The blocks of public attributes, which are in every report as they are."""
         return tuple(block for block in self.blocks if block.is_public)
@@ -177,16 +175,34 @@ class Design:
         return tuple((i, *every[drawn:]) for i in every[:drawn]) if self.draw else (every,)
 
     @property
-    def draws(self) -> int:
+    def asked_together(self) -> tuple[tuple[str, ...], ...]:
+        """The attributes that a respondent reports, for each of the samples."""
+        return tuple(tuple(n for i in each for n in self.blocks[i].names) for each in self.samples)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether respondents report different blocks: each one of several, drawn at random.
+
+        A draw from a single block is none: everybody reports it.
+        """
+        return len(self.samples) > 1
+
+    @property
+    def total_weight(self) -> int:
         """The weights of all blocks together; 1 where all blocks are reported."""
         return sum(self.weights)
 
     @property
     def block_weights(self) -> tuple[int, ...]:
-        """Of `draws` respondents, how many are expected to report each block."""
+        """Of `total_weight` respondents, how many are expected to report each block."""
         if not self.draw:
             return (1,) * len(self.blocks)
-        return (*self.weights, *(self.draws for _ in self.public))
+        return (*self.weights, *(self.total_weight for _ in self.public))
+
+    def column_of(self, block: int) -> int:
+        """The column of the reports that holds the code of a block: all that may be drawn share
+        the first."""
+        return max(block - len(self.hidden) + 1, 0) if self.draw else block
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -235,10 +251,9 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             f"a study with stages has a public attribute, {schema.public[0]!r}",
             "later stages are planned for what is randomised alone; leave out the stages",
         )
-    channels = [checked(block.channel) for block in design.blocks]
     if len({block.names for block in design.public}) < len(design.public):
         raise StudyError("a public attribute is sent twice", "list its block once")
-    asked = [[name for i in s for name in design.blocks[i].names] for s in design.samples]
+    asked = design.asked_together
     if {n for names in asked for n in names} != set(schema.names) or any(
         len(set(names)) < len(names) for names in asked
     ):
@@ -254,12 +269,12 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             )
     if not design.hidden:
         schema.hidden  # noqa: B018  (says that there is nothing to hide)
-    if design.drawn and design.blocks != design.hidden + design.public:
+    if design.draw and design.blocks != design.hidden + design.public:
         raise StudyError(
             "a public attribute stands before a block that is drawn",
             "list the blocks to draw from first; public attributes are in every report",
         )
-    if design.drawn and design.widths[0] > MAX_TOTAL:
+    if design.draw and design.widths[0] > MAX_TOTAL:
         raise StudyError("a report has more than 2^53 codes", "draw from fewer or smaller sets")
     if any(block.is_coarse for block in design.blocks) and (
         len(design.hidden) > len(design.samples) or design.public
@@ -268,7 +283,8 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
             "a block that asks coarsely is reported beside others",
             "let respondents draw one block: draw = true",
         )
-    for block, channel in zip(design.blocks, channels, strict=True):
+    for block in design.blocks:
+        channel = block.channel
         skipped = any(schema[name].may_skip for name in block.names)
         if skipped != isinstance(channel, SkipResponse) or (skipped and len(block.names) > 1):
             raise StudyError(

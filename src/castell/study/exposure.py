@@ -89,8 +89,8 @@ def exposure(design: Design, attribute: Attribute) -> Exposure:
         tuple(lens.best_guess for lens in lenses),
         drawn,
         max(lens.worst_guess for lens in lenses),
-        design.draws,
-        _influence(attribute.name, blocks, lenses, drawn, design.draws),
+        design.total_weight,
+        _influence(attribute.name, blocks, lenses, drawn, design.total_weight),
     )
 
 
@@ -152,7 +152,7 @@ def together(design: Design, attributes: Schema) -> Together:
     attributes = attributes.hidden
     channels = [block.channel for block in design.hidden]
     blind = prod(1.0 / _choices(attribute) for attribute in attributes)
-    if len(design.samples) == 1:
+    if not design.is_drawn:
         guess = prod(channel.best_guess for channel in channels)
         return Together(attributes.names, guess, blind, guess, blind)
     total = 0.0

@@ -29,7 +29,7 @@ def given_away(exposures: Sequence[Exposure]) -> Exposure:
 def guesses(exposures: Sequence[Exposure], design: Design) -> list[str]:
     """How well one answer is guessed: of the person who is asked first."""
     one, worst = likeliest(exposures), given_away(exposures)
-    drawn = len(design.samples) > 1
+    drawn = design.is_drawn
     coarse = any(design.blocks[i].is_coarse for i in design.holders(one.name))
     with_it = "what is asked with it" + " and how coarsely" * coarse
     right = share(one.best_guess)
@@ -69,7 +69,7 @@ def _best_guess(one: Exposure, several: bool, drawn: bool, with_it: str) -> str:
 def guesses_at_all(exposures: Sequence[Exposure], whole: Together, design: Design) -> list[str]:
     """How well all answers at once are guessed."""
     lines = []
-    drawn = len(design.samples) > 1
+    drawn = design.is_drawn
     if drawn and len(whole.names) > 1:
         # The same questions may be asked in several ways, of which this is the worst.
         ways = [block for block in design.blocks if set(block.names) == set(whole.names)]
@@ -177,7 +177,7 @@ def forgery(exposures: Sequence[Exposure], design: Design) -> str:
     joint = "; in a joint table it can count for more" if len(exposures) > 1 else ""
     # Of a draw a joint table may rest on the reports of one block alone: more than the product.
     apart = len(design.hidden) > 1 and all(_alone(block) for block in design.hidden)
-    if apart and len(design.samples) == 1:
+    if apart and not design.is_drawn:
         joint = "; in a joint table these numbers multiply"
     # Of a block that asks coarsely only the groups are told apart.
     fine = [i for i in design.holders(heavy.name) if not design.blocks[i].is_coarse]

@@ -66,11 +66,6 @@ class Statement:
         """Whether some report leaves next to no doubt of an answer."""
         return sentences.given_away(self.exposures).worst_guess > sentences.WEAK
 
-    @property
-    def _drawn(self) -> bool:
-        """Whether respondents are asked different things: a draw of one block is none."""
-        return len(self.study.design.samples) > 1
-
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
         design = self.study.design
@@ -93,7 +88,7 @@ class Statement:
             "study": self.study.name,
             "digest": self.study.digest,
             "epsilon": plain(self.study.epsilon),
-            "drawn": self._drawn,
+            "drawn": self.study.design.is_drawn,
             "weak": self.weak,
             "cells": prod(e.size for e in self.exposures),
             "telling_block": list(self.together.names),
@@ -110,14 +105,14 @@ class Statement:
         return one_line("Statement", f"of {self.study.name!r}", self.study.facts())
 
     def _repr_html_(self) -> str:
-        titles, *rows = sentences.rows(self.exposures, self._drawn)
+        titles, *rows = sentences.rows(self.exposures, self.study.design.is_drawn)
         cost = f"epsilon {self.study.epsilon:.6g} in all, for one respondent"
         caption = heading(f"What taking part in {self.study.name!r} costs", cost)
         return html_table(caption, titles, rows, notes=self.words())
 
     def __str__(self) -> str:
         study = self.study
-        table = sentences.rows(self.exposures, self._drawn)
+        table = sentences.rows(self.exposures, self.study.design.is_drawn)
         shown = ", ".join(study.schema.public)
         lines = [
             f"study     {study.name}",

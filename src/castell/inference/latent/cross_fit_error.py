@@ -50,10 +50,11 @@ def mixture_error(
     found: dict[Pair, list[Residuals]] = {}
     for pair, each in _residuals(counts, mixture, hyperparameters, fold_models):
         found.setdefault(pair, []).append(each)
-    coarse = leaf_residuals(hyperparameters.held_out, hyperparameters.fold_models, mixture)
-    for places, each in coarse:
-        held = frozenset(counts.study.names[place] for place in places)
-        found.setdefault(held, []).append(each)
+    held_out = hyperparameters.held_out
+    if any(isinstance(table, LeafTable) for tables in held_out[:1] for table in tables):
+        for places, each in leaf_residuals(held_out, hyperparameters.fold_models, mixture):
+            asked = frozenset(counts.study.names[place] for place in places)
+            found.setdefault(asked, []).append(each)
     return association_error(found)
 
 
@@ -80,10 +81,10 @@ def _residuals(
     step = -(-len(keys) // MOST_PAIRS)
     for key in keys[:: max(step, 1)]:
         _, one, two = key
-        held = [(fold[key], m) for fold, m in zip(folds, fold_models, strict=True) if key in fold]
+        unseen = [(fold[key], m) for fold, m in zip(folds, fold_models, strict=True) if key in fold]
         found = residuals(
-            [view for view, _ in held],
-            [m.table([one, two]) for _, m in held],
+            [view for view, _ in unseen],
+            [m.table([one, two]) for _, m in unseen],
             expected[key].frequencies(),
             groups[one],
             groups[two],
@@ -127,11 +128,11 @@ def _across(study: Study, table: PairTables) -> Iterator[tuple[tuple[int, int], 
 
 def _within(study: Study, table: BlockTable, names: Sequence[str], pair: Sequence[str]) -> Observed:
     """A pair of one block, out of the table of more of its attributes."""
-    held = [names[a] for a in table.attributes]
-    every = parts_of(study, held)
+    asked = [names[a] for a in table.attributes]
+    every = parts_of(study, asked)
     shape = [axis.size for part in every for axis in part.axes]
     counts = table.counts.reshape(shape)
-    return _observe(study, held, every, counts).project(pair)
+    return _observe(study, asked, every, counts).project(pair)
 
 
 def _observe(

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
-from castell.inference.inversion import Query
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.cross_validation import (
     Hyperparameters,
@@ -41,6 +40,7 @@ from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
+from castell.inference.queries import Query
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.top_cells import Prefixes
 from castell.linear.one_thread import one_thread

@@ -240,9 +240,9 @@ def _beside_public(sample: Counts, place: Mapping[str, int]) -> list[CountedTabl
     found: list[CountedTable] = []
     for names in _parts_beside_public(sample.study):
         counted = sample.table([*block.axes(0, names), *shown]).ravel().astype(np.float64)
-        held = (*names, *(each.names[0] for each in public))
+        together = (*names, *(each.names[0] for each in public))
         forward = BesidePlain(lens_on(block, names).forward, plain)
-        found.append(BlockTable(tuple(place[name] for name in held), forward, counted))
+        found.append(BlockTable(tuple(place[name] for name in together), forward, counted))
     return found
 
 

@@ -15,9 +15,9 @@ from math import prod
 import numpy as np
 
 from castell.errors import QueryError
+from castell.inference.category_scores import Scores, refuse_other_scores, scores_of
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.formula import Factor, Formula, Term
-from castell.inference.scores import Scores, refuse_other_scores, scores_of
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells
 from castell.study.schema import Attribute, Schema

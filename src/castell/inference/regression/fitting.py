@@ -11,6 +11,7 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import OptionError, QueryError
+from castell.inference.category_scores import Scores
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.regression.complete_cases import CompleteCases, regressed_codes
 from castell.inference.regression.corrected_scores import (
@@ -24,7 +25,6 @@ from castell.inference.regression.formula import Formula
 from castell.inference.regression.information import check_size, covariance
 from castell.inference.regression.maximum_likelihood import FARTHEST, Problem, maximize
 from castell.inference.regression.views import views_of
-from castell.inference.scores import Scores
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 from castell.study.schema import Attribute

@@ -37,10 +37,10 @@ def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
 
 def _told(sample: Counts, names: Sequence[str]) -> list[tuple[str, ...]]:
     """The tables that a sample tells: of all it holds, or of single attributes, or none."""
-    held = tuple(name for name in names if name in sample.study.names)
-    if tells(sample, held):
-        return [held]
-    return [(name,) for name in held if tells(sample, [name])]
+    reported = tuple(name for name in names if name in sample.study.names)
+    if tells(sample, reported):
+        return [reported]
+    return [(name,) for name in reported if tells(sample, [name])]
 
 
 def of_parts(raws: Sequence[JointEstimate]) -> str:

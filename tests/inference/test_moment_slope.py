@@ -7,8 +7,8 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from castell.inference import growth as module
-from castell.inference.growth import growth, margins_of, product_growth
+from castell.inference import inversion as module
+from castell.inference.inversion import margins_of, moment_slope, product_moment_slopes
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (2, 3, 4), (2, 1, 3, 2, 5)])
@@ -32,4 +32,6 @@ def test_some_cells_at_a_time_are_as_all_at_once(
     values = [generator.normal(0, 2, (2, size)) for size in sizes]
     means = [[(each**power).mean(axis=0) for each in values] for power in (1, 2, 3)]
     powers = [reduce(np.multiply.outer, own).ravel() for own in means]
-    np.testing.assert_allclose(product_growth(means, 50), growth(powers, 50), rtol=1e-9)
+    np.testing.assert_allclose(
+        product_moment_slopes(means, 50), moment_slope(powers, 50), rtol=1e-9
+    )

@@ -1,7 +1,7 @@
-"""Quotients of shares that were estimated together: differences, relative risks, odds ratios.
+"""Effect measures of two groups: risk difference, relative risk and odds ratio, with their errors.
 
 Of shares x = (a, b, c, d), those with an answer in a group (a) and the group (b), and the same in
-another (c, d), every comparison is N(x) / D(x) with quadratic forms N and D:
+another (c, d), all estimated together, every measure is N(x) / D(x) with quadratic forms N and D:
 
     difference      a / b - c / d               N = a d - c b    D = b d
     relative risk   (a / b) / (c / d)           N = a d          D = c b
@@ -34,19 +34,19 @@ _Z = quantile(0.95)
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class QuadraticForm:
     """A quadratic form of shares, x' Q x."""
 
     matrix: Floats
 
     @classmethod
-    def product(cls, one: Floats, two: Floats) -> Form:
+    def product(cls, one: Floats, two: Floats) -> QuadraticForm:
         """The product of two weighted sums of the shares."""
         whole = np.multiply.outer(one, two)
         return cls((whole + whole.T) / 2)
 
-    def __sub__(self, other: Form) -> Form:
-        return Form(self.matrix - other.matrix)
+    def __sub__(self, other: QuadraticForm) -> QuadraticForm:
+        return QuadraticForm(self.matrix - other.matrix)
 
     def value(self, shares: Floats) -> float:
         return float(shares @ self.matrix @ shares)
@@ -81,11 +81,11 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Quotient:
+class EffectMeasure:
     """One quadratic form over another; a ratio, that cannot be below 0, or a difference."""
 
-    top: Form
-    bottom: Form
+    top: QuadraticForm
+    bottom: QuadraticForm
     is_ratio: bool
     # The same of the two shares among their groups: it grows with the first, falls with the second.
     compare: Callable[[float, float], float]
@@ -253,15 +253,20 @@ def _odds_ratio(one: float, two: float) -> float:
 _A, _B, _C, _D = np.eye(4)
 
 # Of the shares: with the answer in a group, the group; the same in another.
-DIFFERENCE = Quotient(
-    Form.product(_A, _D) - Form.product(_C, _B),
-    Form.product(_B, _D),
+DIFFERENCE = EffectMeasure(
+    QuadraticForm.product(_A, _D) - QuadraticForm.product(_C, _B),
+    QuadraticForm.product(_B, _D),
     is_ratio=False,
     compare=lambda one, two: one - two,
     least=-1.0,
     most=1.0,
 )
-RELATIVE_RISK = Quotient(Form.product(_A, _D), Form.product(_C, _B), is_ratio=True, compare=_ratio)
-ODDS_RATIO = Quotient(
-    Form.product(_A, _D - _C), Form.product(_C, _B - _A), is_ratio=True, compare=_odds_ratio
+RELATIVE_RISK = EffectMeasure(
+    QuadraticForm.product(_A, _D), QuadraticForm.product(_C, _B), is_ratio=True, compare=_ratio
+)
+ODDS_RATIO = EffectMeasure(
+    QuadraticForm.product(_A, _D - _C),
+    QuadraticForm.product(_C, _B - _A),
+    is_ratio=True,
+    compare=_odds_ratio,
 )

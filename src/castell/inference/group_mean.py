@@ -1,4 +1,4 @@
-"""Means: a sum of shares, each times a score, over the sum of the shares.
+"""The mean of a number over a group: a ratio of sums of shares, with Fieller's interval.
 
 The mean of a number over a group of respondents is
 
@@ -34,7 +34,7 @@ _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreRatio:
+class GroupMean:
     """The shares of a group's answers, estimated together; `everybody`: they sum to 1 for sure."""
 
     shares: Shares

@@ -1,4 +1,4 @@
-"""Numbers for the values of an attribute: as given, or their places in order."""
+"""Category scores: a number for each value of an attribute, as given or its place in the order."""
 
 from __future__ import annotations
 

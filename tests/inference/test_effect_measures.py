@@ -9,12 +9,12 @@ from math import inf, isnan, log, sqrt
 import numpy as np
 import pytest
 
+from castell.inference.effect_measures import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, EffectMeasure
 from castell.inference.intervals import Bounds, Normal
-from castell.inference.quotients import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, Quotient
 from castell.inference.shares import Shares, Unbiased
 from castell.linear.operators import Floats
 
-FUNCTIONS: dict[str, tuple[Quotient, Callable[..., float]]] = {
+FUNCTIONS: dict[str, tuple[EffectMeasure, Callable[..., float]]] = {
     "difference": (DIFFERENCE, lambda a, b, c, d: a / b - c / d),
     "relative risk": (RELATIVE_RISK, lambda a, b, c, d: (a / b) / (c / d)),
     "odds ratio": (ODDS_RATIO, lambda a, b, c, d: a / (b - a) / (c / (d - c))),
@@ -51,7 +51,7 @@ def test_value_and_error_are_those_of_the_function_by_finite_differences(name: s
         assert high - low == pytest.approx(2 * 1.959964 * error, rel=1e-5)
 
 
-def _inside(quotient: Quotient, values: Floats, covariance: Floats, t: float) -> bool:
+def _inside(quotient: EffectMeasure, values: Floats, covariance: Floats, t: float) -> bool:
     """Whether Fieller's set holds t, from its definition."""
     slopes = quotient.top.slopes(values) - t * quotient.bottom.slopes(values)
     apart = quotient.top.value(values) - t * quotient.bottom.value(values)

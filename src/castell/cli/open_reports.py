@@ -1,0 +1,49 @@
+"""The reports that a command reads: what counts them (`--engine`), other studies' beside them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from castell.counting.counts import Progress
+from castell.errors import OptionError
+from castell.study.study import Study
+
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What counts the reports: dask://HOST:PORT, spark://HOST:PORT, or one that a "
+        "package adds."
+    ),
+]
+
+
+def open_reports(
+    study: Study,
+    reports: str,
+    also: list[str] | None,
+    *,
+    engine: str | None = None,
+    tell: Progress | None = None,
+) -> Any:
+    """Reports as `fit` takes them, those of other studies before them."""
+    from castell.collector.store_places import resolve
+    from castell.counting import scan_reports
+
+    counts = scan_reports(resolve(reports), study, engine=engine, progress=tell)
+    if not also:
+        return counts
+    earlier = [scan_reports(resolve(place), other) for other, place in other_studies(also)]
+    return [*earlier, counts]
+
+
+def other_studies(also: list[str], what: str = "--also") -> list[tuple[Study, str]]:
+    """Studies and where their reports are."""
+    found = []
+    for given in also:
+        study, mark, place = given.partition("=")
+        if not mark or not study or not place:
+            raise OptionError(f"{what} is {given!r}", f"write {what} old.toml=old.parquet")
+        found.append((Study.load(study), place))
+    return found
