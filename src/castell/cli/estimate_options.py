@@ -69,9 +69,7 @@ class NumberAsked:
 
     def ask(self, model: Model, given: Mapping[str, Any] | None) -> Mean | Quantile | Answered:
         if self.option == "--answered":
-            if given:
-                raise OptionError("--answered has no --given", "leave it out")
-            return model.answered(self.name)
+            return model.answered(self.name, given=given)
         if self.option == "--quantile":
             return model.quantile(self.name, self.q, given=given)
         return model.mean(self.name, given=given, range=self.within or None)

@@ -89,38 +89,39 @@ class NumberQuestions(Questions):
             reasons=reasons_of(self.fitted.counts, reasons, behind),
         )
 
-    def answered(self, name: str) -> Answered:
+    def answered(self, name: str, *, given: Values | None = None) -> Answered:
         """The shares of an attribute's values among those who answered, and what the others may
-        change: bounds for everybody."""
-        (attribute,) = self.study.schema.select(name)
+        change: bounds for everybody. `given` asks for those with some values of others only."""
+        attribute, group, among = self._group(name, given)
         codes = answered_codes(attribute)
         if len(codes) == attribute.size:
             raise QueryError(
                 f"everybody answers {name!r}",
                 "it has no value for those who do not; ask for its table",
             )
-        whole = np.array(codes, dtype=np.intp)
-        found = [
-            self.fitted.shares([{name: np.array([code], dtype=np.intp)}, {name: whole}])
-            for code in codes
-        ]
+
+        def of(*chosen: int) -> Query:
+            return {name: np.array(sorted(chosen), dtype=np.intp), **among}
+
+        found = [self.fitted.shares([of(code), of(*codes)]) for code in codes]
         # Had all those who did not answer this value: it, and all that are no answer.
         rest = [code for code in _range(attribute.size) if code not in codes]
-        most = self.fitted.shares(
-            [{name: np.array(sorted([code, *rest]), dtype=np.intp)} for code in codes]
-        )
-        behind = self.support((name,))
+        beside = [among] if among else []
+        most = [self.fitted.shares([of(code, *rest), *beside]) for code in codes]
+        behind = self.support((name, *among))
         return Answered(
             asked=name,
             values=tuple(attribute.values[code] for code in codes),
             where=None,
-            given={name: tuple(attribute.values[code] for code in codes)},
+            given={name: tuple(attribute.values[code] for code in codes), **group},
             shares=tuple(found),
             source=self.source,
             checked=behind.checked,
             reasons=reasons_of(self.fitted.counts, found[0].reasons, behind),
             backend=self.fitted.counts.backend,
-            most=most,
+            least=tuple(self.fitted.shares([of(code), *beside]) for code in codes),
+            most=tuple(most),
+            among=group,
         )
 
     def _group(self, name: str, given: Values | None) -> tuple[Attribute, Labels, Query]:
