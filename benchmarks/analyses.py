@@ -177,13 +177,13 @@ def _intervals(models: Any, question: Question, truth: dict[str, Any], method: s
         return  # the rest does not depend on the method
     yield "Cramer's V", truth["v"], model.association(*question.names).conf_int(LEVEL)
     yield "correlation", truth["correlation"], model.trend(*question.names).conf_int(LEVEL)
-    for way in ("likelihood", "corrected"):
+    for way in (None, "likelihood", "corrected"):
         try:
             fit = castell.regress(question.formula, reports, method=way, family=truth["family"])
         except CastellError:
             continue
         for true, low, high in zip(truth["params"], *fit.conf_int(LEVEL), strict=True):
-            yield f"coefficients, {way}", float(true), (float(low), float(high))
+            yield f"coefficients, {way or 'default'}", float(true), (float(low), float(high))
 
 
 def _truths(people: Population, question: Question) -> dict[str, Any]:

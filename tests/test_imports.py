@@ -64,6 +64,7 @@ ORDER = {
         "stage_planning",
         "stage_watch",
         "page_bundle",
+        "answer_schemas",
         "openapi",
         "operator_routes",
         "survey_page",

@@ -165,7 +165,8 @@ def regress(
         str | None, typer.Option(help="logistic, multinomial or linear; by the outcome if not.")
     ] = None,
     method: Annotated[
-        str | None, typer.Option(help="likelihood, or corrected (unbiased equations).")
+        str | None,
+        typer.Option(help="corrected (unbiased equations, the default if solvable) or likelihood."),
     ] = None,
     errors: Annotated[str, typer.Option(help="sandwich or information.")] = "sandwich",
     scores: ScoresOf = None,

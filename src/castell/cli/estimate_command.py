@@ -94,6 +94,9 @@ def estimate(
         str | None,
         typer.Option(help="The shares of an attribute among those who answered, and bounds."),
     ] = None,
+    smooth: Annotated[
+        str | None, typer.Option(help="An ordered attribute, smoothed if reports ask for it.")
+    ] = None,
     careless: Annotated[
         float | None,
         typer.Option(help="Show a table beside what it is if such a share answered at random."),
@@ -142,7 +145,7 @@ def estimate(
     from castell.results.table_file import table_bytes
 
     made, names = Study.load(study), attributes or []
-    number = NumberAsked.of(mean, within, quantile, answered)
+    number = NumberAsked.of(mean, within, quantile, answered, smooth)
     if width is not None:
         _check_every(names, where, given, plot)
     elif number is None:
@@ -155,7 +158,7 @@ def estimate(
             "--to": to,
             "--post": post != "raw",
         }
-        check_top(names, {**others, "--mean, --quantile or --answered": number})
+        check_top(names, {**others, "--mean, --quantile, --answered or --smooth": number})
     if number is not None:
         number.check(names, where, output, plot, post)
     _check_tables_only(where, given, output, plot, post)

@@ -9,18 +9,19 @@ from typing import Any
 
 from castell.errors import OptionError
 from castell.results.answered_shares import Answered
-from castell.results.conditional import Conditional
+from castell.results.group_shares import GroupShares
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
 from castell.results.model import Model
 from castell.results.quantile import Quantile
+from castell.results.smooth_shares import SmoothShares
 
 FORMATS = ("csv", "md", "latex", "excel")
 
 
 @dataclass(frozen=True)
 class NumberAsked:
-    """A mean, a quantile, or the shares of those who answered."""
+    """A mean, a quantile, the shares of those who answered, or smoothed ones."""
 
     option: str
     name: str
@@ -29,9 +30,14 @@ class NumberAsked:
 
     @classmethod
     def of(
-        cls, mean: str | None, within: str | None, quantile: str | None, answered: str | None
+        cls,
+        mean: str | None,
+        within: str | None,
+        quantile: str | None,
+        answered: str | None,
+        smooth: str | None,
     ) -> NumberAsked | None:
-        asked = {"--mean": mean, "--quantile": quantile, "--answered": answered}
+        asked = {"--mean": mean, "--quantile": quantile, "--answered": answered, "--smooth": smooth}
         given = {option: name for option, name in asked.items() if name is not None}
         if len(given) > 1:
             raise OptionError(f"{' and '.join(given)} were asked", "ask for one of them")
@@ -61,17 +67,21 @@ class NumberAsked:
         """What is for tables is refused, not ignored."""
         if names or where:
             raise OptionError(f"a table and {self.option} were asked", "ask for one of them")
-        if (output and self.option != "--answered") or plot or post != "raw":
+        if (output and self.option not in ("--answered", "--smooth")) or plot or post != "raw":
             raise OptionError(
                 f"{self.option} asks for one attribute",
                 "leave out --output, --plot and --post: those are for tables",
             )
 
-    def ask(self, model: Model, given: Mapping[str, Any] | None) -> Mean | Quantile | Answered:
-        if self.option == "--answered":
+    def ask(
+        self, model: Model, given: Mapping[str, Any] | None
+    ) -> Mean | Quantile | Answered | SmoothShares:
+        if self.option == "--smooth":
             if given:
-                raise OptionError("--answered has no --given", "leave it out")
-            return model.answered(self.name)
+                raise OptionError("--smooth has no --given", "leave it out")
+            return model.smooth(self.name)
+        if self.option == "--answered":
+            return model.answered(self.name, given=given)
         if self.option == "--quantile":
             return model.quantile(self.name, self.q, given=given)
         return model.mean(self.name, given=given, range=self.within or None)
@@ -90,7 +100,7 @@ def check_format(to: str | None, output: Path | None, as_json: bool) -> None:
 
 def columns_of(found: Any, level: float) -> dict[str, Any]:
     """The columns of a result: a row for each cell, or one for a single number."""
-    if isinstance(found, (JointEstimate, Conditional)):
+    if isinstance(found, (JointEstimate, GroupShares)):
         return found.columns(level)
     low, high = found.conf_int(level)
     return {

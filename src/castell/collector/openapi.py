@@ -8,6 +8,7 @@ import msgspec
 
 from castell import __version__
 from castell.channels.budget import MAX_EPSILON
+from castell.collector.answer_schemas import SCHEMAS
 from castell.collector.opening_hours import Phase
 from castell.collector.results.downloads import FORMATS, ZIP
 from castell.collector.results.planning_page import FEWEST, LEAST_EPSILON, MOST, SentEstimate
@@ -22,6 +23,7 @@ Document = dict[str, Any]
 
 _NOT_OPEN = [phase for phase in Phase if phase is not Phase.OPEN]
 
+_TABLE = {"$ref": "#/components/schemas/Table"}
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
 _REFUSALS = {
     "400": "Not JSON",
@@ -69,6 +71,7 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
     # Where a token is missing or does not do, whose would.
     components["Problem"]["properties"]["needs"] = {"enum": [role.value for role in Role]}
     components["Estimate"] = _estimate(study)
+    components |= SCHEMAS
     number = {"type": "integer", "minimum": 0}
     stored = _object(status={"const": "stored"})
     stored_bulk = _object(stored=number, repeated=number)
@@ -105,7 +108,7 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             "/metrics": {"get": _needs_token(_reading("Counts for Prometheus", None))},
             "/results/api/overview": {"get": _needs_token(_reading("Reports over time", anything))},
             "/results/api/estimate": {
-                "get": _needs_token(_reading("A table with its errors", anything), _question(study))
+                "get": _needs_token(_reading("A table with its errors", _TABLE), _question(study))
             },
             "/results/api/progress": {
                 "get": _needs_token(

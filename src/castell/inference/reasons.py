@@ -51,6 +51,7 @@ class Code(StrEnum):
     TOO_FEW_FOR_TEST = "too_few_for_test"
     NOT_CONVERGED = "not_converged"
     INFORMATION_SINGULAR = "information_singular"
+    SUPPOSES_FORMULA = "supposes_formula"
     # What stood behind it.
     DESIGN_BASED = "design_based"  # strata, clusters, freedom, effective_n
     REPORTS = "reports"  # together, n
@@ -283,6 +284,10 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     ),
     Code.INFORMATION_SINGULAR: lambda _: (
         "the reports do not tell all coefficients apart, so their errors are not known"
+    ),
+    Code.SUPPOSES_FORMULA: lambda _: (
+        "the unbiased equations have no solution, so this is maximum likelihood, which supposes "
+        "that the formula is right: if it is not, a fit to the answers would give others"
     ),
     Code.DESIGN_BASED: _design_based,
     Code.REPORTS: _reports,

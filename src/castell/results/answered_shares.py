@@ -12,6 +12,7 @@ from castell.inference.intervals import quantile
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
 from castell.results.conditional import Conditional
+from castell.results.provenance import Labels, describe_values, listed
 from castell.results.summary import number, percent
 
 
@@ -24,25 +25,31 @@ class Answered(Conditional):
     Distributions", 2003): none of those who did not answer has the value, or all of them.
     """
 
-    most: Shares  # of each value together with all that are no answer
+    # Of everybody in the group: each value, and each together with all that are no answer. Beside
+    # each the share of the group, where that is not everybody.
+    least: tuple[Shares, ...]
+    most: tuple[Shares, ...]
+    among: Labels
 
     @property
     def title(self) -> str:
-        return f"{self.asked} of those who answered"
+        among = f" given {describe_values(self.among)}" if self.among else ""
+        return f"{self.asked} of those who answered{among}"
 
     def bounds(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends for the share of each value among everybody, whatever those who
         did not answer would have said; with the error of the shares at that level."""
         quantile(level)
-        low = [float(each.spread.interval(each.values, level)[0][0]) for each in self.shares]
-        _, high = self.most.spread.interval(self.most.values, level)
-        return np.array(low), np.asarray(high)
+        low = [_ends(each, level)[0] for each in self.least]
+        high = [_ends(each, level)[1] for each in self.most]
+        return np.array(low), np.array(high)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         low, high = self.bounds(level)
         return {
             **super().to_dict(level),
             "kind": "answered",
+            "among": listed(self.among),
             "bounds_lower": plain(low),
             "bounds_upper": plain(high),
         }
@@ -54,3 +61,11 @@ class Answered(Conditional):
             for value, least, most in zip(self.values, low, high, strict=True)
         )
         return f"{super().summary(level)}\n{percent(level)} bounds for everybody: {told}"
+
+
+def _ends(shares: Shares, level: float) -> tuple[float, float]:
+    """The interval of a share, or of its ratio to the share beside it."""
+    if len(shares.values) > 1:
+        return shares.ratio_interval(level)
+    low, high = shares.spread.interval(shares.values, level)
+    return float(low[0]), float(high[0])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from castell.errors import QueryError
+from castell.errors import MethodError, QueryError
 from castell.inference.group_mean import GroupMean
 from castell.inference.queries import Query
+from castell.inference.smoothing import smooth
 from castell.linear.operators import Floats
 from castell.results.answered_shares import Answered
 from castell.results.mean import Mean
@@ -16,6 +17,7 @@ from castell.results.provenance import Labels
 from castell.results.quantile import Quantile
 from castell.results.questions import Questions, Values, labels_of, query_of, reasons_of
 from castell.results.score_scale import ScoreScale, numbers_of
+from castell.results.smooth_shares import SmoothShares
 from castell.study.declining import answered_codes
 from castell.study.scales import Points
 from castell.study.schema import Attribute
@@ -89,38 +91,63 @@ class NumberQuestions(Questions):
             reasons=reasons_of(self.fitted.counts, reasons, behind),
         )
 
-    def answered(self, name: str) -> Answered:
-        """The shares of an attribute's values among those who answered, and what the others may
-        change: bounds for everybody."""
+    def smooth(self, name: str) -> SmoothShares:
+        """The distribution of an ordered attribute, smoothed as far as held-out reports ask for it.
+
+        The estimate is often several times closer than the table's where neighbouring values have
+        like shares. It is biased, so intervals are the table's, lengthened at most to hold it.
+        """
         (attribute,) = self.study.schema.select(name)
+        codes = tuple(answered_codes(attribute))
+        _check_ordered(attribute, codes)
+        if self.fitted.sampling is not None:
+            raise MethodError("a weighted table is not smoothed", "leave the weights out")
+        table = self.fitted.joint((name,), None)
+        behind = self.support((name,))
+        return SmoothShares(
+            attribute=attribute,
+            made=smooth(self.fitted.counts, attribute, codes, table.probabilities),
+            table=table.probabilities,
+            spread=table.spread((name,)),
+            source=self.source,
+            checked=behind.checked,
+            reasons=reasons_of(self.fitted.counts, table.reasons, behind),
+            backend=self.fitted.counts.backend,
+        )
+
+    def answered(self, name: str, *, given: Values | None = None) -> Answered:
+        """The shares of an attribute's values among those who answered, and what the others may
+        change: bounds for everybody. `given` asks for those with some values of others only."""
+        attribute, group, among = self._group(name, given)
         codes = answered_codes(attribute)
         if len(codes) == attribute.size:
             raise QueryError(
                 f"everybody answers {name!r}",
                 "it has no value for those who do not; ask for its table",
             )
-        whole = np.array(codes, dtype=np.intp)
-        found = [
-            self.fitted.shares([{name: np.array([code], dtype=np.intp)}, {name: whole}])
-            for code in codes
-        ]
+
+        def of(*chosen: int) -> Query:
+            return {name: np.array(sorted(chosen), dtype=np.intp), **among}
+
+        found = [self.fitted.shares([of(code), of(*codes)]) for code in codes]
         # Had all those who did not answer this value: it, and all that are no answer.
         rest = [code for code in _range(attribute.size) if code not in codes]
-        most = self.fitted.shares(
-            [{name: np.array(sorted([code, *rest]), dtype=np.intp)} for code in codes]
-        )
-        behind = self.support((name,))
+        beside = [among] if among else []
+        most = [self.fitted.shares([of(code, *rest), *beside]) for code in codes]
+        behind = self.support((name, *among))
         return Answered(
             asked=name,
             values=tuple(attribute.values[code] for code in codes),
             where=None,
-            given={name: tuple(attribute.values[code] for code in codes)},
+            given={name: tuple(attribute.values[code] for code in codes), **group},
             shares=tuple(found),
             source=self.source,
             checked=behind.checked,
             reasons=reasons_of(self.fitted.counts, found[0].reasons, behind),
             backend=self.fitted.counts.backend,
-            most=most,
+            least=tuple(self.fitted.shares([of(code), *beside]) for code in codes),
+            most=tuple(most),
+            among=group,
         )
 
     def _group(self, name: str, given: Values | None) -> tuple[Attribute, Labels, Query]:

@@ -256,11 +256,13 @@ def regress(
     `a + b + a:b`, `- 1` leaves the intercept out. Names with blanks stand in backticks.
 
     `family` is 'logistic' for an outcome of two values (the chance of the second), 'linear' for one
-    of numbers, 'multinomial' for others (each value against the first). `method` is 'likelihood',
-    or 'corrected' for the unbiased estimating equations, which estimate what a fit to the answers
-    would give even where the formula is wrong; linear regression is always that. `errors` are
-    'sandwich' or 'information'. It is of those who answered all that the formula asks: values such
-    as "prefer not to say" are left out.
+    of numbers, 'multinomial' for others (each value against the first). `method` is 'corrected'
+    for the unbiased estimating equations, which estimate what a fit to the answers would give even
+    where the formula is wrong, or 'likelihood', which supposes that it is right. Without it, a
+    logit is 'corrected' where the equations have a solution and else 'likelihood'; linear
+    regression is always corrected. `errors` are 'sandwich', or 'information' by likelihood. It is
+    of those who answered all that the formula asks: values such as "prefer not to say" are left
+    out.
 
     >>> from castell import Attribute, Schema, Study
     >>> schema = Schema([Attribute("ill", ["no", "yes"]), Attribute("dose", [0, 1, 2])])

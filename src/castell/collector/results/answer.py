@@ -13,6 +13,7 @@ from castell.collector.results.charts import kinds, pictures
 from castell.collector.results.dated_reports import DatedReports, period_tables, periods
 from castell.collector.results.question import MOST_CELLS, Question
 from castell.collector.results.shares import ShareTable, share_table
+from castell.collector.results.summaries import Summary, summaries
 from castell.display.json_values import plain
 from castell.inference.misfit import Verdict
 from castell.results import trust
@@ -47,6 +48,11 @@ class Answer:
         if self.question.whole:
             return None
         return share_table(self.dated.model(self.question.method), self.question)
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """Means, quantiles and shares of those who answered, of a table of one attribute."""
+        return summaries(self.dated.model(self.question.method), self.question)
 
 
 def solve(dated: DatedReports, question: Question) -> JointEstimate:
@@ -89,7 +95,9 @@ def document(answer: Answer) -> dict[str, Any]:
 
 def tables(answer: Answer) -> dict[str, Any]:
     """The library's document of the table; of shares, with what they are shares of."""
-    told = answer.joint.to_dict(answer.question.level)
+    level = answer.question.level
+    told = answer.joint.to_dict(level)
+    told["summaries"] = [summary.to_dict(level) for summary in answer.summaries]
     shares = answer.shares
     if shares is None:
         return told

@@ -57,11 +57,14 @@ def as_json(answer: Answer) -> bytes:
 
 
 def as_script(answer: Answer) -> bytes:
-    return script(answer.joint, answer.question, stem(answer), answer.shares).encode()
+    made = script(answer.joint, answer.question, stem(answer), answer.shares, answer.summaries)
+    return made.encode()
 
 
 def as_notebook(answer: Answer) -> bytes:
-    document = notebook(answer.joint, answer.question, stem(answer), answer.shares)
+    document = notebook(
+        answer.joint, answer.question, stem(answer), answer.shares, answer.summaries
+    )
     return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from castell import __version__
 from castell.collector.results.question import Question
 from castell.collector.results.shares import ShareTable
+from castell.collector.results.summaries import Summary, not_answers
 from castell.results.joint import JointEstimate
 
 
 def steps(
-    joint: JointEstimate, question: Question, stem: str, shares: ShareTable | None
+    joint: JointEstimate,
+    question: Question,
+    stem: str,
+    shares: ShareTable | None,
+    found: Sequence[Summary],
 ) -> list[tuple[str, str]]:
     """What is done, in order: a sentence and the code for it."""
     names, level = list(joint.names), question.level
@@ -40,6 +46,7 @@ print(joint.summary(LEVEL))""",
     print(f"{signal.title}: {signal.text}")""",
         ),
         *([] if shares is None else [_shares(question)]),
+        *_summaries(found),
         (
             "The numbers as a file.",
             f"""columns = {"joint.columns(LEVEL)" if shares is None else "shares"}
@@ -90,8 +97,33 @@ for row in zip(*shares.values()):
     )
 
 
+def _summaries(found: Sequence[Summary]) -> list[tuple[str, str]]:
+    """The numbers beside the table of one attribute, by the library's own questions."""
+    lines = [f"print({question}.summary(LEVEL))" for each in found for question in _asked(each)]
+    if not lines:
+        return []
+    return [("Mean, quartiles, and shares of those who answered.", "\n".join(lines))]
+
+
+def _asked(summary: Summary) -> Iterator[str]:
+    name = summary.attribute.name
+    given = f", given={dict(summary.given)!r}" if summary.given else ""
+    if summary.mean is not None:
+        yield f"model.mean({name!r}{given})"
+    for each in summary.quantiles:
+        yield f"model.quantile({name!r}, {each.q!r}{given})"
+    if summary.answered is not None:
+        yield f"model.answered({name!r}{given})"
+        verb = "conditional" if given else "probability"
+        yield f"model.{verb}({not_answers(summary.attribute)!r}{given})"
+
+
 def script(
-    joint: JointEstimate, question: Question, stem: str, shares: ShareTable | None = None
+    joint: JointEstimate,
+    question: Question,
+    stem: str,
+    shares: ShareTable | None = None,
+    found: Sequence[Summary] = (),
 ) -> str:
     """A program that takes the reports' file as its argument."""
     head = f'''"""{_title(joint)}
@@ -111,12 +143,18 @@ import sys
 
 PATH = sys.argv[1] if len(sys.argv) > 1 else "reports.parquet"
 '''
-    parts = [f"# {sentence}\n{code}\n" for sentence, code in steps(joint, question, stem, shares)]
+    parts = [
+        f"# {sentence}\n{code}\n" for sentence, code in steps(joint, question, stem, shares, found)
+    ]
     return "\n".join([head, *parts])
 
 
 def notebook(
-    joint: JointEstimate, question: Question, stem: str, shares: ShareTable | None = None
+    joint: JointEstimate,
+    question: Question,
+    stem: str,
+    shares: ShareTable | None = None,
+    found: Sequence[Summary] = (),
 ) -> dict[str, Any]:
     """The same as a notebook, with the picture."""
     intro = (
@@ -125,7 +163,7 @@ def notebook(
         f"Made by castell {__version__}; `pip install 'castell[plot]'`."
     )
     cells = [_cell("markdown", intro, 0), _cell("code", 'PATH = "reports.parquet"', 1)]
-    for sentence, code in steps(joint, question, stem, shares):
+    for sentence, code in steps(joint, question, stem, shares, found):
         cells += [_cell("markdown", sentence, len(cells)), _cell("code", code, len(cells) + 1)]
     if len(joint.names) <= 3:
         cells.append(_cell("code", "joint.plot(level=LEVEL)", len(cells)))

@@ -3,9 +3,8 @@
 The score of a regression is a mean over respondents of a function of their answers. Its unbiased
 estimate from the reports (`unbiased_means`) has the same root on average, whatever the
 distribution of the covariates and whether or not the regression is right: what is estimated are the
-coefficients that a fit to the answers themselves would give (Nakamura 1990). The price are larger
-errors than maximum likelihood has, and with much noise there may be no root. Errors are the
-sandwich's.
+coefficients that a fit to the answers themselves would give (Nakamura 1990). With much noise
+errors are larger than maximum likelihood's, and there may be no root. Errors are the sandwich's.
 """
 
 from __future__ import annotations

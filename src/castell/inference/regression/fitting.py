@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import nan
 from typing import TypeVar
@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from castell.counting import Counts
-from castell.errors import OptionError, QueryError
+from castell.errors import MethodError, OptionError, QueryError
 from castell.inference.category_scores import Scores
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.regression.complete_cases import CompleteCases, regressed_codes
@@ -83,8 +83,10 @@ def fit_formula(
     design = design_matrix(schema, formula, scores)
     numbers = numbers_of(outcome, "", (scores or {}).get(outcome.name))
     chosen = _family(outcome, numbers, family)
-    way = _one_of(FitMethod, method, "method") if method is not None else _usual(chosen)
     how = _one_of(Errors, errors, "errors")
+    if method is None and chosen is not Family.LINEAR and how is Errors.SANDWICH:
+        return _unbiased_if_possible(counts, design, outcome, chosen)
+    way = _one_of(FitMethod, method, "method") if method is not None else _usual(chosen)
     if way is FitMethod.CORRECTED and how is not Errors.SANDWICH:
         raise OptionError("corrected scores have no information", "leave out errors")
     if chosen is Family.LINEAR:
@@ -98,17 +100,35 @@ def fit_formula(
     if way is FitMethod.CORRECTED:
         root = logit_root(counts, design, outcome.name)
         return _from_root(root, chosen, design)
-    return _likelihood(counts, design, outcome, chosen, how)
+    return _likelihood(_problem(counts, design, outcome), design, chosen, how)
 
 
-def _likelihood(
-    counts: Counts, design: DesignMatrix, outcome: Attribute, family: Family, errors: Errors
+def _unbiased_if_possible(
+    counts: Counts, design: DesignMatrix, outcome: Attribute, family: Family
 ) -> Fit:
+    """Corrected scores, whose coefficients are those of a fit to the answers whether or not the
+    formula is right; maximum likelihood, and that it supposes it is, where they have no solution.
+    """
+    problem = _problem(counts, design, outcome)
+    try:
+        root = logit_root(counts, design, outcome.name)
+    except (QueryError, MethodError):  # no reports hold all attributes together
+        root = None
+    if root is not None and root.found:
+        return _from_root(root, family, design)
+    fit = _likelihood(problem, design, family, Errors.SANDWICH)
+    return replace(fit, reasons=(reason(Code.SUPPOSES_FORMULA), *fit.reasons))
+
+
+def _problem(counts: Counts, design: DesignMatrix, outcome: Attribute) -> Problem:
     names = (*design.covariates, outcome.name)
     cases = CompleteCases.of(counts.study.schema, names)
-    views = tuple(views_of(counts, names))
-    problem = Problem(views, names, cases.shape, design.matrix, cases)
+    problem = Problem(tuple(views_of(counts, names)), names, cases.shape, design.matrix, cases)
     check_size(problem)
+    return problem
+
+
+def _likelihood(problem: Problem, design: DesignMatrix, family: Family, errors: Errors) -> Fit:
     state, log, converged = maximize(problem)
     found = covariance(problem, state)
     reasons = [] if converged else [reason(Code.NOT_CONVERGED)]

@@ -67,6 +67,39 @@ import { token } from "./token.js";
  */
 
 /**
+ * A number, or one of the values where these are no numbers; null where nothing is known.
+ *
+ * @typedef {number | string | null} Value
+ */
+
+/**
+ * Shares of those who answered, and what is left open for everybody.
+ *
+ * @typedef {object} Shares
+ * @property {string[]} values
+ * @property {(number | null)[]} probabilities
+ * @property {(number | null)[]} lower
+ * @property {(number | null)[]} upper
+ * @property {(number | null)[]} bounds_lower
+ * @property {(number | null)[]} bounds_upper
+ */
+
+/**
+ * What stands beside the table of one attribute: the library's own answers, of everybody or of those
+ * with some values of others.
+ *
+ * @typedef {object} Summary
+ * @property {string} attribute
+ * @property {{[name: string]: string[]}} given
+ * @property {string} unit
+ * @property {{mean: Value, lower: Value, upper: Value, bounds: Value[], noise_lower: Value, noise_upper: Value} | null} mean
+ * @property {string | null} no_mean why there is none, where one would be looked for
+ * @property {{q: number, value: Value, label: string, lower: Value, upper: Value}[]} quantiles
+ * @property {Shares | null} answered
+ * @property {{probability: number | null, lower: number | null, upper: number | null} | null} no_answer their share
+ */
+
+/**
  * @typedef {object} Answer
  * @property {string[]} attributes
  * @property {string[]} labels what the attributes are called: their questions
@@ -80,6 +113,8 @@ import { token } from "./token.js";
  * @property {number} epsilon_of_these
  * @property {Cell[]} cells
  * @property {string} verdict
+ * @property {string} post how negative cells were mended
+ * @property {Summary[]} summaries of a table of one attribute; of others none
  * @property {string[]} notes
  * @property {Signal[]} signals
  * @property {string | null} [sums] that these shares need not add up, where they need not

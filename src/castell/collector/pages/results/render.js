@@ -5,6 +5,7 @@ import { at, percent, whole } from "./dom.js";
 import { showForm, textsOf } from "./form.js";
 import { inWords, overTime, reading, showNotes, showSignals, showTable } from "./panels.js";
 import { showProblem } from "./problem.js";
+import { showSummaries } from "./summaries.js";
 
 /** @typedef {import("./api.js").Answer} Answer */
 /** @typedef {import("./api.js").Overview} Overview */
@@ -133,6 +134,7 @@ function showAnswer(answer) {
   at("spent").textContent = answer ? short(answer.epsilon_of_these) : "–";
   for (const place of document.querySelectorAll(".sums")) place.textContent = answer?.sums ?? "";
   showNotes(answer);
+  showSummaries(answer);
   showSignals(answer);
 }
 
