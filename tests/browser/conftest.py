@@ -43,9 +43,10 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A chromium of this machine's. Without one the tests that need it are skipped, loudly."""
+    """A chromium of this machine's, or its shell, which is quicker. Without one the tests that need
+    it are skipped, loudly."""
     sync_api = pytest.importorskip("playwright.sync_api")
-    program = chromium.find()
+    program = chromium.find_shell()
     if program is None:
         pytest.skip("NO BROWSER: install chromium, or name one by CASTELL_CHROMIUM")
     sync_api.expect.set_options(timeout=PATIENCE)
