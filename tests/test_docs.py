@@ -15,6 +15,7 @@ from castell.estimators import options_of, reads
 from castell.population import health_survey
 from tests.ports import free_port
 from tests.running_pages import environment, run_line, serve
+from tests.small_plans import plan_from_little
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -56,7 +57,7 @@ def test_study_files_load(text: str) -> None:
 def _command_lines() -> list[tuple[str, str]]:
     """The lines that a reader types, with the page each stands on."""
     return [
-        (name.rpartition("-")[0], line[2:].split(" # ")[0])
+        (name.rpartition("-")[0], line[2:].split(" # ")[0].rstrip())
         for name, block in _blocks("console")
         for line in block.splitlines()
         if line.startswith("$ castell ")
@@ -75,7 +76,10 @@ def _write_paper(folder: Path) -> None:
     (folder / "said.csv").write_text("\n".join(["copied,cheated,moon", *said]), encoding="utf-8")
 
 
-def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
+def test_command_lines_run_in_the_order_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan_from_little(monkeypatch)
     import pyarrow as pa
     from pyarrow import csv
 
@@ -93,7 +97,7 @@ def test_command_lines_run_in_the_order_printed(tmp_path: Path) -> None:
                 if written.startswith(("castell check ", "castell plan ")) and written in looked:
                     continue
                 looked.add(written)
-                line = written.replace("8000", str(port))
+                line = re.sub(r"\b8000\b", str(port), written)
                 if line.startswith("castell serve "):
                     server = servers.enter_context(serve(line, port, **how))
                     servers.callback(server.terminate)

@@ -24,6 +24,7 @@ from benchmarks import (
 from benchmarks.__main__ import benchmark, main, names
 from benchmarks._questions import questions
 from benchmarks._truths import GENERATED, truth_of
+from tests.small_plans import plan_from_little
 
 # How many columns UCI's files have; those not read are filled with numbers.
 _COLUMNS = {"adult": 15, "german": 21, "nursery": 9}
@@ -255,8 +256,12 @@ def _from_the_command_line(target: Path, *arguments: str) -> dict[str, Any]:
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", sorted({*names()} - RUN_ABOVE))
 def test_every_other_benchmark_runs(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    plan_from_little(monkeypatch)
     (result,) = _from_the_command_line(tmp_path / "results.json", name).values()
     assert f"== {name}: " in capsys.readouterr().out
     if name == "collector":
