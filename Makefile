@@ -7,6 +7,10 @@ BIN    := $(VENV)/bin
 
 LOWEST := .lowest
 
+# A worker has neighbouring tests, which share what they set up, and takes from the other when it has
+# no more. The tests start many processes: what these import is compiled once and kept.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -n auto --dist worksteal
+
 .PHONY: help demo test check tools docs soak spark lowest bench reproduce clean
 .DEFAULT_GOAL := help
 
@@ -42,8 +46,8 @@ demo: $(VENV)/.use
 	@$(BIN)/castell demo
 
 test: check tools
-	$(BIN)/python -m pytest -n auto --ignore tests/browser
-	$(BIN)/python -m pytest -n auto tests/browser
+	$(PYTEST) --ignore tests/browser
+	$(PYTEST) tests/browser
 
 # Playwright keeps an event loop running in its process, which other tests cannot bear; hence two runs.
 # A browser, a database server, web servers and a tracer, where they are missing and may be installed.

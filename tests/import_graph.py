@@ -7,14 +7,15 @@ them too.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
+from functools import cache
 from pathlib import Path
 
 import castell
 
 ROOT = Path(castell.__file__).parent
 
-Graph = Mapping[str, set[str]]
+Graph = Mapping[str, Set[str]]
 
 
 def modules() -> dict[str, Path]:
@@ -47,8 +48,9 @@ def imports(source: str, known: Iterable[str]) -> set[str]:
     return found & names
 
 
-def graph() -> dict[str, set[str]]:
-    """Every module with those it imports."""
+@cache
+def graph() -> Graph:
+    """Every module with those it imports; read once."""
     files = modules()
     return {
         name: imports(path.read_text(encoding="utf-8"), files) - {name}

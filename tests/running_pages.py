@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
 from castell import Study
+from castell.cli.app import app
 from tests.ports import free_port
 
 _BLOCK = re.compile(r"^```(python|console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -58,11 +61,29 @@ def follow(page: Path, folder: Path, typed: str) -> int:
 
 
 def _type(line: str, port: int, folder: Path, typed: str, servers: contextlib.ExitStack) -> None:
-    how: dict[str, Any] = {"cwd": folder, "env": environment(folder)}
     if line.startswith("castell serve "):
+        how: dict[str, Any] = {"cwd": folder, "env": environment(folder)}
         server = servers.enter_context(serve(line, port, **how))
         servers.callback(server.terminate)
         return
-    words = shlex.split(line)
-    ran = subprocess.run(words, input=typed, capture_output=True, text=True, check=False, **how)
-    assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
+    run_line(line, folder, typed)
+
+
+def run_line(line: str, folder: Path, typed: str) -> None:
+    """Run what a reader types in the folder, where their home is too.
+
+    In this process, which has imported what the verbs need; `castell demo` has one of its own,
+    since it serves and takes signals. That the installed script is the same is tested elsewhere.
+    """
+    _, *words = shlex.split(line)
+    env = environment(folder)
+    if words[0] == "demo":
+        command = [str(Path(sys.executable).with_name("castell")), *words]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=folder, env=env
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        return
+    with contextlib.chdir(folder):
+        ran = CliRunner().invoke(app, words, input=typed, env=env)
+    assert ran.exit_code == 0, f"{line}\n{ran.output}{ran.exception!r}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,15 @@ def problem(path: str, test: str) -> str | None:
     place = ROOT / path
     if not place.exists():
         return f"there is no {path}"
-    if not test:
-        return None
+    return None if not test or test in named_in(place) else f"{path} has no {test}"
+
+
+@cache
+def named_in(place: Path) -> frozenset[str]:
+    """The tests in a file, which many promises name; read once."""
     body = ast.parse(place.read_text("utf-8")).body
     functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
-    found = [name for name in functions if name.startswith("test_")]
-    return None if test in found else f"{path} has no {test}"
+    return frozenset(name for name in functions if name.startswith("test_"))
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])

@@ -24,6 +24,7 @@ from benchmarks import (
 from benchmarks.__main__ import benchmark, main, names
 from benchmarks._questions import questions
 from benchmarks._truths import GENERATED, truth_of
+from tests.small_plans import plan_from_little
 
 # How many columns UCI's files have; those not read are filled with numbers.
 _COLUMNS = {"adult": 15, "german": 21, "nursery": 9}
@@ -239,18 +240,47 @@ def test_incomplete_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         _population.load("german")
 
 
-@pytest.mark.usefixtures("folder")
-def test_all_in_one_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = tmp_path / "results.json"
-    assert main(["--quick", "--json", str(target)]) == 0
+# Those that have a test of their own above, which runs them.
+RUN_ABOVE = {"adult", "counting", "coverage", "intervals", "inversion", "peers", "randomize"}
+RUN_ABOVE |= {"shuffled"}
+
+
+def _from_the_command_line(target: Path, *arguments: str) -> dict[str, Any]:
+    assert main([*arguments, "--quick", "--json", str(target)]) == 0
     document = json.loads(target.read_text(encoding="utf-8"))
-    assert set(document["results"]) == set(names())
     assert document["quick"] is True
-    lines = document["results"]["collector"]["lines"]
-    assert {line["load"] for line in lines} == {"single", "bulk of 100", "bulk of 1,000"}
-    assert all(line["processor_us"] >= 0 and line["reports_per_second"] > 0 for line in lines)
+    results: dict[str, Any] = document["results"]
+    return results
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("name", sorted({*names()} - RUN_ABOVE))
+def test_every_other_benchmark_runs(
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan_from_little(monkeypatch)
+    (result,) = _from_the_command_line(tmp_path / "results.json", name).values()
+    assert f"== {name}: " in capsys.readouterr().out
+    if name == "collector":
+        lines = result["lines"]
+        assert {line["load"] for line in lines} == {"single", "bulk of 100", "bulk of 1,000"}
+        assert all(line["processor_us"] >= 0 and line["reports_per_second"] > 0 for line in lines)
+    if name == "stages":
+        twice = [{**case, "rounds": case["rounds"] * 2} for case in result["cases"]]
+        assert benchmark(name).show({"cases": twice}).count(" ± 0.0000") == len(twice)
+
+
+def test_without_a_name_all_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = ("inversion", "randomize")
+    monkeypatch.setattr("benchmarks.__main__.names", lambda: some)
+    assert tuple(_from_the_command_line(tmp_path / "results.json")) == some
     shown = capsys.readouterr().out
-    assert all(f"== {name}: " in shown for name in names())
+    assert all(f"== {name}: " in shown for name in some)
 
 
 def test_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from tests.browser.studies import SURVEY
 from tests.collecting import Collector, collecting
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext
+    from playwright.sync_api import Browser, BrowserContext, Playwright
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -42,18 +42,39 @@ def surveyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A chromium of this machine's. Without one the tests that need it are skipped, loudly."""
+def playwright() -> Iterator[Playwright]:
+    """What drives browsers: one in a process."""
     sync_api = pytest.importorskip("playwright.sync_api")
-    program = chromium.find()
+    sync_api.expect.set_options(timeout=PATIENCE)
+    with sync_api.sync_playwright() as driver:
+        yield driver
+
+
+def launched(playwright: Playwright, program: str | None) -> Browser:
     if program is None:
         pytest.skip("NO BROWSER: install chromium, or name one by CASTELL_CHROMIUM")
-    sync_api.expect.set_options(timeout=PATIENCE)
-    with sync_api.sync_playwright() as playwright:
-        # Tests may run as root in a container, where the sandbox cannot.
-        launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield launched
-        launched.close()
+    # Tests may run as root in a container, where the sandbox cannot.
+    return playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """A chromium of this machine's, or its shell, which is quicker. Without one the tests that need
+    it are skipped, loudly."""
+    made = launched(playwright, chromium.find_shell())
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def whole_browser(playwright: Playwright) -> Iterator[Browser]:
+    """The chromium that people have: it asks for more by itself, a page's picture for one.
+
+    For tests of everything that is sent.
+    """
+    made = launched(playwright, chromium.find())
+    yield made
+    made.close()
 
 
 @pytest.fixture

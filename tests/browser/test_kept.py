@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.browser.studies import SURVEY
 from tests.browser.taking_part import ANSWERS, answer, opened, proceed, send, with_given
 
 if TYPE_CHECKING:
@@ -14,7 +12,6 @@ if TYPE_CHECKING:
 
     from tests.collecting import Collector
 
-    Start = Callable[..., Collector]
 
 # Everything that a script can find on the device, keys of IndexedDB included.
 EVERYTHING = """async () => {
@@ -76,9 +73,8 @@ def test_another_tab_knows_nothing_of_it(context: BrowserContext, surveyed: Coll
     assert not any(value in page.evaluate(EVERYTHING) for value in VALUES)
 
 
-def test_nothing_is_left_once_it_was_sent(context: BrowserContext, collector: Start) -> None:
-    running = collector(SURVEY)
-    page = opened(context, running.url)
+def test_nothing_is_left_once_it_was_sent(context: BrowserContext, surveyed: Collector) -> None:
+    page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     proceed(page)
     send(page)
@@ -90,11 +86,10 @@ def test_nothing_is_left_once_it_was_sent(context: BrowserContext, collector: St
 
 
 def test_nothing_is_left_of_a_report_that_may_have_arrived(
-    context: BrowserContext, collector: Start
+    context: BrowserContext, surveyed: Collector
 ) -> None:
     """It stands, so its answers are needed for nothing any more."""
-    running = collector(SURVEY)
-    page = opened(context, running.url)
+    page = opened(context, surveyed.url)
     page.route("**/reports", lambda route: route.abort())
     answer(page, ANSWERS)
     proceed(page)

@@ -44,6 +44,12 @@ def previewing(folder: Path, study: str, *options: str) -> Iterator[str]:
             process.terminate()
 
 
+@pytest.fixture(scope="session")
+def browser(whole_browser: Browser) -> Browser:
+    """What a browser asks for by itself, a page's picture for one, matters here too."""
+    return whole_browser
+
+
 @pytest.fixture
 def previewed(tmp_path: Path) -> Iterator[str]:
     with previewing(tmp_path, SURVEY + PAGE) as address:

@@ -20,7 +20,7 @@ from scipy import stats
 from castell import KaryResponse
 from tests.browser.conftest import ROOT
 from tests.browser.patience import PATIENCE
-from tests.browser.studies import ONE, SURVEY
+from tests.browser.studies import ONE
 from tests.collecting import Collector, collecting
 
 if TYPE_CHECKING:
@@ -275,17 +275,18 @@ def test_a_hundred_submissions_of_a_device_are_one_report(
     context.close()
 
 
-def test_the_memo_outlives_the_browser(browser: Browser, collector: Start, tmp_path: Path) -> None:
+def test_the_memo_outlives_the_browser(
+    browser: Browser, surveyed: Collector, tmp_path: Path
+) -> None:
     from tests.browser import chromium
 
-    running = collector(SURVEY)
     seen = []
     for _ in range(3):
         context = browser.browser_type.launch_persistent_context(
             str(tmp_path / "profile"), executable_path=chromium.find(), args=["--no-sandbox"]
         )
         page = context.new_page()
-        page.goto(f"{running.url}/")
+        page.goto(f"{surveyed.url}/")
         seen.append(
             page.evaluate(
                 """async () => {
@@ -354,11 +355,10 @@ def test_a_page_of_another_host_sends_if_it_is_listed(
     assert len(running.codes()) == int(listed)
 
 
-def test_two_tabs_agree_on_one_key(browser: Browser, collector: Start) -> None:
-    running = collector(ONE)
+def test_two_tabs_agree_on_one_key(browser: Browser, served: Collector) -> None:
     context = browser.new_context()
     page = context.new_page()
-    page.goto(f"{running.url}/")
+    page.goto(f"{served.url}/")
     codes = page.evaluate(
         """async () => {
           const { randomized } = await import("/static/client/memo.js");
@@ -418,14 +418,13 @@ def test_the_key_cannot_be_read_by_scripts(page: Page) -> None:
     assert refused == "InvalidAccessError"
 
 
-def test_nothing_kept_in_the_browser_tells_the_answer(browser: Browser, collector: Start) -> None:
+def test_nothing_kept_in_the_browser_tells_the_answer(browser: Browser, served: Collector) -> None:
     """What is kept is what was sent, and the same for whoever sent it."""
-    running = collector(ONE)
     kept = []
     for value in ("green", "black"):
         context = browser.new_context()
         page = context.new_page()
-        page.goto(f"{running.url}/")
+        page.goto(f"{served.url}/")
         sent = page.evaluate(SUBMIT, [2, [value]])["report"]
         kept.append(
             page.evaluate(

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
+@pytest.fixture(scope="session")
+def browser(whole_browser: Browser) -> Browser:
+    """What a browser asks for by itself, a page's picture for one, matters here too."""
+    return whole_browser
+
+
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
 def test_the_pages_work_wherever_a_proxy_puts_them(
     browser: Browser, example: str, tmp_path: Path

@@ -64,9 +64,9 @@ def survey_through(
         context.close()
 
 
-def test_nothing_leaves_but_what_was_shown(browser: Browser, collector: Start) -> None:
+def test_nothing_leaves_but_what_was_shown(whole_browser: Browser, collector: Start) -> None:
     running = collector(SURVEY)
-    shown, requests = survey_through(browser, running, ANSWERS)
+    shown, requests = survey_through(whole_browser, running, ANSWERS)
     posts = [request for request in requests if request.method != "GET"]
     assert [(post.method, post.path) for post in posts] == [("POST", "/reports")]
     (post,) = posts
@@ -87,11 +87,11 @@ def test_nothing_leaves_but_what_was_shown(browser: Browser, collector: Start) -
         assert request.method == "POST" or not request.body
 
 
-def test_answers_change_the_codes_and_nothing_else(browser: Browser, collector: Start) -> None:
-    running = collector(SURVEY)
-
+def test_answers_change_the_codes_and_nothing_else(
+    whole_browser: Browser, surveyed: Collector
+) -> None:
     def masked(answers: dict[str, int]) -> list[Any]:
-        _, requests = survey_through(browser, running, answers)
+        _, requests = survey_through(whole_browser, surveyed, answers)
         seen = []
         for request in requests:
             body = request.body.decode()
@@ -189,11 +189,10 @@ def test_of_two_tabs_the_first_report_stands_and_the_other_says_so(
     assert running.codes() == [tuple(json.loads(shown)["codes"])]
 
 
-def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: Start) -> None:
+def test_what_several_studies_cost_adds_up(context: BrowserContext, surveyed: Collector) -> None:
     from castell import Study
 
-    running = collector(SURVEY)
-    page = opened(context, running.url)
+    page = opened(context, surveyed.url)
     answer(page, ANSWERS)
     proceed(page)
     send(page)
@@ -202,7 +201,7 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     page = context.new_page()
     with_text(page, changed)
     page.route("**/reports", lambda r: r.fulfill(status=201, json={"status": "stored"}))
-    page.goto(running.url)
+    page.goto(surveyed.url)
     page.get_by_role("button", name="I have understood").click()
     page.wait_for_selector("form#questions")
     answer(page, ANSWERS)
@@ -213,9 +212,9 @@ def test_what_several_studies_cost_adds_up(context: BrowserContext, collector: S
     assert rows[-1].startswith("In all")
 
 
-def test_the_page_is_few_files_and_few_bytes(browser: Browser, surveyed: Collector) -> None:
+def test_the_page_is_few_files_and_few_bytes(whole_browser: Browser, surveyed: Collector) -> None:
     """A slow line waits for each; docs/browser.md has the times."""
-    context = browser.new_context(locale="en-US")
+    context = whole_browser.new_context(locale="en-US")
     page = context.new_page()
     tap = context.new_cdp_session(page)
     tap.send("Network.enable")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,14 +25,22 @@ from castell.inference.method import KINDS
 from castell.population import SCHEMA, health_survey
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a study, answers and reports, and the shell standing in it."""
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study and answers, to be copied."""
+    made = tmp_path_factory.mktemp("written")
     columns = {name: pa.array(values) for name, values in health_survey(3000).items()}
-    csv.write_csv(pa.table(columns), tmp_path / "answers.csv")
-    pq.write_table(pa.table(columns), tmp_path / "answers.parquet")
+    csv.write_csv(pa.table(columns), made / "answers.csv")
+    pq.write_table(pa.table(columns), made / "answers.parquet")
     text = to_toml(SCHEMA, name="health", epsilon=12.0)
-    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    (made / "study.toml").write_text(text, encoding="utf-8")
+    return made
+
+
+@pytest.fixture
+def folder(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a study and answers of its own, and the shell standing in it."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -201,17 +210,24 @@ def test_a_seed_is_marked_insecure_everywhere(folder: Path, castell: Shell) -> N
     assert not castell("estimate", "study.toml", "a.parquet", "smokes", "--json").json["secure"]
 
 
-def _spoiled(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def spoiled(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study and its reports, beside files that are wrong, to be copied."""
+    folder = tmp_path_factory.mktemp("spoiled")
+    shutil.copytree(written, folder, dirs_exist_ok=True)
+    study = Study.load(folder / "study.toml")
+    study.randomize(health_survey(3000)).save(folder / "r.parquet")
     castell_rows = (folder / "answers.csv").read_text().splitlines()
     (folder / "unknown.csv").write_text("\n".join([*castell_rows[:3], '"1","2","3","4","5","6"']))
     (folder / "columns.csv").write_text("age,region\n18-29,north\n")
     (folder / "empty.csv").write_text("")
     (folder / "constant.csv").write_text("a\nx\nx\n")
     (folder / "bad.toml").write_text("name = ")
-    study = (folder / "study.toml").read_text()
-    (folder / "other.toml").write_text(study.replace("12.0", "11.0"))
+    text = (folder / "study.toml").read_text()
+    (folder / "other.toml").write_text(text.replace("12.0", "11.0"))
     for name, epsilon in [("zero", "0"), ("minus", "-1"), ("inf", "inf"), ("huge", "1e6")]:
-        (folder / f"{name}.toml").write_text(study.replace("12.0", epsilon))
+        (folder / f"{name}.toml").write_text(text.replace("12.0", epsilon))
+    return folder
 
 
 WRONG = [
@@ -278,10 +294,9 @@ WRONG = [
 
 @pytest.mark.parametrize(("words", "said"), WRONG, ids=[" ".join(w) for w, _ in WRONG])
 def test_wrong_input_is_one_line_and_exit_code_1(
-    folder: Path, castell: Shell, words: list[str], said: str
+    spoiled: Path, folder: Path, castell: Shell, words: list[str], said: str
 ) -> None:
-    _spoiled(folder)
-    castell("randomize", "study.toml", "answers.csv", "r.parquet")
+    shutil.copytree(spoiled, folder, dirs_exist_ok=True)
     before = sorted(path.name for path in folder.iterdir())
     result = castell(*words)
     assert result.code == 1

@@ -25,8 +25,9 @@ def castell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return Shell(capsys, monkeypatch)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pilot() -> pd.DataFrame:
+    """Answers of a pilot, which no test changes."""
     made = np.random.default_rng(4)
     return pd.DataFrame(
         {
@@ -109,6 +110,18 @@ def test_a_file_as_it_comes_needs_no_python(
     assert json.loads(mean.out)["kind"] == "mean"
 
 
+@pytest.fixture(scope="module")
+def asked_of(pilot: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A first study of few answers and reports of it: both are only read by wrong questions."""
+    folder = tmp_path_factory.mktemp("asked")
+    pilot.head(200).to_csv(folder / "pilot.csv", index=False)
+    text, _ = first_study(folder / "pilot.csv")
+    study = Study.from_toml(text)
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    study.randomize(pd.read_csv(folder / "pilot.csv")).save(folder / "reports.parquet")
+    return folder
+
+
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
@@ -131,15 +144,11 @@ def test_a_file_as_it_comes_needs_no_python(
 def test_wrong_questions_say_what_to_do(
     asked: list[str],
     message: str,
-    pilot: pd.DataFrame,
-    tmp_path: Path,
+    asked_of: Path,
     monkeypatch: pytest.MonkeyPatch,
     castell: Shell,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    pilot.head(200).to_csv("pilot.csv", index=False)
-    castell("init", "study.toml", "--from", "pilot.csv")
-    castell("randomize", "study.toml", "pilot.csv", "reports.parquet")
+    monkeypatch.chdir(asked_of)
     found = castell("estimate", "study.toml", "reports.parquet", "--method", "castell", *asked)
     assert found.code == 1
     assert message in found.err

@@ -167,7 +167,7 @@ def test_results_and_models_are_frozen(method: str, design: str) -> None:
 
 
 @each_case
-@pytest.mark.parametrize(("n", "seed"), [(1, 0), (25, 0), (25, 1), (600, 12)])
+@pytest.mark.parametrize(("n", "seed"), [(1, 0), (25, 0), (600, 12)])
 def test_a_cell_is_the_tables_cell(method: str, design: str, n: int, seed: int) -> None:
     model = _model(method, design, n, seed)
     for names in (("b",), ("c", "a"), ("b", "c", "a")):

@@ -27,9 +27,15 @@ from tests.collecting import TOKEN
 from tests.collector.results.stores import fill_store, spread
 
 if TYPE_CHECKING:
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import Browser, BrowserContext
 
 PREFIX = "/outer/path"
+
+
+@pytest.fixture(scope="session")
+def browser(whole_browser: Browser) -> Browser:
+    """What a browser asks for by itself, a page's picture for one, matters here too."""
+    return whole_browser
 
 
 @dataclass(frozen=True)
