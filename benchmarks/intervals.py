@@ -10,10 +10,15 @@ fresh. Twelve collections scatter: where a method covers less than 92 % of a kin
 row is drawn again, with other people and more collections, and judged by these alone. Of a share
 with a standard error above 1 reports say nothing: its interval is [0, 1] and cannot be wrong, so it
 counts for widths but not for coverage; `untold` says how many there are.
+
+A part of it: `CASTELL_POPULATIONS=adult,child CASTELL_EPSILONS=4 CASTELL_SIZES=1000x3,10000x1
+CASTELL_METHODS=castell,auto`: some populations, total epsilons, three collections of 1,000 people
+and one of 10,000, and some methods.
 """
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -77,9 +82,10 @@ class Collection:
 def run(quick: bool) -> dict[str, Any]:
     """All rows; with `quick` one small one, of people who do not exist."""
     have, missing = at_hand(quick)
-    sizes = ((1_000, 1),) if quick else SIZES
+    sizes = ((1_000, 1),) if quick else _sizes()
+    methods = _asked("METHODS", METHODS)
     jobs = [
-        Collection(name, design, epsilon, n, seed)
+        Collection(name, design, epsilon, n, seed, methods)
         for name, design, epsilon, (n, many) in product(have, *_grid_of(quick), sizes)
         for seed in range(many)
     ]
@@ -120,7 +126,20 @@ def _draw_again(rows: Sequence[dict[str, Any]], sizes: Sequence[tuple[int, int]]
 
 
 def _grid_of(quick: bool) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    return (("independent", "pairs"), (4.0,)) if quick else (DESIGNS, EPSILONS)
+    if quick:
+        return ("independent", "pairs"), (4.0,)
+    return DESIGNS, tuple(map(float, _asked("EPSILONS", tuple(map(str, EPSILONS)))))
+
+
+def _asked(what: str, every: tuple[str, ...]) -> tuple[str, ...]:
+    """What a variable of the environment names, separated by commas, or all."""
+    named = os.environ.get(f"CASTELL_{what}", "")
+    return tuple(filter(None, named.split(","))) or every
+
+
+def _sizes() -> tuple[tuple[int, int], ...]:
+    asked = _asked("SIZES", tuple(f"{n}x{many}" for n, many in SIZES))
+    return tuple((int(n), int(many)) for n, _, many in (each.partition("x") for each in asked))
 
 
 def _cost(job: Collection) -> float:
