@@ -10,15 +10,23 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from castell import Study
 from castell.collector import store_copies
-from castell.collector.store import Store, StoreError, Submission, open_store, sqlite_migrations
+from castell.collector.store import (
+    Store,
+    StoreError,
+    Submission,
+    open_store,
+    sqlite,
+    sqlite_migrations,
+)
 from castell.collector.store.invitations import invitation_key, new_invitation
 from castell.collector.store.sqlite_migrations import SCHEMA_VERSION
-from castell.collector.store.store import Row, report_key
+from castell.collector.store.store import Row, report_key, same_study
 from tests.collector.process import ROOT
 from tests.collector.respondents import STUDY, pair
 
@@ -182,5 +190,22 @@ open_store({str(path)!r}, STUDY).close()
             for _ in range(2)
         ]
         assert [process.wait(120) for process in started] == [0, 0]
+    with closing(open_store(path, STUDY)) as store:
+        assert rows_of(store) == wanted(reports)
+
+
+def test_another_does_it_while_the_file_is_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is read, then another brings it up to date, then there is nothing left to do."""
+    path, reports = tmp_path / "s.sqlite", dict(pair() for _ in range(10))
+    old_store(path, reports)
+
+    def too_late(*read: Any) -> Any:
+        monkeypatch.setattr(sqlite, "same_study", same_study)
+        open_store(path, STUDY).close()
+        return same_study(*read)
+
+    monkeypatch.setattr(sqlite, "same_study", too_late)
     with closing(open_store(path, STUDY)) as store:
         assert rows_of(store) == wanted(reports)

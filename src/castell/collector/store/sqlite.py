@@ -76,7 +76,10 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
                     make(self._writer, study, secure)
                 about = _about(self._writer)
                 self.stages = same_study(stages_in(about), study, str(path))
-                if study is not None and bring_up_to_date(self._writer, str(path)):
+                if study is not None:
+                    bring_up_to_date(self._writer, str(path))
+                    # Even if there was nothing to do: another that started with this one may have
+                    # done it since the file was read.
                     about = _about(self._writer)
                 self._file_number = _number(self.path)
                 self._packing = StageRows(self.stages)

@@ -80,14 +80,13 @@ def make(link: sqlite3.Connection, study: Study, secure: bool) -> None:
     link.execute("COMMIT")
 
 
-def bring_up_to_date(link: sqlite3.Connection, place: str) -> bool:
+def bring_up_to_date(link: sqlite3.Connection, place: str) -> None:
     """Give a store the steps that it lacks, in one transaction: a crash leaves it as it was.
 
-    Returned is whether it lacked any. What they overwrite is gone from the files once the store is
-    put in order (`rest`).
+    What they overwrite is gone from the files once the store is put in order (`rest`).
     """
     if version_of(link) == SCHEMA_VERSION:
-        return False
+        return
     link.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have been first, or a newer castell.
@@ -97,7 +96,6 @@ def bring_up_to_date(link: sqlite3.Connection, place: str) -> bool:
     finally:
         if link.in_transaction:
             link.execute("ROLLBACK")
-    return True
 
 
 @contextlib.contextmanager
