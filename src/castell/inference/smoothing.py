@@ -1,4 +1,4 @@
-"""Smoothing the distribution of one ordered attribute, as far as held-out reports ask for it.
+"""Penalised likelihood of one ordered attribute, the penalty chosen by cross-validation.
 
 With p the shares of an attribute's values and h their log density (log p less the log of a bin's
 width), what is maximised is
@@ -163,7 +163,7 @@ def penalised(reports: Sequence[Reported], penalty: Floats, offset: Floats) -> F
 def smooth(
     counts: Counts, attribute: Attribute, codes: Sequence[int], unsmoothed: Floats
 ) -> Smooth:
-    """The shares that held-out reports like best; `unsmoothed` where they like none better."""
+    """The shares with the penalty of largest held-out log-likelihood; `unsmoothed` if none is."""
     reports = reported(counts, attribute.name)
     matrix, offset = roughness(attribute, codes)
     folds = _folds(reports)

@@ -153,14 +153,13 @@ class Associations:
         total = sum(self._holders.values()) / max(
             sum(map(self._holders.__getitem__, self._pairs)), 1
         )
-        tried = self._tried(n)
+        tried = self._tried(told, n)
         scaled = [replace(each, weights=each.weights * total * tried) for each in found]
         return PredictedError(error_rates(scaled), {}, self, n, kept, tried)
 
-    def _tried(self, n: int) -> float:
+    def _tried(self, told: Sequence[PairNoise], n: int) -> float:
         """The share of all pairs of samples with reports that a model is tried on."""
-        each = [noise for pair in self._pairs for noise in self.noise(*pair)]
-        there = float(np.mean([noise.drawn_by_some(n) for noise in each])) if each else 1.0
+        there = float(np.mean([noise.drawn_by_some(n) for noise in told])) if told else 1.0
         keys = ceil(sum(self._holders.values()) * there)
         return 1.0 / max(-(-keys // MOST_PAIRS), 1)
 

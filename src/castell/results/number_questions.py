@@ -8,6 +8,7 @@ import numpy as np
 
 from castell.errors import MethodError, QueryError
 from castell.inference.group_mean import GroupMean
+from castell.inference.intervals import AsUnbiased
 from castell.inference.queries import Query
 from castell.inference.smoothing import smooth
 from castell.linear.operators import Floats
@@ -92,7 +93,7 @@ class NumberQuestions(Questions):
         )
 
     def smooth(self, name: str) -> SmoothShares:
-        """The distribution of an ordered attribute, smoothed as far as held-out reports ask for it.
+        """The distribution of an ordered attribute, smoothed by a cross-validated penalty.
 
         The estimate is often several times closer than the table's where neighbouring values have
         like shares. It is biased, so intervals are the table's, lengthened at most to hold it.
@@ -107,8 +108,7 @@ class NumberQuestions(Questions):
         return SmoothShares(
             attribute=attribute,
             made=smooth(self.fitted.counts, attribute, codes, table.probabilities),
-            table=table.probabilities,
-            spread=table.spread((name,)),
+            spread=AsUnbiased(table.probabilities, table.spread((name,))),
             source=self.source,
             checked=behind.checked,
             reasons=reasons_of(self.fitted.counts, table.reasons, behind),

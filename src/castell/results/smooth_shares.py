@@ -1,4 +1,4 @@
-"""The distribution of an ordered attribute, smoothed as far as held-out reports ask for it."""
+"""The distribution of an ordered attribute, smoothed by a cross-validated penalty."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
-from castell.inference.intervals import Spread, quantile
+from castell.inference.intervals import AsUnbiased, quantile
 from castell.inference.reasons import Reason
 from castell.inference.smoothing import Smooth
 from castell.inference.support import Checked
@@ -31,8 +31,7 @@ class SmoothShares(GroupShares):
 
     attribute: Attribute
     made: Smooth
-    table: Floats  # without smoothing
-    spread: Spread
+    spread: AsUnbiased  # of the table without smoothing
     source: Source
     checked: Checked
     reasons: tuple[Reason, ...] = ()
@@ -51,6 +50,11 @@ class SmoothShares(GroupShares):
         return self.made.shares
 
     @property
+    def table(self) -> Floats:
+        """The shares without smoothing."""
+        return self.spread.unbiased
+
+    @property
     def standard_errors(self) -> Floats:
         """Those of the table without smoothing."""
         return np.asarray(self.spread.errors)
@@ -59,7 +63,7 @@ class SmoothShares(GroupShares):
     def notes(self) -> tuple[str, ...]:
         """What was done, and the reasons in words."""
         if self.penalty is None:
-            said = "held-out reports ask for no smoothing: this is the table"
+            said = "cross-validation chose no smoothing: this is the table"
         else:
             said = (
                 f"smoothed with penalty {self.penalty:g}, which makes held-out reports more likely "
@@ -70,8 +74,7 @@ class SmoothShares(GroupShares):
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """The intervals of the table, lengthened at most to hold the estimate."""
         quantile(level)
-        low, high = self.spread.interval(self.table, level)
-        return np.minimum(low, self.probabilities), np.maximum(high, self.probabilities)
+        return self.spread.interval(self.probabilities, level)
 
     def _labels(self) -> dict[str, Sequence[str]]:
         return {self.attribute.name: self.attribute.values}
