@@ -90,7 +90,7 @@ def _block(people: Population, n: int = 50_000, epsilon: float = 20.0) -> BlockT
 def test_what_stands_out_is_what_independence_leaves_open() -> None:
     people = _rare_together(3)
     table = _block(people)
-    found = standing_out(table, table.counts, people.schema.sizes)
+    (found,) = standing_out(table, people.schema.sizes)
     answers: Floats = (table.counts / table.counts.sum()).reshape(2, 2, 2)  # hardly any noise
     margins = [answers.sum(axis=others) for others in ((1, 2), (0, 2), (0, 1))]
     expected = np.maximum(answers - reduce(np.multiply.outer, margins), 0.0)
@@ -103,7 +103,8 @@ def test_what_stands_out_is_what_independence_leaves_open() -> None:
 def test_a_block_without_reports_says_nothing() -> None:
     people = _rare_together(3)
     table = _block(people)
-    found = standing_out(table, np.zeros_like(table.counts), people.schema.sizes)
+    nobody = table.with_counts(np.zeros_like(table.counts))
+    (found,) = standing_out(nobody, people.schema.sizes)
     plain = random_start([np.array([0.5, 0.5])] * 3, 4, 0.3, _random())
     assert found.excess.sum() == 0.0
     assert seed(plain, [found], _random()) is plain

@@ -84,12 +84,9 @@ class TabledFolds:
     @cached_property
     def standing_out(self) -> list[list[StandingOut]]:
         """What stands out in the blocks of the reports to fit to, by fold."""
-        blocks = whole_blocks(self.training_tables)
         sizes = self.reports[0].held_out.study.schema.sizes
-        return [
-            [standing_out(table, table.counts[k], sizes) for table in blocks]
-            for k in range(len(self.reports))
-        ]
+        found = [standing_out(table, sizes) for table in whole_blocks(self.training_tables)]
+        return [list(each) for each in zip(*found, strict=True)]
 
     def start(self, start: Start, generator: np.random.Generator) -> Mixture:
         """A start for each fold."""

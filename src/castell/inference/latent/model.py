@@ -242,7 +242,7 @@ def fit_starts(
     chosen = hyperparameters
     sizes = [len(margin) for margin in margins]
     blocks = whole_blocks(tables) if chosen.start.seeded else []
-    standing = [standing_out(table, table.counts, sizes) for table in blocks]
+    standing = [each for table in blocks for each in standing_out(table, sizes)]
     starts = [chosen.start.mixture(margins, standing, generator) for _ in range(many)]
     what = f"{many} fits at once, {chosen.classes} classes"
     fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(

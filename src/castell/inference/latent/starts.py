@@ -64,26 +64,33 @@ def whole_blocks(tables: Sequence[CountedTable]) -> list[BlockTable]:
     return [b for b in blocks if len(b.attributes) > 1 and not isinstance(b, LeafTable)]
 
 
-def standing_out(table: BlockTable, counts: Floats, sizes: Sequence[int]) -> StandingOut:
-    """What stands out in a block, from how often each of its reports came."""
+def standing_out(table: BlockTable, sizes: Sequence[int]) -> list[StandingOut]:
+    """What stands out in a block, from its reports, or those of several folds."""
     shape = [sizes[a] for a in table.attributes]
-    answers = np.full(prod(shape), 1.0 / prod(shape))
-    backward, n = table.forward.transpose(), float(counts.sum())
+    counts = np.atleast_2d(table.counts)
+    n: Floats = counts.sum(axis=1)
+    answers = np.full((len(counts), prod(shape)), 1.0 / prod(shape))
+    backward = table.forward.transpose()
     for _ in range(STEPS):
         seen = np.maximum(table.forward.apply_last(answers), 1e-300)
-        answers = answers * backward.apply_last(counts / seen) / max(n, 1.0)
-    found = answers.reshape(shape)
-    axes = range(len(shape))
-    margins = [found.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
-    excess = np.maximum(found - reduce(np.multiply.outer, margins), 0.0)
-    return StandingOut(table.attributes, excess, tuple(n * margin for margin in margins))
+        answers = answers * backward.apply_last(counts / seen) / np.maximum(n, 1.0)[:, None]
+    return [
+        _beside_independence(table.attributes, found.reshape(shape), float(many))
+        for found, many in zip(answers, n, strict=True)
+    ]
+
+
+def _beside_independence(attributes: tuple[int, ...], table: Floats, n: float) -> StandingOut:
+    axes = range(table.ndim)
+    margins = [table.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
+    excess = np.maximum(table - reduce(np.multiply.outer, margins), 0.0)
+    return StandingOut(attributes, excess, tuple(n * margin for margin in margins))
 
 
 def seed(
     plain: Mixture, standing: Sequence[StandingOut], generator: np.random.Generator
 ) -> Mixture:
     """The same with most classes at combinations that stand out, drawn by how much they do."""
-    cells = [(each, cell) for each in standing for cell in np.ndindex(each.excess.shape)]
     excess = np.concatenate([each.excess.ravel() for each in standing]) / len(standing)
     classes = len(plain.weights)
     many = min(int(SEEDED * classes), int((excess > LEAST).sum()))
@@ -92,7 +99,11 @@ def seed(
     everybody = _margins(plain, standing)
     profiles = plain.profiles * (everybody / (plain.weights @ plain.profiles))
     chosen = generator.choice(len(excess), size=many, replace=False, p=excess / excess.sum())
-    for k, (each, codes) in enumerate(cells[i] for i in chosen):
+    first = np.cumsum([0, *(each.excess.size for each in standing)])
+    for k, cell in enumerate(chosen):
+        which = int(np.searchsorted(first, cell, side="right")) - 1
+        each = standing[which]
+        codes = np.unravel_index(cell - first[which], each.excess.shape)
         profiles[k] = everybody
         for a, code in zip(each.attributes, codes, strict=True):
             start = plain.starts[a]
