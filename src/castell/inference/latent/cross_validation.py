@@ -226,8 +226,8 @@ def _choose_start_and_steps(
         return *chosen, models
     for number, start in enumerate(tried, 1):
         many = start.classes
-        if start.seeded:
-            # Noise stands out too: such a start has to gain as much as leaving independence.
+        if start.seeded and chosen[1]:
+            # Noise stands out too: another start is left as independence is, for a clear gain.
             best += SETTINGS.least_gain
         em = OverRelaxedEM(folds.start(start, generator), [*folds.training_tables, *folds.rules])
         tell = begin(
