@@ -12,8 +12,9 @@ import sys
 
 import pytest
 
-# Fewer is better. Raise one of them only with a reason.
-MOST = {"cover": 42, "independent": 43}
+# Fewer is better. Raise one of them only with a reason: the last was where fits start, which is an
+# idea of its own (inference/latent/starts.py).
+MOST = {"cover": 43, "independent": 44}
 
 CODE = """
 import json, sys
