@@ -198,6 +198,19 @@ def test_without_noise_they_are_the_reports_and_with_much_the_table() -> None:
         )
 
 
+def test_a_model_that_has_a_cell_empty_is_not_surer_than_the_reports() -> None:
+    """A gamma prior around 0 would be: reports of one in twenty would be called noise."""
+    people = Population(schema((2, 2)), np.array([[0.9, 0.03], [0.02, 0.05]]))
+    reports = collect(
+        Study(people.schema, 6.0, "joint"), people.table, 10_000, np.random.default_rng(0)
+    )
+    observed = observe(MemoryCounts(reports), ("a", "b"))
+    model = np.array([[0.95, 0.03], [0.02, 1e-9]])
+    found = model_averaging.posterior_mode(observed, model, 0.3)
+    assert found[1, 1] == pytest.approx(0.05, abs=0.015)
+    assert model_averaging.posterior_mode(observed, model, 1000.0)[1, 1] < 0.01
+
+
 def test_with_little_noise_respondents_are_told_from_people_like_them() -> None:
     # Answers that are independent in the population, but by chance not among 400 respondents.
     four = product({name: [0.3, 0.5, 0.2] for name in "abcd"})

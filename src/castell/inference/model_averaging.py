@@ -28,6 +28,8 @@ PRIOR_RATIO = 0.5
 NEGLIGIBLE = 0.01
 # Stop once so many concentrations in a row lowered the cross-validated likelihood.
 MOST_LOSSES = 2
+# The most that the least cells of a prior's centre have together.
+MOST_LEAST = 0.003
 # How far from the maximum a fit may stop (`Likelihood.fit`): of a fold, and of the table itself.
 FOLD_TOLERANCE, TOLERANCE = 0.05, 0.01
 
@@ -42,7 +44,7 @@ class HeldOutFold:
 
     @classmethod
     def of(cls, seen: Observed, held_out: Observed, model: Floats) -> HeldOutFold:
-        return cls(Likelihood.of(seen), Likelihood.of(held_out), _positive(seen, model))
+        return cls(Likelihood.of(seen), Likelihood.of(held_out), _centre(seen, model))
 
     @classmethod
     def each(
@@ -50,7 +52,7 @@ class HeldOutFold:
     ) -> list[HeldOutFold]:
         """The same reports, for some models."""
         first = cls.of(seen, held_out, models[0])
-        return [first, *(replace(first, model=_positive(seen, model)) for model in models[1:])]
+        return [first, *(replace(first, model=_centre(seen, model)) for model in models[1:])]
 
     def logs(self, table: Floats) -> Floats:
         """The log chance of each kind of held-out report, under a table."""
@@ -72,7 +74,7 @@ def posterior_mode(
     start: Floats | None = None,
 ) -> Floats:
     """The posterior mode of a table with a gamma prior around a model's (`GammaPrior`)."""
-    likelihood, near = Likelihood.of(observed), _positive(observed, model)
+    likelihood, near = Likelihood.of(observed), _centre(observed, model)
     begin = near if start is None else _positive(observed, start)
     return observed.in_order_asked(_near(likelihood, near, concentration, begin, close))
 
@@ -95,14 +97,24 @@ def finite_population_mean(observed: Observed, table: Floats) -> Floats:
     return observed.in_order_asked(expected / likelihood.n)
 
 
-def _positive(observed: Observed, table: Floats) -> Floats:
+def _positive(observed: Observed, table: Floats, least: float = 1e-12) -> Floats:
     """A table in the order of blocks, no cell of it empty that is not impossible.
 
     A mixture has no cell of exactly 0; one that is 0 was declared so, and stays it.
     """
     given = observed.in_block_order(table)
-    cells: Floats = np.where(given > 0.0, np.maximum(given, 1e-12), 0.0)
+    cells: Floats = np.where(given > 0.0, np.maximum(given, least), 0.0)
     return np.asarray(cells / cells.sum())
+
+
+def _centre(observed: Observed, model: Floats) -> Floats:
+    """What a gamma prior is around: a model's table, no cell of it far below one respondent.
+
+    The prior of a smaller cell would be surer of it than any number of reports, and no model can
+    tell so little from nothing. The least cells of wide tables are smaller: together they have
+    next to nothing.
+    """
+    return _positive(observed, model, min(1.0 / max(observed.n, 1), MOST_LEAST / model.size))
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, distinct, fold_rows, readable
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.starts import StandingOut, Start, standing_out, whole_blocks
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     LeafTable,
@@ -80,11 +81,18 @@ class TabledFolds:
         """The reports to fit to, and those held out, one by one."""
         return fold_rows(self.reports)
 
-    def random_start(self, classes: int, scale: float, generator: np.random.Generator) -> Mixture:
+    @cached_property
+    def standing_out(self) -> list[list[StandingOut]]:
+        """What stands out in the blocks of the reports to fit to, by fold."""
+        sizes = self.reports[0].held_out.study.schema.sizes
+        found = [standing_out(table, sizes) for table in whole_blocks(self.training_tables)]
+        return [list(each) for each in zip(*found, strict=True)]
+
+    def start(self, start: Start, generator: np.random.Generator) -> Mixture:
         """A start for each fold."""
-        return Mixture.stack(
-            [random_start(margins, classes, scale, generator) for margins in self.margins]
-        )
+        standing = self.standing_out if start.seeded else [[]] * len(self.margins)
+        pairs = zip(self.margins, standing, strict=True)
+        return Mixture.stack([start.mixture(*pair, generator) for pair in pairs])
 
     def log_likelihood(self, models: Mixture) -> float:
         """Of what was held out, by its tables."""
@@ -95,8 +103,7 @@ class TabledFolds:
 class Hyperparameters:
     """What was chosen, the models that gives without each fold, and the folds' reports."""
 
-    classes: int
-    start_scale: float
+    start: Start
     steps: int
     report_steps: int
     report_weight: float  # of the fit through all reports, next to that through tables
@@ -104,6 +111,10 @@ class Hyperparameters:
     margin_shrinkage: float  # of the margins, towards the maximum likelihood ones
     fold_models: Models
     held_out: tuple[list[CountedTable], ...]
+
+    @property
+    def classes(self) -> int:
+        return self.start.classes
 
 
 def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
@@ -166,12 +177,12 @@ def cross_validate(
     `known` is what is known of everybody without a report (`structural_zero_likelihood`).
     """
     folds = TabledFolds.of(every, folds_of(counts), known)
-    (many, scale, far), models = _choose_classes_and_steps(every, folds, classes, steps)
+    start, far, models = _choose_start_and_steps(every, folds, _starts(every, classes), steps)
     if not far:
         none = (1.0,) * len(counts.study.names)
         each = models.unstack()
-        return Hyperparameters(many, scale, far, 0, 0.0, none, 0.0, each, folds.held_out)
-    report_steps, weight, models = _choose_report_steps(counts, folds, many, models)
+        return Hyperparameters(start, far, 0, 0.0, none, 0.0, each, folds.held_out)
+    report_steps, weight, models = _choose_report_steps(counts, folds, start.classes, models)
     # By all that the models were fitted to: pairs would not miss what only three together tell.
     judges: list[Sequence[HeldOutReports]] = list(folds.held_out)
     if report_steps:
@@ -180,8 +191,7 @@ def cross_validate(
     shrunk = [shrink_to_margins(model, shrinkage) for model in models.unstack()]
     margins, models = _choose_margin_shrinkage(folds, shrunk)
     return Hyperparameters(
-        many,
-        scale,
+        start,
         far,
         report_steps,
         weight,
@@ -192,26 +202,25 @@ def cross_validate(
     )
 
 
-def _choose_classes_and_steps(
+def _choose_start_and_steps(
     every: Sequence[CountedTable],
     folds: TabledFolds,
-    classes: int | None,
+    tried: Sequence[Start],
     steps: int | None,
-) -> tuple[tuple[int, float, int], Mixture]:
-    """How many classes, how far apart, and how many EM steps, by the likelihood of tables."""
+) -> tuple[Start, int, Mixture]:
+    """Where to start, and how many EM steps, by the likelihood of tables."""
     generator = np.random.default_rng(0)
-    plain = folds.random_start(1, 0.0, generator)
+    alone = Start(1, 0.0)
+    plain = folds.start(alone, generator)
     # Independence is left for a gain that stands out only.
     best = folds.log_likelihood(plain) + SETTINGS.least_gain
-    chosen, models = (1, 0.0, 0), plain
+    chosen, models = (alone, 0), plain
     if all(isinstance(e, BlockTable) and len(e.attributes) == 1 for e in every):
         # Nobody reported two attributes: nothing can be learned of their association.
-        return chosen, models
-    tried = _starts(every, classes)
-    for number, (many, scale) in enumerate(tried, 1):
-        em = OverRelaxedEM(
-            folds.random_start(many, scale, generator), [*folds.training_tables, *folds.rules]
-        )
+        return *chosen, models
+    for number, start in enumerate(tried, 1):
+        many = start.classes
+        em = OverRelaxedEM(folds.start(start, generator), [*folds.training_tables, *folds.rules])
         tell = begin(
             f"cross-validation: {FOLDS} folds at once, {many} classes ({number} of {len(tried)})"
         )
@@ -226,20 +235,22 @@ def _choose_classes_and_steps(
             log = folds.log_likelihood(em.mixture)
             if log > peak:
                 peak, last = log, step
-            if log > best or (steps is not None and chosen == (1, 0.0, 0)):
-                best, chosen, models = log, (many, scale, step), em.mixture
+            if log > best or (steps is not None and chosen[1] == 0):
+                best, chosen, models = log, (start, step), em.mixture
             if step - last > max(SETTINGS.patience, last // 2):
                 break
-    return chosen, models
+    return *chosen, models
 
 
-def _starts(every: Sequence[CountedTable], classes: int | None) -> list[tuple[int, float]]:
-    """Numbers of classes to try, and the scale of their starts."""
+def _starts(every: Sequence[CountedTable], classes: int | None) -> list[Start]:
+    """Starts to try."""
     if classes is not None:
-        return [(classes, SETTINGS.start_scale)]
-    found = [(many, SETTINGS.start_scale) for many in SETTINGS.classes]
+        return [Start(classes, SETTINGS.start_scale)]
+    found = [Start(many, SETTINGS.start_scale) for many in SETTINGS.classes]
     if any(isinstance(table, LeafTable) for table in every):
-        found.append((SETTINGS.coarse_classes, SETTINGS.coarse_start_scale))
+        found.append(Start(SETTINGS.coarse_classes, SETTINGS.coarse_start_scale))
+    elif whole_blocks(every):
+        found.append(Start(SETTINGS.classes[-1], SETTINGS.start_scale, seeded=True))
     return found
 
 

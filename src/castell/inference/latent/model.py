@@ -33,6 +33,7 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.starts import Start, standing_out, whole_blocks
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
 from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
@@ -40,6 +41,7 @@ from castell.inference.margins import Margins
 from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
+from castell.inference.postprocess import simplex
 from castell.inference.queries import Query
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.top_cells import Prefixes
@@ -166,8 +168,10 @@ class Latent:
             pairs = list(combinations(some, 2))
             if not all(self.intervals.support(pair).together for pair in pairs):
                 continue  # nobody could have found it; that is said anyway
+            # By the unbiased margins: those of a model that found nothing may be too small for it.
+            unbiased = self.intervals.error.margins.table
             limits = [
-                detectable(self.counts, pair, [self.table([name]) for name in pair])
+                detectable(self.counts, pair, [simplex(unbiased(name)) for name in pair])
                 for pair in pairs
             ]
             found.append(reason(Code.ASSOCIATION_NOT_FOUND, *some, detectable=max(limits)))
@@ -188,8 +192,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
         hyperparameters, rules = every[best], tried[best]
     else:
         hyperparameters = Hyperparameters(
-            classes,
-            SETTINGS.start_scale,
+            Start(classes, SETTINGS.start_scale),
             steps,
             0,
             0.0,
@@ -237,9 +240,10 @@ def fit_starts(
     shrunk."""
     generator = np.random.default_rng(0)
     chosen = hyperparameters
-    starts = [
-        random_start(margins, chosen.classes, chosen.start_scale, generator) for _ in range(many)
-    ]
+    sizes = [len(margin) for margin in margins]
+    blocks = whole_blocks(tables) if chosen.start.seeded else []
+    standing = [each for table in blocks for each in standing_out(table, sizes)]
+    starts = [chosen.start.mixture(margins, standing, generator) for _ in range(many)]
     what = f"{many} fits at once, {chosen.classes} classes"
     fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(
         chosen.steps, f"{what}, by tables"

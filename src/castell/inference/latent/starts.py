@@ -1,0 +1,128 @@
+"""Where fits start: classes that differ by chance, or classes at combinations that stand out.
+
+EM finds no class that it does not start near to. Near independence, rare answers that go together
+in one block are taken for its channel's noise: the next step makes them rarer, and they never come
+back, however many reports there are. Where everybody reports a block of several attributes, a start
+is offered that has seen its table. The most likely table of answers to the block, next to the
+product of its own margins, says which combinations stand out; classes are put at some of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+
+import numpy as np
+
+from castell.inference.latent.em import CountedTable
+from castell.inference.latent.mixture import LEAST, Mixture, normalise, random_start
+from castell.inference.latent.sufficient_statistics import BlockTable, LeafTable
+from castell.linear.operators import Floats
+
+# EM steps to the table of a block: stopped early, it is smooth where noise is large.
+STEPS = 100
+# Of the classes of a start, those at combinations that stand out; the others are near independence.
+SEEDED = 0.75
+# The share of a class that has its combination; the rest of it is like everybody.
+CERTAIN = 0.9
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a fit starts: with how many classes, how far apart, and whether at combinations that
+    stand out."""
+
+    classes: int
+    scale: float
+    seeded: bool = False
+
+    def mixture(
+        self,
+        margins: Sequence[Floats],
+        standing: Sequence[StandingOut],
+        generator: np.random.Generator,
+    ) -> Mixture:
+        plain = random_start(margins, self.classes, self.scale, generator)
+        return seed(plain, standing, generator) if self.seeded else plain
+
+
+@dataclass(frozen=True, eq=False)
+class StandingOut:
+    """Combinations of a block's attributes: by how much each is more frequent than if they were
+    independent, and how many reported each value."""
+
+    attributes: tuple[int, ...]
+    excess: Floats  # an axis for each attribute
+    margins: tuple[Floats, ...]
+
+
+def whole_blocks(tables: Sequence[CountedTable]) -> list[BlockTable]:
+    """The tables of blocks of several attributes that were asked as they are."""
+    blocks = (table for table in tables if isinstance(table, BlockTable))
+    return [b for b in blocks if len(b.attributes) > 1 and not isinstance(b, LeafTable)]
+
+
+def standing_out(table: BlockTable, sizes: Sequence[int]) -> list[StandingOut]:
+    """What stands out in a block, from its reports, or those of several folds."""
+    shape = [sizes[a] for a in table.attributes]
+    counts = np.atleast_2d(table.counts)
+    n: Floats = counts.sum(axis=1)
+    answers = np.full((len(counts), prod(shape)), 1.0 / prod(shape))
+    backward = table.forward.transpose()
+    for _ in range(STEPS):
+        seen = np.maximum(table.forward.apply_last(answers), 1e-300)
+        answers = answers * backward.apply_last(counts / seen) / np.maximum(n, 1.0)[:, None]
+    return [
+        _beside_independence(table.attributes, found.reshape(shape), float(many))
+        for found, many in zip(answers, n, strict=True)
+    ]
+
+
+def _beside_independence(attributes: tuple[int, ...], table: Floats, n: float) -> StandingOut:
+    axes = range(table.ndim)
+    margins = [table.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
+    excess = np.maximum(table - reduce(np.multiply.outer, margins), 0.0)
+    return StandingOut(attributes, excess, tuple(n * margin for margin in margins))
+
+
+def seed(
+    plain: Mixture, standing: Sequence[StandingOut], generator: np.random.Generator
+) -> Mixture:
+    """The same with most classes at combinations that stand out, drawn by how much they do."""
+    excess = np.concatenate([each.excess.ravel() for each in standing]) / len(standing)
+    classes = len(plain.weights)
+    many = min(int(SEEDED * classes), int((excess > LEAST).sum()))
+    if not many:
+        return plain
+    everybody = _margins(plain, standing)
+    profiles = plain.profiles * (everybody / (plain.weights @ plain.profiles))
+    chosen = generator.choice(len(excess), size=many, replace=False, p=excess / excess.sum())
+    first = np.cumsum([0, *(each.excess.size for each in standing)])
+    for k, cell in enumerate(chosen):
+        which = int(np.searchsorted(first, cell, side="right")) - 1
+        each = standing[which]
+        codes = np.unravel_index(cell - first[which], each.excess.shape)
+        profiles[k] = everybody
+        for a, code in zip(each.attributes, codes, strict=True):
+            start = plain.starts[a]
+            profiles[k, start : plain.starts[a + 1]] *= 1.0 - CERTAIN
+            profiles[k, start + code] += CERTAIN
+    weights = np.full(classes, (1.0 - excess[chosen].sum()) / (classes - many))
+    weights[:many] = excess[chosen]
+    return normalise(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), plain.sizes)
+
+
+def _margins(plain: Mixture, standing: Sequence[StandingOut]) -> Floats:
+    """The margins of the blocks' tables, by how many reported them; a start's own elsewhere."""
+    own = plain.weights @ plain.profiles
+    told = np.zeros(len(own))
+    for each in standing:
+        for a, margin in zip(each.attributes, each.margins, strict=True):
+            told[plain.starts[a] : plain.starts[a + 1]] += margin
+    for a, size in enumerate(plain.sizes):
+        part = slice(plain.starts[a], plain.starts[a] + size)
+        if told[part].sum() > 0.0:
+            own[part] = np.maximum(told[part] / told[part].sum(), LEAST)
+    return own
