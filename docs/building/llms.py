@@ -35,6 +35,10 @@ def _write(app: Any, exception: Exception | None) -> None:
     order = list(env.toctree_includes.get("index", []))
     for name in order:
         order += [inner for inner in env.toctree_includes.get(name, []) if inner not in order]
+    for name in ["index", *order]:
+        if name not in _FULL:
+            # Not built anew, since nothing changed in it: resolving it comes past `_keep`.
+            env.get_and_resolve_doctree(name, app.builder)
     lines = [
         f"# {app.config.project}",
         "",

@@ -56,6 +56,7 @@ class Spread(Protocol):
 
 
 SpreadOf = Callable[[tuple[str, ...]], Spread]
+Ends = tuple[Floats, Floats]
 
 
 def _flat(of: Floats | float, shape: tuple[int, ...], some: Cells) -> Floats:
@@ -238,17 +239,18 @@ class ShorterInterval:
         return self._shorter(values, level, bounded=True)
 
     def _shorter(self, values: Floats, level: float, *, bounded: bool) -> tuple[Floats, Floats]:
-        model, other = self.model, self.unbiased_spread
-        low, high = (model.interval if bounded else model.plain)(values, level)
-        least, most = (other.interval if bounded else other.plain)(self.unbiased, level)
+        mine, theirs = self._both(values, level, bounded)
         # At one level for all, so that intervals of higher levels hold those of lower ones.
-        mine = (model.interval if bounded else model.plain)(values, 0.95)
-        theirs = (other.interval if bounded else other.plain)(self.unbiased, 0.95)
-        shorter = _width(theirs) < _width(mine)
-        return (
-            np.where(shorter, np.minimum(least, values), low),
-            np.where(shorter, np.maximum(most, values), high),
-        )
+        first, second = (mine, theirs) if level == 0.95 else self._both(values, 0.95, bounded)
+        shorter = _width(second) < _width(first)
+        return np.where(shorter, theirs[0], mine[0]), np.where(shorter, theirs[1], mine[1])
+
+    def _both(self, values: Floats, level: float, bounded: bool) -> tuple[Ends, Ends]:
+        """The model's interval, and the unbiased one, lengthened."""
+        model, other = self.model, self.unbiased_spread
+        mine = (model.interval if bounded else model.plain)(values, level)
+        low, high = (other.interval if bounded else other.plain)(self.unbiased, level)
+        return mine, (np.minimum(low, values), np.maximum(high, values))
 
 
 @dataclass(frozen=True, eq=False)

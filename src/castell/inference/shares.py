@@ -143,8 +143,7 @@ class Shares:
             ends = self.spread.interval(self.values, level)
             (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
             return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
-        low, high = shorter(self._ratio_intervals, level)
-        return min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)
+        return shorter(self._ratio_intervals, level)
 
     def _ratio_intervals(self, level: float) -> list[Interval]:
         z = student_quantile(level, self.freedom)
@@ -155,7 +154,8 @@ class Shares:
             other = self.unbiased
             low, high = fieller(other.values, other.covariance, z, other.one_over_n)
             found.append((min(low, ratio), max(high, ratio)))
-        return found
+        # The shorter one is that of fewer possible ratios.
+        return [(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)) for low, high in found]
 
 
 def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:

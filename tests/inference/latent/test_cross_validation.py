@@ -23,6 +23,7 @@ from castell.inference.latent.mixture import Mixture, random_start, shrink_margi
 from castell.inference.latent.model import fit_starts, learn
 from castell.inference.latent.report_rows import distinct, report_rows
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.starts import Start
 from castell.inference.latent.sufficient_statistics import LeafTable, sufficient_statistics
 from castell.inference.reasons import Code
 from castell.linear.operators import Floats
@@ -98,8 +99,8 @@ def test_margins_are_those_that_held_out_reports_ask_for(design: str) -> None:
     counts = MemoryCounts(reports)
     every = sufficient_statistics(counts)
     dealt = TabledFolds.of(every, folds_of(counts))
-    kept, _ = trials._choose_margin_shrinkage(dealt, (truth,) * FOLDS)
-    share, mended = trials._choose_margin_shrinkage(dealt, (wrong,) * FOLDS)
+    kept, _ = trials._choose_margin_shrinkage(dealt, Start(6, 0.3), (truth,) * FOLDS)
+    share, mended = trials._choose_margin_shrinkage(dealt, Start(6, 0.3), (wrong,) * FOLDS)
     first = mended.unstack()[0]
     # The truth is not given up for what reports say of it; what is wrong is mended.
     assert kept <= 0.5 < share

@@ -114,17 +114,21 @@ def test_classes_are_put_where_something_stands_out() -> None:
     excess = np.zeros((2, 3))
     excess[1, 2] = 0.2
     standing = StandingOut((0, 2), excess, (np.array([70.0, 30.0]), np.array([50.0, 25.0, 25.0])))
-    plain = random_start(
-        [np.array([0.5, 0.5]), np.array([0.9, 0.1]), np.full(3, 1 / 3)], 8, 0.3, _random()
-    )
-    found = seed(plain, [standing], _random())
+    alone = [np.array([0.5, 0.5]), np.array([0.9, 0.1]), np.full(3, 1 / 3)]
+    start = Start(8, 0.3, seeded=True)
+    margins = start.margins(alone, [standing])
+    np.testing.assert_allclose(margins[0], [0.7, 0.3])
+    np.testing.assert_allclose(margins[1], [0.9, 0.1])  # in no block
+    np.testing.assert_allclose(margins[2], [0.5, 0.25, 0.25])
+    found = start.mixture(alone, [standing], _random())
     assert found.weights[0] == pytest.approx(0.2)
     np.testing.assert_allclose(found.weights[1:], 0.8 / 7)
-    np.testing.assert_allclose(found.parts[0][0], [0.07, 0.93])
-    np.testing.assert_allclose(found.parts[1][0], [0.9, 0.1])  # in no block: as at the start
-    np.testing.assert_allclose(found.parts[2][0], [0.05, 0.025, 0.925])
+    np.testing.assert_allclose(found.parts[0][0], [0.07, 0.93], rtol=1e-6)
+    np.testing.assert_allclose(found.parts[1][0], [0.9, 0.1], rtol=1e-6)
+    np.testing.assert_allclose(found.parts[2][0], [0.05, 0.025, 0.925], rtol=1e-6)
     for part in found.parts:
         np.testing.assert_allclose(part.sum(axis=1), 1.0)
+    assert Start(8, 0.3).margins(alone, [standing]) == tuple(alone)
 
 
 def test_a_start_is_random_unless_it_is_to_be_seeded() -> None:

@@ -88,10 +88,16 @@ class TabledFolds:
         found = [standing_out(table, sizes) for table in whole_blocks(self.training_tables)]
         return [list(each) for each in zip(*found, strict=True)]
 
+    def _blocks(self, start: Start) -> list[list[StandingOut]]:
+        return self.standing_out if start.seeded else [[]] * len(self.margins)
+
+    def margins_of(self, start: Start) -> Margins:
+        pairs = zip(self.margins, self._blocks(start), strict=True)
+        return tuple(start.margins(*pair) for pair in pairs)
+
     def start(self, start: Start, generator: np.random.Generator) -> Mixture:
         """A start for each fold."""
-        standing = self.standing_out if start.seeded else [[]] * len(self.margins)
-        pairs = zip(self.margins, standing, strict=True)
+        pairs = zip(self.margins, self._blocks(start), strict=True)
         return Mixture.stack([start.mixture(*pair, generator) for pair in pairs])
 
     def log_likelihood(self, models: Mixture) -> float:
@@ -189,7 +195,7 @@ def cross_validate(
         judges = [[rows] for rows in folds.rows[1].unstack()]
     shrinkage = choose_shrinkage(judges, models.unstack())
     shrunk = [shrink_to_margins(model, shrinkage) for model in models.unstack()]
-    margins, models = _choose_margin_shrinkage(folds, shrunk)
+    margins, models = _choose_margin_shrinkage(folds, start, shrunk)
     return Hyperparameters(
         start,
         far,
@@ -220,6 +226,9 @@ def _choose_start_and_steps(
         return *chosen, models
     for number, start in enumerate(tried, 1):
         many = start.classes
+        if start.seeded:
+            # Noise stands out too: such a start has to gain as much as leaving independence.
+            best += SETTINGS.least_gain
         em = OverRelaxedEM(folds.start(start, generator), [*folds.training_tables, *folds.rules])
         tell = begin(
             f"cross-validation: {FOLDS} folds at once, {many} classes ({number} of {len(tried)})"
@@ -287,7 +296,7 @@ def _choose_report_steps(
 
 
 def _choose_margin_shrinkage(
-    folds: TabledFolds, models: Sequence[Mixture]
+    folds: TabledFolds, start: Start, models: Sequence[Mixture]
 ) -> tuple[float, Mixture]:
     """How far margins are shrunk to their maximum likelihood estimates (`likely_margins`).
 
@@ -295,7 +304,7 @@ def _choose_margin_shrinkage(
     wrong in another way, and less noisy.
     """
     best, chosen, shrunk = -np.inf, 0.0, Mixture.stack(models)
-    likely = likely_margins(shrunk, folds.training_tables, folds.rules, folds.margins)
+    likely = likely_margins(shrunk, folds.training_tables, folds.rules, folds.margins_of(start))
     for share in SETTINGS.margin_shrinkage:
         pairs = zip(models, likely, strict=True)
         now = Mixture.stack([shrink_margins(model, margins, share) for model, margins in pairs])

@@ -257,7 +257,8 @@ def fit_starts(
     fits = [shrink_to_margins(each, chosen.shrinkage) for each in fits]
     if not chosen.margin_shrinkage:
         return fits
-    likely = likely_margins(Mixture.stack(fits), tables, rules, (tuple(margins),) * many)
+    target = chosen.start.margins(margins, standing)
+    likely = likely_margins(Mixture.stack(fits), tables, rules, (target,) * many)
     return [
         shrink_margins(each, target, chosen.margin_shrinkage)
         for each, target in zip(fits, likely, strict=True)

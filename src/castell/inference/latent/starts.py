@@ -38,12 +38,21 @@ class Start:
     scale: float
     seeded: bool = False
 
+    def margins(
+        self, alone: Sequence[Floats], standing: Sequence[StandingOut]
+    ) -> tuple[Floats, ...]:
+        """The margins to start with, and to shrink to: the most likely ones of independent
+        attributes, `alone`, or those of the blocks' own tables, which hold however they go
+        together."""
+        return block_margins(alone, standing) if self.seeded else tuple(alone)
+
     def mixture(
         self,
-        margins: Sequence[Floats],
+        alone: Sequence[Floats],
         standing: Sequence[StandingOut],
         generator: np.random.Generator,
     ) -> Mixture:
+        margins = self.margins(alone, standing)
         plain = random_start(margins, self.classes, self.scale, generator)
         return seed(plain, standing, generator) if self.seeded else plain
 
@@ -96,8 +105,7 @@ def seed(
     many = min(int(SEEDED * classes), int((excess > LEAST).sum()))
     if not many:
         return plain
-    everybody = _margins(plain, standing)
-    profiles = plain.profiles * (everybody / (plain.weights @ plain.profiles))
+    everybody, profiles = plain.weights @ plain.profiles, plain.profiles.copy()
     chosen = generator.choice(len(excess), size=many, replace=False, p=excess / excess.sum())
     first = np.cumsum([0, *(each.excess.size for each in standing)])
     for k, cell in enumerate(chosen):
@@ -114,15 +122,13 @@ def seed(
     return normalise(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), plain.sizes)
 
 
-def _margins(plain: Mixture, standing: Sequence[StandingOut]) -> Floats:
-    """The margins of the blocks' tables, by how many reported them; a start's own elsewhere."""
-    own = plain.weights @ plain.profiles
-    told = np.zeros(len(own))
+def block_margins(alone: Sequence[Floats], standing: Sequence[StandingOut]) -> tuple[Floats, ...]:
+    """The margins of the blocks' tables, by how many reported them; those `alone` elsewhere."""
+    told = [np.zeros(len(margin)) for margin in alone]
     for each in standing:
         for a, margin in zip(each.attributes, each.margins, strict=True):
-            told[plain.starts[a] : plain.starts[a + 1]] += margin
-    for a, size in enumerate(plain.sizes):
-        part = slice(plain.starts[a], plain.starts[a] + size)
-        if told[part].sum() > 0.0:
-            own[part] = np.maximum(told[part] / told[part].sum(), LEAST)
-    return own
+            told[a] += margin
+    return tuple(
+        counted / counted.sum() if counted.sum() > 0.0 else margin
+        for counted, margin in zip(told, alone, strict=True)
+    )
