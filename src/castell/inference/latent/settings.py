@@ -18,6 +18,12 @@ class Settings:
     # tell more than those of a single stage.
     coarse_classes: int = 48
     coarse_start_scale: float = 1.0
+    # Starts at combinations that stand out: EM steps to the table of a block, which is smooth where
+    # it is stopped early; the share of classes at such combinations, the others being near
+    # independence; and the share of such a class that has its combination.
+    block_steps: int = 100
+    seeded: float = 0.75
+    certain: float = 0.9
     # Fits from different starts that are averaged; wide data get fewer, never less than the latter.
     starts: int = 12
     fewest_starts: int = 3

@@ -2,9 +2,9 @@
 
 EM finds no class that it does not start near to. Near independence, rare answers that go together
 in one block are taken for its channel's noise: the next step makes them rarer, and they never come
-back, however many reports there are. Where everybody reports a block of several attributes, a start
-is offered that has seen its table. The most likely table of answers to the block, next to the
-product of its own margins, says which combinations stand out; classes are put at some of them.
+back, however many reports there are. Where blocks of several attributes are asked, a start is
+offered that has seen their tables. The most likely table of answers to a block, next to the product
+of its own margins, says which combinations stand out; classes are put at some of them.
 """
 
 from __future__ import annotations
@@ -18,15 +18,9 @@ import numpy as np
 
 from castell.inference.latent.em import CountedTable
 from castell.inference.latent.mixture import LEAST, Mixture, normalise, random_start
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import BlockTable, LeafTable
 from castell.linear.operators import Floats
-
-# EM steps to the table of a block: stopped early, it is smooth where noise is large.
-STEPS = 100
-# Of the classes of a start, those at combinations that stand out; the others are near independence.
-SEEDED = 0.75
-# The share of a class that has its combination; the rest of it is like everybody.
-CERTAIN = 0.9
 
 
 @dataclass(frozen=True)
@@ -80,7 +74,7 @@ def standing_out(table: BlockTable, sizes: Sequence[int]) -> list[StandingOut]:
     n: Floats = counts.sum(axis=1)
     answers = np.full((len(counts), prod(shape)), 1.0 / prod(shape))
     backward = table.forward.transpose()
-    for _ in range(STEPS):
+    for _ in range(SETTINGS.block_steps):
         seen = np.maximum(table.forward.apply_last(answers), 1e-300)
         answers = answers * backward.apply_last(counts / seen) / np.maximum(n, 1.0)[:, None]
     return [
@@ -102,7 +96,7 @@ def seed(
     """The same with most classes at combinations that stand out, drawn by how much they do."""
     excess = np.concatenate([each.excess.ravel() for each in standing]) / len(standing)
     classes = len(plain.weights)
-    many = min(int(SEEDED * classes), int((excess > LEAST).sum()))
+    many = min(int(SETTINGS.seeded * classes), int((excess > LEAST).sum()))
     if not many:
         return plain
     everybody, profiles = plain.weights @ plain.profiles, plain.profiles.copy()
@@ -115,8 +109,8 @@ def seed(
         profiles[k] = everybody
         for a, code in zip(each.attributes, codes, strict=True):
             start = plain.starts[a]
-            profiles[k, start : plain.starts[a + 1]] *= 1.0 - CERTAIN
-            profiles[k, start + code] += CERTAIN
+            profiles[k, start : plain.starts[a + 1]] *= 1.0 - SETTINGS.certain
+            profiles[k, start + code] += SETTINGS.certain
     weights = np.full(classes, (1.0 - excess[chosen].sum()) / (classes - many))
     weights[:many] = excess[chosen]
     return normalise(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), plain.sizes)
