@@ -29,10 +29,11 @@ from typing import Any
 import numpy as np
 
 import castell
+from benchmarks import _collection
 from benchmarks._questions import Asked, questions
 from benchmarks._text import grid
 from benchmarks._truths import at_hand, truth_of
-from castell import Model, Study
+from castell import Model
 from castell.errors import CastellError
 from castell.inference.intervals import TOLD
 from castell.linear.operators import Floats
@@ -64,14 +65,9 @@ Row = tuple[str, str, float]
 
 
 @dataclass(frozen=True)
-class Collection:
-    """One collection of reports."""
+class Collection(_collection.Collection):
+    """One collection of reports, and the methods to try on it."""
 
-    data: str
-    design: str
-    epsilon: float
-    n: int
-    seed: int
     methods: tuple[str, ...] = METHODS
 
     @property
@@ -188,10 +184,9 @@ def _collect(job: Collection) -> Seen:
     # Other people in every row: were they the same, one odd sample would show in all of them.
     row = f"{job.data} {job.design} {job.epsilon}".encode()
     generator = np.random.default_rng([job.seed, job.n, *row])
-    study = Study(truth.schema, job.epsilon, job.design)
-    people = truth.respondents(job.n, generator)
-    reports = study.randomize(people.frame(), seed=int(generator.integers(2**62)))
-    models = {m: castell.fit(reports, m) for m in job.methods if m in castell.methods_for(study)}
+    reports = job.reports(truth, generator)
+    known = castell.methods_for(reports.study)
+    models = {m: castell.fit(reports, m) for m in job.methods if m in known}
     return ask(models, truth, generator)
 
 

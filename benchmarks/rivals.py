@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import nullcontext
-from dataclasses import dataclass
 from itertools import combinations
 from math import prod
 from typing import Any
@@ -23,9 +22,10 @@ from typing import Any
 import numpy as np
 
 import castell
+from benchmarks._collection import Collection
 from benchmarks._text import grid
 from benchmarks._truths import at_hand, truth_of
-from castell import Model, Study
+from castell import Model
 from castell.errors import CastellError
 from castell.inference.postprocess import clip
 from experiments.datasets.truth import Truth
@@ -46,19 +46,8 @@ Row = tuple[str, str, float, int]
 Errors = dict[str, dict[tuple[str, ...], float]]
 
 
-@dataclass(frozen=True)
-class Collection:
-    """One collection of reports."""
-
-    data: str
-    design: str
-    epsilon: float
-    n: int
-    seed: int
-
-    @property
-    def row(self) -> Row:
-        return self.data, self.design, self.epsilon, self.n
+def _row(job: Collection) -> Row:
+    return job.data, job.design, job.epsilon, job.n
 
 
 def run(quick: bool) -> dict[str, Any]:
@@ -76,7 +65,7 @@ def run(quick: bool) -> dict[str, Any]:
     with nullcontext() if quick else processes():
         found = work(_collect, jobs, "collections", cost=lambda job: 1.0 + job.n / 50_000)
         for job, errors in zip(jobs, found, strict=True):
-            seen[job.row].append(errors)
+            seen[_row(job)].append(errors)
     rows = [_compare(row, errors) for row, errors in seen.items()]
     rows.sort(key=lambda row: -max((lost["ratio"] for lost in row["rivals"]), default=0.0))
     return {"sizes": list(map(list, SIZES)), "missing": missing, "rows": rows}
@@ -95,14 +84,12 @@ def asked_of(truth: Truth, design: str) -> Truth:
 
 def _collect(job: Collection) -> Errors:
     truth = asked_of(truth_of(job.data), job.design)
-    generator = np.random.default_rng([job.seed, job.n, *" ".join(map(str, job.row)).encode()])
-    study = Study(truth.schema, job.epsilon, job.design)
-    people = truth.respondents(job.n, generator)
-    reports = study.randomize(people.frame(), seed=int(generator.integers(2**62)))
+    generator = np.random.default_rng([job.seed, job.n, *" ".join(map(str, _row(job))).encode()])
+    reports = job.reports(truth, generator)
     models = {method: castell.fit(reports, method) for method in ("auto", *RIVALS)}
     errors: Errors = {method: {} for method in models}
     for width in WIDTHS:
-        every = list(combinations(study.names, width))
+        every = list(combinations(truth.schema.names, width))
         for k in generator.permutation(len(every))[:SETS]:
             true = np.asarray(truth.table(every[k]))
             for method, model in models.items():

@@ -247,10 +247,10 @@ class ShorterInterval:
 
     def _both(self, values: Floats, level: float, bounded: bool) -> tuple[Ends, Ends]:
         """The model's interval, and the unbiased one, lengthened."""
-        model, other = self.model, self.unbiased_spread
-        mine = (model.interval if bounded else model.plain)(values, level)
-        low, high = (other.interval if bounded else other.plain)(self.unbiased, level)
-        return mine, (np.minimum(low, values), np.maximum(high, values))
+        model, other = self.model, AsUnbiased(self.unbiased, self.unbiased_spread)
+        if bounded:
+            return model.interval(values, level), other.interval(values, level)
+        return model.plain(values, level), other.plain(values, level)
 
 
 @dataclass(frozen=True, eq=False)
