@@ -12,7 +12,7 @@ import castell
 from castell import Reports, Study
 from castell.errors import OptionError
 from castell.inference import intervals
-from castell.inference.intervals import Bounds, Normal, ShorterInterval, quantile
+from castell.inference.intervals import Bounds, Normal, quantile
 from tests.populations import (
     ASYMMETRIC,
     Population,
@@ -89,18 +89,6 @@ def test_bounded_intervals_hold_a_normal_truth_exactly_as_often(level: float, tr
         noise = np.sqrt(level * (1 - level) / many)
         # At 80 % a truth next to the bound is held a little more often.
         assert level - 5 * noise <= held <= level + max(5 * noise, 0.02 if level < 0.9 else 0.0)
-
-
-def test_where_a_model_is_believed_no_interval_is_longer_than_the_unbiased_one() -> None:
-    values, unbiased = np.array([0.3, 0.3, 0.3]), np.array([0.32, 0.32, 0.5])
-    model = Normal(np.array([0.01, 1e-4, 0.01]))
-    both = ShorterInterval(model, unbiased, Normal(np.array([1e-4, 0.01, 1e-4])))
-    low, high = both.interval(values, 0.95)
-    # The unbiased interval; the model's own; the unbiased one, lengthened to hold the estimate.
-    assert (low[0], high[0]) == pytest.approx((0.3, 0.3396), abs=1e-4)
-    assert (low[1], high[1]) == pytest.approx((0.2804, 0.3196), abs=1e-4)
-    assert (low[2], high[2]) == pytest.approx((0.3, 0.5196), abs=1e-4)
-    np.testing.assert_allclose(both.errors, 0.01)
 
 
 def test_an_outward_slope_only_ever_lengthens() -> None:

@@ -213,71 +213,6 @@ class Normal:
 
 
 @dataclass(frozen=True, eq=False)
-class ShorterInterval:
-    """The error of a model's estimate, next to an unbiased estimate of the same shares.
-
-    A model is believed only as far as that makes an interval shorter. Where the unbiased interval
-    is the shorter one it is the answer, lengthened to hold the estimate it belongs to.
-    """
-
-    model: Normal
-    unbiased: Floats
-    unbiased_spread: Spread
-
-    @property
-    def variance(self) -> Floats:
-        return np.minimum(self.model.variance, self.unbiased_spread.variance)
-
-    @property
-    def errors(self) -> Floats:
-        return np.sqrt(self.variance)
-
-    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        return self._shorter(values, level, bounded=False)
-
-    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        return self._shorter(values, level, bounded=True)
-
-    def _shorter(self, values: Floats, level: float, *, bounded: bool) -> tuple[Floats, Floats]:
-        mine, theirs = self._both(values, level, bounded)
-        # At one level for all, so that intervals of higher levels hold those of lower ones.
-        first, second = (mine, theirs) if level == 0.95 else self._both(values, 0.95, bounded)
-        shorter = _width(second) < _width(first)
-        return np.where(shorter, theirs[0], mine[0]), np.where(shorter, theirs[1], mine[1])
-
-    def _both(self, values: Floats, level: float, bounded: bool) -> tuple[Ends, Ends]:
-        """The model's interval, and the unbiased one, lengthened."""
-        model, other = self.model, AsUnbiased(self.unbiased, self.unbiased_spread)
-        if bounded:
-            return model.interval(values, level), other.interval(values, level)
-        return model.plain(values, level), other.plain(values, level)
-
-
-@dataclass(frozen=True, eq=False)
-class AsUnbiased:
-    """The error of an unbiased estimate, for another: its intervals, lengthened to hold that."""
-
-    unbiased: Floats
-    spread: Spread
-
-    @property
-    def variance(self) -> Floats:
-        return self.spread.variance
-
-    @property
-    def errors(self) -> Floats:
-        return self.spread.errors
-
-    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        low, high = self.spread.plain(self.unbiased, level)
-        return np.minimum(low, values), np.maximum(high, values)
-
-    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        low, high = self.spread.interval(self.unbiased, level)
-        return np.minimum(low, values), np.maximum(high, values)
-
-
-@dataclass(frozen=True, eq=False)
 class KnownZeros:
     """The error of shares of which some are 0 for sure: no respondent can be in them."""
 
@@ -306,10 +241,6 @@ class KnownZeros:
 def known_zeros(spread: Spread, impossible: NDArray[np.bool_]) -> Spread:
     """The spread itself where nothing is impossible."""
     return KnownZeros(spread, impossible) if impossible.any() else spread
-
-
-def _width(ends: tuple[Floats, Floats]) -> Floats:
-    return np.asarray(ends[1] - ends[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import samples_with
-from castell.inference.intervals import AsUnbiased, Bounds, ShorterInterval, Spread, known_zeros
+from castell.inference.intervals import Bounds, Spread, known_zeros
 from castell.inference.method import Fitted
 from castell.inference.model_error import DirectEstimate, Evidence, ModelError
 from castell.inference.products import product_model
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
+from castell.inference.shorter_interval import AsUnbiased, ShorterInterval
 from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
 from castell.linear.table import MAX_CELLS, Table

@@ -28,6 +28,7 @@ from castell.inference.queries import (
     smooth_covariance,
 )
 from castell.inference.reasons import Reason, Reasons
+from castell.inference.shorter_interval import containing, two_sided
 from castell.inference.student import student_quantile
 from castell.inference.support import sources
 from castell.linear.operators import Floats
@@ -121,14 +122,18 @@ class Shares:
         return shorter(partial(self._sum_intervals, weights), level)
 
     def _sum_intervals(self, weights: Floats, level: float) -> list[Interval]:
-        """The estimate's own interval, and that of the unbiased estimate, lengthened to hold it."""
-        z, value = student_quantile(level, self.freedom), float(weights @ self.values)
-        reach = z * sqrt(max(_quadratic(c, weights) for c in self.covariances))
-        found = [(value - reach, value + reach)]
+        """The estimate's own interval, and that of the unbiased one, made to contain it."""
+        value = float(weights @ self.values)
+
+        def around(middle: float, variance: float, at: float) -> Interval:
+            reach = student_quantile(at, self.freedom) * sqrt(variance)
+            return middle - reach, middle + reach
+
+        found = [around(value, max(_quadratic(c, weights) for c in self.covariances), level)]
         if self.unbiased is not None:
             middle = float(weights @ self.unbiased.values)
-            reach = z * sqrt(_quadratic(self.unbiased.covariance, weights))
-            found.append((min(middle - reach, value), max(middle + reach, value)))
+            variance = _quadratic(self.unbiased.covariance, weights)
+            found.append(_containing(partial(around, middle, variance), value, level))
         return found
 
     def ratio_interval(self, level: float) -> Interval:
@@ -152,8 +157,12 @@ class Shares:
         found = [(min(low for low, _ in mine), max(high for _, high in mine))]
         if self.unbiased is not None:
             other = self.unbiased
-            low, high = fieller(other.values, other.covariance, z, other.one_over_n)
-            found.append((min(low, ratio), max(high, ratio)))
+
+            def unbiased(at: float) -> Interval:
+                reach = student_quantile(at, self.freedom)
+                return fieller(other.values, other.covariance, reach, other.one_over_n)
+
+            found.append(_containing(unbiased, ratio, level))
         # The shorter one is that of fewer possible ratios.
         return [(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)) for low, high in found]
 
@@ -163,6 +172,15 @@ def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Inter
     lower ones."""
     widths = [high - low for low, high in intervals(0.95)]
     return intervals(level)[widths.index(min(widths))]
+
+
+def _containing(ends: Callable[[float], Interval], value: float, level: float) -> Interval:
+    def arrays(at: float) -> tuple[Floats, Floats]:
+        low, high = ends(at)
+        return np.asarray(low), np.asarray(high)
+
+    low, high = containing(np.asarray(value), arrays(level), lambda: arrays(two_sided(level)))
+    return float(low), float(high)
 
 
 def _quadratic(covariance: Floats, weights: Floats) -> float:

@@ -14,7 +14,6 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import MethodError
-from castell.inference.intervals import AsUnbiased
 from castell.inference.method import Fitted, Solution
 from castell.inference.model_averaging import james_stein_weight
 from castell.inference.postprocess import simplex
@@ -22,6 +21,7 @@ from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares, Unbiased
+from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.support import support
 from castell.inference.weighted_products import weighted_model
 from castell.linear.operators import Floats

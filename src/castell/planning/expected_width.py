@@ -13,13 +13,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from castell.inference.intervals import (
-    AsUnbiased,
-    KnownZeros,
-    Normal,
-    ShorterInterval,
-    Spread,
-)
+from castell.inference.intervals import KnownZeros, Normal, Spread
+from castell.inference.shorter_interval import AsUnbiased, ShorterInterval
 from castell.linear.operators import Floats
 
 LEVEL = 0.95

@@ -8,8 +8,8 @@ import numpy as np
 
 from castell.errors import MethodError, QueryError
 from castell.inference.group_mean import GroupMean
-from castell.inference.intervals import AsUnbiased
 from castell.inference.queries import Query
+from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.smoothing import smooth
 from castell.linear.operators import Floats
 from castell.results.answered_shares import Answered

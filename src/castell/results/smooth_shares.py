@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
-from castell.inference.intervals import AsUnbiased, quantile
+from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
+from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.smoothing import Smooth
 from castell.inference.support import Checked
 from castell.linear.operators import Floats

@@ -1,0 +1,127 @@
+"""Intervals of a biased estimate, such as a model's, with an unbiased one of the same beside it.
+
+An interval is to contain the estimate it is shown with. Where a biased estimate e lies outside the
+unbiased interval [l, u], at its lower side say, the interval reaches down to e: then it misses no
+truth that was estimated from below, and the chance alpha / 2 that l failed with is free for the
+other end. That end is therefore the one-sided limit of the same level, u' with P(truth > u') =
+alpha, the upper end of the two-sided interval of level 1 - 2 alpha:
+
+    [e, u'] if e < l,    [l, u] if l <= e <= u,    [l', e] if e > u.
+
+If e errs to one side only, e <= truth say, every miss is one with truth > u', so coverage is at
+least 1 - alpha whatever the bias is. By simulation it is so too for any bias plus noise of at most
+.8 of the unbiased estimate's, however the two go along. At worst, with a bias of 2 and the very
+noise of the unbiased estimate, 95 % intervals cover 92.7 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from castell.inference.intervals import Ends, Normal, Spread
+from castell.linear.operators import Floats
+
+
+def two_sided(level: float) -> float:
+    """The level of the two-sided interval whose ends are one-sided limits of some level.
+
+    Levels below 2/3 have more than they need: so intervals of higher levels contain the others.
+
+    >>> round(two_sided(0.95), 6)
+    0.9
+    """
+    return max(2.0 * level - 1.0, level / 2.0)
+
+
+def containing(value: Floats, ends: Ends, limits: Callable[[], Ends]) -> Ends:
+    """The unbiased interval, made to contain a biased estimate, and its one-sided limits.
+
+    >>> ends, limits = (np.array(0.480), np.array(0.520)), (np.array(0.484), np.array(0.516))
+    >>> [float(end) for end in containing(np.array(0.45), ends, lambda: limits)]
+    [0.45, 0.516]
+    """
+    low, high = ends
+    below, above = value < low, value > high
+    if not (np.any(below) or np.any(above)):
+        return low, high
+    least, most = limits()
+    return (
+        np.where(above, least, np.minimum(low, value)),
+        np.where(below, most, np.maximum(high, value)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AsUnbiased:
+    """The error of an unbiased estimate, for another: its intervals, made to contain that."""
+
+    unbiased: Floats
+    spread: Spread
+
+    @property
+    def variance(self) -> Floats:
+        return self.spread.variance
+
+    @property
+    def errors(self) -> Floats:
+        return self.spread.errors
+
+    def plain(self, values: Floats, level: float) -> Ends:
+        ends = self.spread.plain(self.unbiased, level)
+        return containing(values, ends, lambda: self._limits(level))
+
+    def interval(self, values: Floats, level: float) -> Ends:
+        ends = self.spread.interval(self.unbiased, level)
+        return containing(values, ends, lambda: _inside(self._limits(level)))
+
+    def _limits(self, level: float) -> Ends:
+        """One-sided; an interval beside a bound has spent the chance of both its ends on one."""
+        return self.spread.plain(self.unbiased, two_sided(level))
+
+
+def _inside(ends: Ends) -> Ends:
+    return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ShorterInterval:
+    """The error of a model's estimate, next to an unbiased estimate of the same shares.
+
+    A model is believed only as far as that makes an interval shorter. Where the unbiased interval
+    is the shorter one it is the answer, made to contain the estimate it belongs to.
+    """
+
+    model: Normal
+    unbiased: Floats
+    unbiased_spread: Spread
+
+    @property
+    def variance(self) -> Floats:
+        return np.minimum(self.model.variance, self.unbiased_spread.variance)
+
+    @property
+    def errors(self) -> Floats:
+        return np.sqrt(self.variance)
+
+    def plain(self, values: Floats, level: float) -> Ends:
+        return self._shorter(values, level, bounded=False)
+
+    def interval(self, values: Floats, level: float) -> Ends:
+        return self._shorter(values, level, bounded=True)
+
+    def _shorter(self, values: Floats, level: float, *, bounded: bool) -> Ends:
+        mine, theirs = self._both(values, level, bounded)
+        # At one level for all, so that intervals of higher levels contain those of lower ones.
+        first, second = (mine, theirs) if level == 0.95 else self._both(values, 0.95, bounded)
+        shorter = second[1] - second[0] < first[1] - first[0]
+        return np.where(shorter, theirs[0], mine[0]), np.where(shorter, theirs[1], mine[1])
+
+    def _both(self, values: Floats, level: float, bounded: bool) -> tuple[Ends, Ends]:
+        """The model's interval, and the unbiased one."""
+        model, other = self.model, AsUnbiased(self.unbiased, self.unbiased_spread)
+        if bounded:
+            return model.interval(values, level), other.interval(values, level)
+        return model.plain(values, level), other.plain(values, level)
