@@ -2,7 +2,7 @@
 
 The weighted unbiased table and the product of its margins are averaged by a James-Stein share, and
 the average is a distribution. Intervals are those of the unbiased table, by the sampling design,
-lengthened at most to hold the average: nothing is assumed for them.
+made to contain the average: nothing is assumed for them.
 """
 
 from __future__ import annotations

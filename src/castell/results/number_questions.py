@@ -96,7 +96,7 @@ class NumberQuestions(Questions):
         """The distribution of an ordered attribute, smoothed by a cross-validated penalty.
 
         The estimate is often several times closer than the table's where neighbouring values have
-        like shares. It is biased, so intervals are the table's, lengthened at most to hold it.
+        like shares. It is biased, so intervals are the table's, made to contain it.
         """
         (attribute,) = self.study.schema.select(name)
         codes = tuple(answered_codes(attribute))

@@ -25,9 +25,9 @@ from castell.study.schema import Attribute
 class SmoothShares(GroupShares):
     """The smoothed share of each value, and the intervals of the table without smoothing.
 
-    What smoothing gets wrong nobody knows, so it shortens no interval: an interval is that of the
-    table, lengthened at most to hold the estimate. `penalty` is None where no smoothing was chosen;
-    then the estimate is the table's.
+    What smoothing gets wrong nobody knows, so nothing is gained for intervals: they are the table's,
+    made to contain the estimate. `penalty` is None where no smoothing was chosen; then the estimate
+    is the table's.
     """
 
     attribute: Attribute
@@ -73,7 +73,7 @@ class SmoothShares(GroupShares):
         return (said, *super().notes)
 
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """The intervals of the table, lengthened at most to hold the estimate."""
+        """The intervals of the table, made to contain the estimate."""
         quantile(level)
         return self.spread.interval(self.probabilities, level)
 
