@@ -210,7 +210,7 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "margins: so much of their difference is more than noise"
     ),
     Code.MODEL_AGREES: lambda _: (
-        "the latent-class model: the unbiased table differs from it by noise only"
+        "the latent-class model: the unbiased table differs from it by no more than noise may"
     ),
     Code.TOO_LARGE: lambda told: (
         f"{round(told.numbers['cells']):,} cells are left to the latent-class model"
