@@ -1,7 +1,7 @@
 """Estimates of every method in every design, kept: what a change of code alone must not change.
 
 `python -m tests.contract.recorded` says how far today's are from those kept, by method;
-`python -m tests.contract.recorded --write` keeps today's, after a change that is meant to move them.
+`python -m tests.contract.recorded --write` keeps today's, after a change that is to move them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A change of code alone changes no estimate (`recorded.py` says how to keep a change that does)."""
+"""A change of code alone changes no estimate; `recorded.py` keeps one that is meant to."""
 
 from __future__ import annotations
 
