@@ -15,8 +15,6 @@ from castell.device.device_file import Keep
 from castell.device.report import blocks_reported, make_report
 from castell.device.respondent import Respondent
 from castell.errors import CastellError, TableTooLargeError
-from castell.linear.beside_plain import BesidePlain
-from castell.linear.operators import Circulant, Dense, Operator, Uniform
 from castell.planning.card import card
 from castell.planning.planner import plan
 
@@ -174,26 +172,3 @@ def test_too_many_combinations_are_refused_before_they_are_counted() -> None:
     row = {a.name: ["1"] for a in wide} | {"a": ["no"], "b": ["no"]}
     with pytest.raises(TableTooLargeError, match="p0 x p1 x p2"):
         castell.fit(study.randomize(row), "castell").estimate("a")
-
-
-@pytest.mark.parametrize(
-    "inner",
-    [
-        Uniform(3, 2.0, 0.5),
-        Dense(np.arange(6.0).reshape(2, 3)),
-        Circulant(3, (0, 1), np.array([0.5, 0.6, 0.7, 0.8]), np.array([0.1, 0.2, 0.3, 0.4])),
-    ],
-)
-def test_an_operator_beside_what_stays(inner: Operator) -> None:
-    made = BesidePlain(inner, 2)
-    whole = np.kron(inner.dense(), np.eye(2))
-    assert np.abs(made.dense() - whole).max() == 0.0
-    table = np.random.default_rng(1).random((4, made.columns))
-    assert np.abs(made.apply_last(table) - table @ whole.T).max() < 1e-12
-    assert np.abs(made.turn(np.ascontiguousarray(table.T)) - table @ whole.T).max() < 1e-12
-    assert np.abs(made.transpose().dense() - whole.T).max() == 0.0
-    assert np.abs(made.power(2).dense() - whole**2).max() < 1e-12
-    rows = np.array([0, made.rows - 1])
-    assert np.abs(made.combine(rows) - whole[rows].sum(axis=0)).max() < 1e-12
-    assert made.extreme() == np.abs(whole).max()
-    assert (made.rows, made.columns) == whole.shape

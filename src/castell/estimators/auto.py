@@ -4,8 +4,8 @@ Where everybody reports everything, the table asked for has a gamma prior around
 or around independence; its concentration, from "the model" (much noise, wide tables) to hardly a
 prior (little noise), is averaged over by the likelihood of held-out reports. From there the
 finite-population posterior mean is one step of Bayes' rule. Where each respondent reports one
-block, the model is averaged with the blocks' unbiased table by a James-Stein share. The equations
-are in docs/methods.md.
+block, or the reports of a block can only be read as a whole, the model is averaged with the
+unbiased table by a James-Stein share. The equations are in docs/methods.md.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def by_model(cross_fit: CrossFit, names: tuple[str, ...], why: Reason) -> Combin
     return Combined(cross_fit.latent.table(names), (why, *cross_fit.latent.reasons(names)))
 
 
-READS = Reads(drawn=True, across=True, coarse=True)
+READS = Reads(drawn=True, across=True, sets=True, whole=True, coarse=True)
 # Of larger tables with all weight on the model, only the finite-population mean is computed.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.
@@ -163,7 +163,7 @@ def _solve(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     cells = prod(study.schema[name].size for name in names)
     if cells > MOST_CELLS:
         return by_model(cross_fit, names, reason(Code.TOO_LARGE, cells=cells))
-    if len(samples_of(cross_fit.counts)) > 1:
+    if len(samples_of(cross_fit.counts)) > 1 or study.design.whole_blocks:
         return _average_with_pooled(cross_fit, names)
     return _together(cross_fit, names)
 

@@ -23,7 +23,7 @@ from castell.inference.queries import Query, names_of
 from castell.inference.shares import Shares
 from castell.linear.table import check_cells
 
-READS = Reads(drawn=True, across=True, sets=True, coarse=True)
+READS = Reads(drawn=True, across=True, sets=True, whole=True, coarse=True)
 
 
 def fit(

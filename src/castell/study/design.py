@@ -188,6 +188,16 @@ class Design:
         return len(self.samples) > 1
 
     @property
+    def whole_blocks(self) -> tuple[int, ...]:
+        """The blocks of several attributes whose reports can be inverted only as a whole: they have
+        no digits, so how likely a part of one is depends on the others."""
+        return tuple(
+            i
+            for i, block in enumerate(self.blocks)
+            if len(block.names) > 1 and not block.channel.has_digits and not block.is_coarse
+        )
+
+    @property
     def total_weight(self) -> int:
         """The weights of all blocks together; 1 where all blocks are reported."""
         return sum(self.weights)

@@ -96,8 +96,9 @@ def _residuals(
 def _observed(
     names: Sequence[str], homes: Sequence[Study], tables: Sequence[CountedTable]
 ) -> dict[Key, Observed]:
-    """The reports of every pair, in the tables they were counted in."""
+    """The reports of every pair, in the tables they were counted in: those of one study once."""
     found: dict[Key, Observed] = {}
+    seen: set[tuple[int, int, int]] = set()
     for i, (home, table) in enumerate(zip(homes, tables, strict=True)):
         if isinstance(table, PairTables):
             found |= {(i, *pair): view for pair, view in _across(home, table)}
@@ -105,6 +106,9 @@ def _observed(
             continue  # no pair of attributes can be told from the others' leaves
         elif isinstance(table, BlockTable) and table.counts.sum():
             for one, two in combinations(sorted(table.attributes), 2):
+                if (id(home), one, two) in seen:
+                    continue
+                seen.add((id(home), one, two))
                 pair = [names[one], names[two]]
                 found[i, one, two] = _within(home, table, names, pair)
     return found

@@ -27,7 +27,7 @@ from castell.inference.latent.em import (
     logs,
 )
 from castell.inference.latent.mixture import Mixture
-from castell.linear.beside_plain import BesidePlain
+from castell.linear.kronecker_product import KroneckerProduct, identity
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Design, lens_on
 from castell.study.study import Study
@@ -210,7 +210,9 @@ def sufficient_statistics(counts: Counts) -> list[CountedTable]:
                 found.append(LeafTable(attributes, inner.forward, counted, members, inner.inverse))
             else:
                 found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
-        if len(sample.study.design.blocks) > 1:
+        if sample.study.design.whole_blocks:
+            found += _across_whole_blocks(sample, place)
+        elif len(sample.study.design.blocks) > 1:
             found.append(_across_blocks(sample))
     return found
 
@@ -219,7 +221,7 @@ def studies_of_tables(counts: Counts) -> list[Study]:
     """The study of the sample that each of the sufficient statistics was counted in."""
     found = []
     for study in (sample.study for sample in samples_of(counts)):
-        across = len(study.design.blocks) > 1
+        across = len(_units_apart(study.design)) or len(study.design.blocks) > 1
         many = len(_within_blocks(study.design)) + across
         if _is_drawn_beside_public(study, counts.study):
             many = len(_parts_beside_public(study))
@@ -241,7 +243,7 @@ def _beside_public(sample: Counts, place: Mapping[str, int]) -> list[CountedTabl
     for names in _parts_beside_public(sample.study):
         counted = sample.table([*block.axes(0, names), *shown]).ravel().astype(np.float64)
         together = (*names, *(each.names[0] for each in public))
-        forward = BesidePlain(lens_on(block, names).forward, plain)
+        forward = KroneckerProduct(lens_on(block, names).forward, identity(plain))
         found.append(BlockTable(tuple(place[name] for name in together), forward, counted))
     return found
 
@@ -277,6 +279,34 @@ def _across_blocks(counts: Counts) -> PairTables:
             if one == two:
                 met[ends[i] : ends[i + 1], ends[k] : ends[k + 1]] = 0.0
     return PairTables(forward, met)
+
+
+# A part of a block's reports that can be looked at: the block's number, and some of its attributes.
+Unit = tuple[int, tuple[str, ...]]
+
+
+def _units_apart(design: Design) -> list[tuple[Unit, Unit]]:
+    """Where some block can only be looked at as a whole: all pairs of such blocks and of the
+    attributes of the others."""
+    if not design.whole_blocks:
+        return []
+    units: list[Unit] = []
+    for i, block in enumerate(design.blocks):
+        own = [block.names] if i in design.whole_blocks else [(name,) for name in block.names]
+        units += [(i, names) for names in own]
+    return [(one, two) for one, two in combinations(units, 2) if one[0] != two[0]]
+
+
+def _across_whole_blocks(counts: Counts, place: Mapping[str, int]) -> list[CountedTable]:
+    blocks = counts.study.design.blocks
+    found: list[CountedTable] = []
+    for pair in _units_apart(counts.study.design):
+        axes = [axis for i, names in pair for axis in blocks[i].axes(i, names)]
+        left, right = (lens_on(blocks[i], names).forward for i, names in pair)
+        counted = counts.table(axes).ravel().astype(np.float64)
+        attributes = tuple(place[name] for _, names in pair for name in names)
+        found.append(BlockTable(attributes, KroneckerProduct(left, right), counted))
+    return found
 
 
 def _axes(design: Design, names: Sequence[str]) -> tuple[list[Axis], list[int]]:
