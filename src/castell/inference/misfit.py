@@ -96,7 +96,7 @@ def misfit(
 
 def _sets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     yield from combinations(names, 2)
-    if len(names) > 2:
+    if len(names) != 2:
         yield tuple(names)
 
 
@@ -109,17 +109,20 @@ def _test(
     contrasts = tested_contrasts(
         {name: whole.project([name]).values for name in names}, dict.fromkeys(names, least)
     )
-    ways = prod(len(c) + 1 for c in contrasts.values()) - sum(len(c) for c in contrasts.values())
+    # Of several attributes their margins are not in question, of one nothing else is.
+    fewest = min(2, len(names))
+    free = sum(len(c) for c in contrasts.values()) if fewest > 1 else 0
+    ways = prod(len(c) + 1 for c in contrasts.values()) - free
     if not 1 < ways <= MOST_INTERACTIONS + 1:
         return None
     residual, covariance = np.zeros(ways - 1), np.zeros((ways - 1, ways - 1))
     for weight, view in seen:
         if not view.has_small_inverses:
             return None
-        gains = interactions(view, contrasts)
+        gains = interactions(view, contrasts, fewest=fewest)
         expected = expected_reports(view, possible)
         # The model's expectation of each interaction.
-        told = interactions(view, contrasts, identity=True) @ _in_parts(view, possible)
+        told = interactions(view, contrasts, identity=True, fewest=fewest) @ _in_parts(view, table)
         mean = gains @ expected
         residual += weight * (gains @ view.frequencies().ravel() - told)
         covariance += weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean)) / view.n
@@ -183,9 +186,10 @@ def expected_reports(view: Observed, table: Floats) -> Floats:
 
 
 def interactions(
-    view: Observed, contrasts: Mapping[str, Floats], *, identity: bool = False
+    view: Observed, contrasts: Mapping[str, Floats], *, identity: bool = False, fewest: int = 2
 ) -> Floats:
-    """What each report adds to every interaction of two or more attributes, a row each.
+    """What each report adds to every interaction of two or more attributes, a row each; of one or
+    more, main effects too, if these are the `fewest`.
 
     A row is a product over attributes; through a channel of several it is one over their product.
     With `identity` it is what each answer adds.
@@ -196,7 +200,7 @@ def interactions(
         for part in view.parts
     ]
     rows = []
-    for many in range(2, len(present) + 1):
+    for many in range(fewest, len(present) + 1):
         for some in combinations(contrasts, many):
             if all(len(contrasts[name]) for name in some):
                 each = [

@@ -28,8 +28,9 @@ own error does, the model is contradicted: V is at least their squared differenc
 unbiased variance.
 
 As in Wilson's interval the variance goes along with the truth supposed. The error E of the
-associations is taken to change with it as s (1 - s) does, E / N for each unit of that, but never to
-fall below what it is at the estimate.
+associations is taken to change with it as s (1 - s) does, E / N for each unit of that and at least
+1 / n, as that of n answers without noise does, but never to fall below what it is at the
+estimate.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ import numpy as np
 from castell.inference.association_error import AssociationError
 from castell.inference.intervals import Normal
 from castell.inference.margins import Codes, Margins
-from castell.inference.queries import Query, intersection
+from castell.inference.queries import Query, intersection, names_of
 from castell.linear.operators import Floats
 from castell.linear.table import Table, product
 
@@ -119,10 +120,18 @@ class ModelError:
         if whole is not None:
             contradiction = (whole.values - table) ** 2 - whole.variance
         plain = apart * (1.0 - apart)
-        return self._normal(table, variance, plain, main, pairs, missed, relative, contradiction)
+        return self._normal(
+            names, table, variance, plain, main, pairs, missed, relative, contradiction
+        )
+
+    def one_over_n(self, names: Sequence[str]) -> float:
+        """One over the number of reports behind the margins, of that with the fewest."""
+        bends = [np.min(self.margins.spread(name).bend) for name in names]
+        return max(0.0, -float(min(bends)))
 
     def _normal(
         self,
+        names: Sequence[str],
         shares: Floats,
         variance: Floats,
         plain: Floats,
@@ -136,7 +145,9 @@ class ModelError:
         norm = np.maximum(np.maximum(plain, model) - main, 0.0)
         # Rounding may leave what no pair misses, in a cell that nobody is in, a hair below zero.
         error = np.maximum(missed, 0.0) + overall * np.maximum(norm - pairs, 0.0)
-        rate = error / np.maximum(norm, _LEAST)
+        # No model tells a share better than as many answers without noise: where all of a few
+        # answered alike, nothing else keeps the interval from shrinking to a point.
+        rate = np.maximum(error / np.maximum(norm, _LEAST), self.one_over_n(names))
         every = variance + np.maximum(error + relative, contradiction)
         return Normal(every, rate * (1.0 - 2.0 * shares), -rate, outward=True)
 
@@ -192,6 +203,7 @@ class ModelError:
             contradiction = np.outer(whole.values - values, whole.values - values) - whole.variance
             covariances.append(variance + contradiction)
         spread = self._normal(
+            names_of(queries),
             values,
             np.maximum(np.diag(variance), 0.0),
             np.diag(plain),

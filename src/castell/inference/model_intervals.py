@@ -195,13 +195,17 @@ class ModelIntervals:
             return Shares(values, AsUnbiased(own, spread), covariances)
         if not behind.together:
             spread, covariances = self.error.shares(queries, share, self._evidence)
-            return Shares(values, spread, covariances)
+            one_over_n = self.error.one_over_n(names)
+            return Shares(values, spread, covariances, one_over_n=one_over_n, outward=True)
         direct = self.direct.shares(queries)
         whole = DirectEstimate(direct.values, direct.covariances[0])
         spread, covariances = self.error.shares(queries, share, self._evidence, whole)
         unbiased = Unbiased(whole.values, whole.variance, direct.one_over_n, direct.spread)
         both = ShorterInterval(spread, direct.values, direct.spread)
-        return Shares(values, both, covariances, unbiased=unbiased)
+        one_over_n = self.error.one_over_n(names)
+        return Shares(
+            values, both, covariances, unbiased=unbiased, one_over_n=one_over_n, outward=True
+        )
 
     def _unknown(
         self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]

@@ -37,6 +37,7 @@ class Code(StrEnum):
     # What was declared, and what the reports say of it.
     IMPOSSIBLE = "impossible"  # rules
     DECLARATION_CONTRADICTED = "declaration_contradicted"  # share, error, p
+    SHARE_CONTRADICTED = "share_contradicted"
     # What is assumed, could not be checked, or was not asked.
     CARELESS = "careless"  # share
     INDEPENDENCE_ASSUMED = "independence_assumed"
@@ -55,6 +56,17 @@ class Code(StrEnum):
     # What stood behind it.
     DESIGN_BASED = "design_based"  # strata, clusters, freedom, effective_n
     REPORTS = "reports"  # together, n
+
+
+# What a method does about associations concerns no question of one attribute.
+ABOUT_SEVERAL = {
+    Code.CHOSE_CASTELL,
+    Code.CHOSE_INDEPENDENT,
+    Code.CLUSTERS,
+    Code.INDEPENDENCE_ASSUMED,
+    Code.NOT_HELD_OUT,
+    Code.TRUNCATED,
+}
 
 
 @dataclass(frozen=True)
@@ -194,6 +206,14 @@ def _impossible(told: Reason) -> str:
     )
 
 
+def _share_contradicted(told: Reason) -> str:
+    return (
+        f"DOUBTFUL: without the method's assumption the same reports say "
+        f"{told.numbers['unbiased']:.2%}, between {told.numbers['low']:.2%} and "
+        f"{told.numbers['high']:.2%} (99.9 % interval); choose another method, such as auto"
+    )
+
+
 def _contradicted(told: Reason) -> str:
     return (
         f"CONTRADICTED: the study declares that nobody has {told.text}, and the reports say "
@@ -238,6 +258,7 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "standard errors are those from before the move"
     ),
     Code.IMPOSSIBLE: _impossible,
+    Code.SHARE_CONTRADICTED: _share_contradicted,
     Code.DECLARATION_CONTRADICTED: _contradicted,
     Code.CARELESS: lambda told: (
         f"supposing that {told.numbers['share']:.4g} of the respondents {told.text}, whatever the "

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf, prod, sqrt
 
 import numpy as np
@@ -61,8 +60,10 @@ class Shares:
     covariances: tuple[Floats, ...]
     reasons: tuple[Reason, ...] = ()
     unbiased: Unbiased | None = None
-    # One over the number of reports, where the shares are unbiased estimates from them.
+    # One over the number of reports that the shares are estimated from, where that is known.
     one_over_n: float = 0.0
+    # Whether variances are at least those at the estimate, whatever the truth: those of a model.
+    outward: bool = False
     # Which of them are 0 for sure; none if nothing is said.
     impossible: tuple[bool, ...] = ()
     # Degrees of freedom of the covariances; few where respondents were sampled in few clusters.
@@ -110,32 +111,6 @@ class Shares:
             return mine
         return min(mine, _quadratic(self.unbiased.covariance, weights))
 
-    def sum_interval(self, weights: Floats, level: float) -> Interval:
-        """A confidence interval of a weighted sum of the shares."""
-        if not self.covariances:
-            low, high = self.spread.interval(self.values, level)
-            least, most = (
-                np.minimum(weights * low, weights * high),
-                np.maximum(weights * low, weights * high),
-            )
-            return float(least.sum()), float(most.sum())
-        return shorter(partial(self._sum_intervals, weights), level)
-
-    def _sum_intervals(self, weights: Floats, level: float) -> list[Interval]:
-        """The estimate's own interval, and that of the unbiased one, made to contain it."""
-        value = float(weights @ self.values)
-
-        def around(middle: float, variance: float, at: float) -> Interval:
-            reach = student_quantile(at, self.freedom) * sqrt(variance)
-            return middle - reach, middle + reach
-
-        found = [around(value, max(_quadratic(c, weights) for c in self.covariances), level)]
-        if self.unbiased is not None:
-            middle = float(weights @ self.unbiased.values)
-            variance = _quadratic(self.unbiased.covariance, weights)
-            found.append(_containing(partial(around, middle, variance), value, level))
-        return found
-
     def ratio_interval(self, level: float) -> Interval:
         """A confidence interval of the first share over the second, one of those it is part of.
 
@@ -153,7 +128,9 @@ class Shares:
     def _ratio_intervals(self, level: float) -> list[Interval]:
         z = student_quantile(level, self.freedom)
         ratio = float(self.values[0] / self.values[1]) if self.values[1] > 0.0 else 0.5
-        mine = [fieller(self.values, c, z, self.one_over_n) for c in self.covariances]
+        # The variance of a model's ratio goes along with the truth too, but never falls.
+        rates = {0.0, self.one_over_n} if self.outward else {self.one_over_n}
+        mine = [fieller(self.values, c, z, rate) for c in self.covariances for rate in rates]
         found = [(min(low for low, _ in mine), max(high for _, high in mine))]
         if self.unbiased is not None:
             other = self.unbiased

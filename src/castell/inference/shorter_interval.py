@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from castell.inference.intervals import Ends, Normal, Spread
+from castell.inference.intervals import Ends, KnownZeros, Normal, Spread
 from castell.linear.operators import Floats
 
 
@@ -84,6 +84,15 @@ class AsUnbiased:
 
 def _inside(ends: Ends) -> Ends:
     return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
+
+
+def model_only(spread: Spread) -> Spread:
+    """The error of an estimate by itself, without the unbiased one beside it."""
+    if isinstance(spread, KnownZeros):
+        return KnownZeros(model_only(spread.of), spread.impossible)
+    if isinstance(spread, AsUnbiased):
+        return spread.spread
+    return spread.model if isinstance(spread, ShorterInterval) else spread
 
 
 @dataclass(frozen=True, eq=False)

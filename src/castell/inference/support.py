@@ -9,7 +9,7 @@ weights come from the channels and the numbers of reports alone, so the average 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -27,6 +27,11 @@ class Checked(StrEnum):
     WHOLE = "whole"  # an unbiased estimate of the very question
     PAIRS = "pairs"  # unbiased estimates of each two of its attributes, not of all together
     NOTHING = "nothing"  # some two of them were never reported together
+
+
+def least_checked(several: Iterable[Checked]) -> Checked:
+    """By what an answer can be checked that is made of several."""
+    return max(several, key=list(Checked).index)
 
 
 @dataclass(frozen=True)

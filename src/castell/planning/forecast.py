@@ -28,6 +28,7 @@ from castell.inference.model_intervals import ModelIntervals
 from castell.inference.products import product_model, product_variance, spread_of_views
 from castell.inference.queries import Query
 from castell.inference.shares import Shares
+from castell.inference.sum_interval import sum_interval
 from castell.linear.operators import Floats
 from castell.planning.association import Associations
 from castell.planning.expected_reports import ExpectedReports
@@ -170,7 +171,7 @@ class Forecast:
         found = self._shares([one, two])
         if found is None:
             return inf
-        low, high = found.sum_interval(np.array([1.0, -1.0]), LEVEL)
+        low, high = sum_interval(found, np.array([1.0, -1.0]), LEVEL)
         return float(self._lengthened(np.array((high - low) / 2)))
 
     def conditional(self, asked: Query, given: Query) -> float:

@@ -14,14 +14,15 @@ from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.errors import MissingExtraError, QueryError
-from castell.inference.intervals import Spread, SpreadOf
+from castell.inference.intervals import Spread, SpreadOf, quantile
 from castell.inference.misfit import Misfit, Verdict
 from castell.inference.reasons import Reason
-from castell.inference.support import Checked
+from castell.inference.support import Checked, Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.notebook_table import joint_html
 from castell.results.provenance import Source
+from castell.results.reasons_of_part import reasons_of_part
 from castell.results.summary import summarize
 from castell.study.schema import Attribute, suggest
 from castell.study.study import Study
@@ -53,6 +54,8 @@ class JointEstimate:
     backend: str | None = None
     # Studies of the same attributes whose reports were read too.
     earlier: tuple[Study, ...] = ()
+    # How many reports stand behind a part of the table, where that was asked of a model.
+    support: Callable[[tuple[str, ...]], Support] | None = None
 
     def __post_init__(self) -> None:
         for name in ("probabilities", "unprocessed"):
@@ -84,9 +87,7 @@ class JointEstimate:
     @property
     def verdict(self) -> Verdict:
         """Whether the table fits the reports it was made from, or cannot be compared with them."""
-        if len(self.names) == 1 or self.misfit is None:
-            return Verdict.FITS
-        return self.misfit.verdict
+        return Verdict.FITS if self.misfit is None else self.misfit.verdict
 
     @property
     def epsilon(self) -> float:
@@ -124,6 +125,7 @@ class JointEstimate:
         They belong to the estimate before post-processing. Where a table was post-processed they
         always hold the number shown.
         """
+        quantile(level)
         low, high = self._spread.interval(self.unprocessed, level)
         if self.post == "raw":
             return low, high
@@ -134,6 +136,7 @@ class JointEstimate:
 
         An unbiased cell far below 0 speaks against the reports; these show how far.
         """
+        quantile(level)
         return self._spread.plain(self.unprocessed, level)
 
     def probability(self, **values: Any) -> float:
@@ -153,8 +156,11 @@ class JointEstimate:
         gone = tuple(i for i, name in enumerate(self.names) if name not in wanted)
         kept = [name for name in self.names if name in wanted]
         order = [kept.index(name) for name in wanted]
+        behind = None if self.support is None else self.support(tuple(wanted))
         return replace(
             self,
+            checked=self.checked if behind is None else behind.checked,
+            reasons=self.reasons if behind is None else reasons_of_part(self.reasons, behind),
             attributes=tuple(self.attributes[self.names.index(name)] for name in wanted),
             probabilities=self.probabilities.sum(axis=gone).transpose(order),
             unprocessed=self.unprocessed.sum(axis=gone).transpose(order),

@@ -120,6 +120,7 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
             reasons=reasons_of(self.counts, solution.reasons, behind),
             backend=self.counts.backend,
             earlier=self.earlier,
+            support=self.support,
         )
 
     def estimate_all(self, width: int = 2, *, post: str = "raw") -> JointEstimates:

@@ -16,6 +16,7 @@ from castell.display.one_line import one_line
 from castell.inference.intervals import Bounds, Spread, quantile
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
+from castell.inference.sum_interval import sum_interval
 from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.notebook_table import shares_html
@@ -203,8 +204,7 @@ class Difference(OneNumber):
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
         """A confidence interval, inside [-1, 1]."""
-        low, high = self.shares.sum_interval(_LESS, level)
-        return max(low, -1.0), min(high, 1.0)
+        return sum_interval(self.shares, _LESS, level)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The difference for programs, as plain JSON values; docs/results.md has the layout."""

@@ -18,9 +18,10 @@ from castell.errors import MethodError, QueryError
 from castell.inference.declared_zeros import contradictions
 from castell.inference.method import Fitted
 from castell.inference.queries import Query
-from castell.inference.reasons import Code, Reason, reason
+from castell.inference.reasons import ABOUT_SEVERAL, Reason
 from castell.inference.support import Support
 from castell.results.provenance import Labels, Source
+from castell.results.reasons_of_part import reports_behind
 from castell.study.schema import Schema
 from castell.study.study import Study
 
@@ -76,9 +77,12 @@ def refuse_weighted(fitted: Fitted, what: str) -> None:
 
 def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
     """Why an answer is as it is: what speaks against it first, what stands behind it last."""
-    told = reason(Code.REPORTS, *behind.names, together=behind.together, n=behind.n)
     against = contradictions(counts, behind.names) if counts.study.schema.impossible else ()
-    return (*against, *made, told)
+    return (*against, *_concerning(made, behind.names), reports_behind(behind))
+
+
+def _concerning(made: Iterable[Reason], names: Sequence[str]) -> tuple[Reason, ...]:
+    return tuple(r for r in made if len(names) > 1 or r.code not in ABOUT_SEVERAL)
 
 
 def labels_of(schema: Schema, asked: Values) -> Labels:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any, overload
 
 from castell.errors import QueryError
-from castell.inference.queries import names_of
+from castell.inference.independent_shares import everybody, independent
+from castell.inference.queries import Query, names_of
+from castell.inference.share_misfit import share_misfit
+from castell.inference.shares import Shares
+from castell.inference.support import Checked, least_checked
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
 from castell.results.probability import Difference, Probability
@@ -38,6 +42,7 @@ class ShareQuestions(Questions):
             return Probability.certain(where, self.source)
         found = self.fitted.shares([asked])
         behind = self.support(tuple(asked))
+        doubts = share_misfit(self.fitted, [asked], found)
         return Probability(
             value=float(found.values[0]),
             standard_error=float(found.spread.errors[0]),
@@ -45,17 +50,29 @@ class ShareQuestions(Questions):
             source=self.source,
             checked=behind.checked,
             spread=found.spread,
-            reasons=reasons_of(self.counts, found.reasons, behind),
+            reasons=(*doubts, *reasons_of(self.counts, found.reasons, behind)),
         )
 
     def difference(self, one: Values, other: Values) -> Difference:
         """How much larger one share is than another: `difference({"a": "yes"}, {"b": "yes"})`."""
         labels = labels_of(self.study.schema, one), labels_of(self.study.schema, other)
         queries = [query_of(self.study.schema, each) for each in labels]
-        found = self.fitted.shares(queries)
         behind = self.support(names_of(queries))
-        told = found.because(*reasons_of(self.counts, found.reasons, behind))
-        return Difference.of(told, *labels, self.source, behind.checked)
+        if behind.together and not any(is_everybody(self.study.schema, q) for q in queries):
+            found = self.fitted.shares(queries)
+            told = reasons_of(self.counts, found.reasons, behind)
+            return Difference.of(found.because(*told), *labels, self.source, behind.checked)
+        # Nobody reported all of it: two questions, answered by different people.
+        first, second = (self._share_alone(query) for query in queries)
+        checked = least_checked([first[1], second[1]])
+        return Difference.of(independent(first[0], second[0]), *labels, self.source, checked)
+
+    def _share_alone(self, query: Query) -> tuple[Shares, Checked]:
+        """A share with the reasons for it, and by what it can be checked."""
+        if is_everybody(self.study.schema, query):
+            return everybody(), Checked.WHOLE
+        found, behind = self.fitted.shares([query]), self.support(tuple(query))
+        return found.because(*reasons_of(self.counts, found.reasons, behind)), behind.checked
 
     @overload
     def conditional(self, asked: str, *, given: str) -> ConditionalTable: ...
@@ -86,7 +103,11 @@ class ShareQuestions(Questions):
             labels = (describe_values(where),)
             queries = [query_of(self.study.schema, where)]
         refuse_both(queries[0], among)
-        found = [self.fitted.shares([{**query, **among}, among]) for query in queries]
+        self._refuse_everybody(among, "everybody is in the group given")
+        self._refuse_everybody(queries[0], "every value counts, so the share is 1")
+        pairs = [[{**query, **among}, among] for query in queries]
+        found = [self.fitted.shares(pair) for pair in pairs]
+        doubts = [share_misfit(self.fitted, *each) for each in zip(pairs, found, strict=True)]
         behind = self.support((*queries[0], *among))
         return Conditional(
             asked=" and ".join(queries[0]),
@@ -96,9 +117,20 @@ class ShareQuestions(Questions):
             shares=tuple(found),
             source=self.source,
             checked=behind.checked,
-            reasons=reasons_of(self.counts, found[0].reasons, behind),
+            reasons=(
+                *next(filter(None, doubts), ()),
+                *reasons_of(self.counts, found[0].reasons, behind),
+            ),
             backend=self.counts.backend,
         )
+
+    def _refuse_everybody(self, query: Query, problem: str) -> None:
+        if is_everybody(self.study.schema, query):
+            asked = " and ".join(query)
+            raise QueryError(
+                f"{problem}: all values of {asked} were named",
+                "name some of them, or ask for a share of all: model.probability(...)",
+            )
 
     def _rows(self, asked: Values | str, given: str) -> ConditionalTable:
         if not isinstance(asked, str):

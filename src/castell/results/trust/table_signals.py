@@ -100,15 +100,14 @@ def negative_mass(*raws: JointEstimate, alarm: float = ALARM) -> Signal:
 def model_fit(joint: JointEstimate) -> Signal:
     """Whether a model's table agrees with the unbiased table of the same reports."""
     found, title = joint.misfit, "Model against reports"
-    if len(joint.names) == 1:
-        return unknown("misfit", title, "One attribute has no association that a model could miss.")
     if found is None:
         return unknown("misfit", title, "The table is the unbiased one: there is no model to test.")
     if not found.tests:
         return unknown(
             "misfit",
             title,
-            "Too few respondents, or none, reported two of these together: nothing to compare.",
+            "Nothing to compare with: weighted reports and Bloom filters are not tested, nor are "
+            "tables that too few respondents reported together, or that are too large.",
         )
     numbers = {"p": found.p, "statistic": found.statistic, "freedom": found.freedom}
     method = (
