@@ -91,7 +91,7 @@ def test_intervals_are_the_tables_made_to_contain_the_estimate(people: Floats) -
     low, high = one.conf_int(0.9)
     least, most = table.conf_int(0.9)
     inside = (least <= one.probabilities) & (one.probabilities <= most)
-    assert 0.5 < inside.mean()
+    assert inside.mean() > 0.5
     np.testing.assert_array_equal(low[inside], least[inside])
     np.testing.assert_array_equal(high[inside], most[inside])
     assert ((low <= one.probabilities) & (one.probabilities <= high)).all()

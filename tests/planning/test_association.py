@@ -31,7 +31,7 @@ def test_samples_that_few_draw(people: float) -> None:
 
 def test_as_many_samples_are_tried_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 495 sets of attributes 300 people draw less than half, and a model is tried on some of
-    their 6 pairs each: at most `MOST_PAIRS` in all."""
+    their 6 pairs each: at most `most_pairs` in all."""
     tried: list[int] = []
 
     def noted(found: dict[frozenset[str], list[Residuals]]) -> object:

@@ -42,13 +42,12 @@ from math import prod
 import numpy as np
 
 from castell.inference.association_error import AssociationError
+from castell.inference.constants import LEAST_SHARE
 from castell.inference.intervals import Normal
 from castell.inference.margins import Codes, Margins
 from castell.inference.queries import Query, intersection
 from castell.linear.operators import Floats
 from castell.linear.table import Table, product
-
-_LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +89,7 @@ class ModelError:
         if len(names) == 1:
             return self.margins.spread(names[0])
         asked = Table(tuple(names), table)
-        each = {name: np.maximum(asked.project([name]).values, _LEAST) for name in names}
+        each = {name: np.maximum(asked.project([name]).values, LEAST_SHARE) for name in names}
         odds = {name: Table((name,), (1.0 - m) / m).along(names) for name, m in each.items()}
         apart = product((Table((name,), margin) for name, margin in each.items()), names)
         square = apart**2
@@ -136,7 +135,7 @@ class ModelError:
         norm = np.maximum(np.maximum(plain, model) - main, 0.0)
         # Rounding may leave what no pair misses, in a cell that nobody is in, a hair below zero.
         error = np.maximum(missed, 0.0) + overall * np.maximum(norm - pairs, 0.0)
-        rate = error / np.maximum(norm, _LEAST)
+        rate = error / np.maximum(norm, LEAST_SHARE)
         every = variance + np.maximum(error + relative, contradiction)
         return Normal(every, rate * (1.0 - 2.0 * shares), -rate, outward=True)
 
@@ -154,7 +153,7 @@ class ModelError:
         if all(len(query) == 1 for query in queries):
             return self._of_margins(queries)
         values = np.array([share(query) for query in queries])
-        margins = [{a: max(share({a: q[a]}), _LEAST) for a in q} for q in queries]
+        margins = [{a: max(share({a: q[a]}), LEAST_SHARE) for a in q} for q in queries]
         apart = np.array([prod(each.values()) for each in margins])
         many = len(queries)
         variance, main, pairs, missed, model, plain = (np.zeros((many, many)) for _ in range(6))

@@ -42,7 +42,7 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import observe
-from castell.inference.latent.cross_fit_error import MOST_PAIRS
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
 from castell.planning.population import Population
 
@@ -161,7 +161,7 @@ class Associations:
         """The share of all pairs of samples with reports that a model is tried on."""
         there = float(np.mean([noise.drawn_by_some(n) for noise in told])) if told else 1.0
         keys = ceil(sum(self._holders.values()) * there)
-        return 1.0 / max(-(-keys // MOST_PAIRS), 1)
+        return 1.0 / max(-(-keys // SETTINGS.most_pairs), 1)
 
 
 @dataclass(frozen=True, eq=False)

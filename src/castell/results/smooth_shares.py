@@ -25,9 +25,9 @@ from castell.study.schema import Attribute
 class SmoothShares(GroupShares):
     """The smoothed share of each value, and the intervals of the table without smoothing.
 
-    What smoothing gets wrong nobody knows, so nothing is gained for intervals: they are the table's,
-    made to contain the estimate. `penalty` is None where no smoothing was chosen; then the estimate
-    is the table's.
+    What smoothing gets wrong nobody knows, so nothing is gained for intervals: they are the
+    table's, made to contain the estimate. `penalty` is None where no smoothing was chosen; then the
+    estimate is the table's.
     """
 
     attribute: Attribute

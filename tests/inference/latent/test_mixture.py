@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
@@ -29,6 +29,7 @@ from castell.inference.latent.mixture import (
     shrink_to_margins,
 )
 from castell.inference.latent.report_rows import ReportRows
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import BlockTable, PairTables
 from castell.linear.operators import Dense, Floats, Uniform
 from tests.populations import kronecker
@@ -209,8 +210,7 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize("few", [0, 3, 64], ids=["picked", "both", "indicators"])
 @pytest.mark.parametrize("step", [7, 4096])
 def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "FEW_CODES", few)
-    monkeypatch.setattr(rows, "STEP", step)
+    monkeypatch.setattr(rows, "SETTINGS", replace(SETTINGS, few_codes=few, rows_at_once=step))
     generator = np.random.default_rng(7)
     blocks, outputs = ((1,), (3, 0), (2,)), (3, 6, 5)
     cells = [int(np.prod([SIZES[a] for a in block])) for block in blocks]

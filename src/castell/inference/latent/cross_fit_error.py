@@ -21,6 +21,7 @@ from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.em import CountedTable
 from castell.inference.latent.leaves import leaf_residuals
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
@@ -30,9 +31,6 @@ from castell.inference.latent.sufficient_statistics import (
 )
 from castell.linear.operators import Floats
 from castell.study.study import Study
-
-# More pairs than these tell no more of the average over them.
-MOST_PAIRS = 300
 
 Key = tuple[int, int, int]  # which table of the reports, and which two attributes
 
@@ -78,7 +76,7 @@ def _residuals(
     margins = [mixture.weights @ part for part in mixture.parts]
     groups = [groups_of(margin, generator) for margin in margins]
     keys = sorted(set().union(*folds))
-    step = -(-len(keys) // MOST_PAIRS)
+    step = -(-len(keys) // SETTINGS.most_pairs)
     for key in keys[:: max(step, 1)]:
         _, one, two = key
         unseen = [(fold[key], m) for fold, m in zip(folds, fold_models, strict=True) if key in fold]

@@ -33,7 +33,7 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.starts import Start, standing_out, whole_blocks
+from castell.inference.latent.starts import Start, positive_residuals, whole_blocks
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
 from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
@@ -242,8 +242,8 @@ def fit_starts(
     chosen = hyperparameters
     sizes = [len(margin) for margin in margins]
     blocks = whole_blocks(tables) if chosen.start.seeded else []
-    standing = [each for table in blocks for each in standing_out(table, sizes)]
-    starts = [chosen.start.mixture(margins, standing, generator) for _ in range(many)]
+    residuals = [each for table in blocks for each in positive_residuals(table, sizes)]
+    starts = [chosen.start.mixture(margins, residuals, generator) for _ in range(many)]
     what = f"{many} fits at once, {chosen.classes} classes"
     fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(
         chosen.steps, f"{what}, by tables"
@@ -257,7 +257,7 @@ def fit_starts(
     fits = [shrink_to_margins(each, chosen.shrinkage) for each in fits]
     if not chosen.margin_shrinkage:
         return fits
-    target = chosen.start.margins(margins, standing)
+    target = chosen.start.margins(margins, residuals)
     likely = likely_margins(Mixture.stack(fits), tables, rules, (target,) * many)
     return [
         shrink_margins(each, target, chosen.margin_shrinkage)

@@ -19,22 +19,9 @@ from castell.counting import Counts, Fold
 from castell.counting.folds import report_keys
 from castell.inference.latent.em import Expectation, add_by_attribute, logs
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Block, Design
-
-# Rows at a time: they stay in the cache. Fewer of several mixtures, but no less than these.
-STEP = 1 << 12
-FEWEST_ROWS = 1 << 9
-# Codes of a block are looked up by a matrix product with indicators up to this many: faster than
-# picking them out one by one.
-FEW_CODES = 64
-# The combinations of a block that are kept for every class.
-MOST_CELLS = 1 << 14
-# Equal reports are put together where no more than these are possible: one table counts them all.
-MOST_REPORTS = 1 << 22
-
-# Indicators of all reports that are kept from step to step.
-MOST_INDICATORS = 1 << 24
 
 Codes = NDArray[np.int32]
 Singles = NDArray[np.float32]
@@ -131,7 +118,10 @@ class ReportRows:
         table = logs(shown).astype(np.float32).reshape(many, -1)
         base = logs(mixture.weights).astype(np.float32)[..., None]
         # Rows of several mixtures at once take more room, each.
-        step = max(STEP * mixture.weights.shape[-1] // many, min(STEP, FEWEST_ROWS))
+        step = max(
+            SETTINGS.rows_at_once * mixture.weights.shape[-1] // many,
+            min(SETTINGS.rows_at_once, SETTINGS.fewest_rows_at_once),
+        )
         for low in range(0, self.codes.shape[1], step):
             rows = slice(low, low + step)
             share = self._indicators.total(rows, table).reshape(*mixture.weights.shape, -1)
@@ -152,14 +142,14 @@ class _Indicators:
 
     def __init__(self, codes: Codes, widths: Sequence[int]) -> None:
         self.codes, self._ends = codes, np.cumsum([0, *widths])
-        self._large = [i for i, width in enumerate(widths) if width > FEW_CODES]
-        small = [i for i, width in enumerate(widths) if width <= FEW_CODES]
+        self._large = [i for i, width in enumerate(widths) if width > SETTINGS.few_codes]
+        small = [i for i, width in enumerate(widths) if width <= SETTINGS.few_codes]
         places = [np.arange(self._ends[i], self._ends[i + 1]) for i in small]
         self._places = np.concatenate([np.zeros(0, dtype=np.intp), *places])
         starts = np.cumsum([0, *(widths[i] for i in small)])[:-1]
         self._small = codes[small] + starts[:, None].astype(np.int32)
         # Kept where there is room, else made anew for some rows at a time.
-        room = codes.shape[1] * len(self._places) <= MOST_INDICATORS
+        room = codes.shape[1] * len(self._places) <= SETTINGS.most_indicators
         self._kept = self._made(slice(None)) if room else None
 
     def _made(self, rows: slice) -> Singles:
@@ -196,7 +186,7 @@ class _Indicators:
 
 def readable(blocks: tuple[Block, ...]) -> bool:
     """Whether the blocks are small enough to keep all their combinations for every class."""
-    return all(prod(block.sizes) <= MOST_CELLS for block in blocks)
+    return all(prod(block.sizes) <= SETTINGS.most_block_cells for block in blocks)
 
 
 def distinct(design: Design, n: int) -> int:
@@ -205,7 +195,7 @@ def distinct(design: Design, n: int) -> int:
 
 
 def _few(design: Design) -> bool:
-    return prod(design.widths) <= MOST_REPORTS
+    return prod(design.widths) <= SETTINGS.most_possible_reports
 
 
 def report_rows(counts: Counts) -> ReportRows:

@@ -33,7 +33,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.inference.latent.mixture import LEAST, Mixture
+from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.elimination import (
     Eliminated,
     Factor,
@@ -44,14 +45,6 @@ from castell.linear.elimination import (
 from castell.linear.operators import Floats
 from castell.study.schema import Schema
 from castell.study.structural_zeros import StructuralZeros
-
-# lambda / (1 + lambda): how far a margin is moved back to what it was.
-PULL = 0.95
-# Raking stops once no margin moves by more.
-CLOSE = 1e-7
-MOST_SWEEPS = 100
-# Numbers in memory at once for the classes of a table.
-MOST_NUMBERS = 1 << 22
 
 
 class Answers(Protocol):
@@ -192,7 +185,7 @@ class RestrictedMixture:
     def _classes(self, cells: int) -> Iterator[slice]:
         """The classes, so many at a time that their tables fit in memory."""
         many = len(self.mixture.weights)
-        step = max(1, MOST_NUMBERS // max(cells, 1))
+        step = max(1, SETTINGS.most_numbers // max(cells, 1))
         return (slice(start, start + step) for start in range(0, many, step))
 
 
@@ -235,18 +228,20 @@ def _sample_codes(rows: Floats, generator: np.random.Generator) -> NDArray[np.in
 
 def _rake(mixture: Mixture, names: tuple[str, ...], zeros: StructuralZeros) -> Mixture:
     """The mixture tilted until it has about its own margins, conditional on what is possible."""
-    wanted = [np.maximum(mixture.weights @ part, LEAST) for part in mixture.parts]
+    wanted = [np.maximum(mixture.weights @ part, SETTINGS.least_share) for part in mixture.parts]
     tilts = [np.ones(size) for size in mixture.sizes]
-    for _ in range(MOST_SWEEPS):
+    for _ in range(SETTINGS.most_raking_sweeps):
         furthest = 0.0
         for a in range(len(names)):
-            have = np.maximum(RestrictedMixture(mixture, names, zeros).table([a]), LEAST)
-            tilt = (wanted[a] * tilts[a] / have) ** PULL
+            have = np.maximum(
+                RestrictedMixture(mixture, names, zeros).table([a]), SETTINGS.least_share
+            )
+            tilt = (wanted[a] * tilts[a] / have) ** SETTINGS.margin_pull
             by = tilt / tilts[a]
             moved = have * by / (have @ by)
             furthest = max(furthest, float(np.abs(moved - have).max()))
             mixture, tilts[a] = _tilt(mixture, a, by), tilt
-        if furthest < CLOSE:
+        if furthest < SETTINGS.raking_tolerance:
             break
     return mixture
 
@@ -254,7 +249,7 @@ def _rake(mixture: Mixture, names: tuple[str, ...], zeros: StructuralZeros) -> M
 def _tilt(mixture: Mixture, attribute: int, by: Floats) -> Mixture:
     """A mixture times a function of one attribute, made to sum to one."""
     parts = list(mixture.parts)
-    tilted = np.maximum(parts[attribute] * by, LEAST)
+    tilted = np.maximum(parts[attribute] * by, SETTINGS.least_share)
     sums = tilted.sum(axis=1)
     parts[attribute] = tilted / sums[:, None]
     weights = mixture.weights * sums

@@ -27,6 +27,7 @@ from castell.inference.latent.em import (
     logs,
 )
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.beside_plain import BesidePlain
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Design, lens_on
@@ -188,10 +189,6 @@ class PairTables:
         total.log_likelihood += self.log_likelihood(seen)
 
 
-# Wider blocks are looked at in pairs.
-MOST_CELLS = 1 << 14
-
-
 def sufficient_statistics(counts: Counts) -> list[CountedTable]:
     """All that some reports say: first of each sample the tables of blocks, then of pairs."""
     place = {name: i for i, name in enumerate(counts.study.names)}
@@ -257,7 +254,7 @@ def _within_blocks(design: Design) -> list[tuple[int, tuple[str, ...]]]:
     for i, block in enumerate(design.blocks):
         if len(block.names) == 1 and len(design.blocks) > 1:
             continue
-        wide = prod(block.sizes) > MOST_CELLS and not block.is_coarse
+        wide = prod(block.sizes) > SETTINGS.most_table_cells and not block.is_coarse
         found += [(i, names) for names in (combinations(block.names, 2) if wide else [block.names])]
     return found
 
