@@ -346,7 +346,7 @@ def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.Monke
 
 def test_a_table_too_large_to_be_likely_is_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = _reports("independent", 21.0, 20_000)
-    monkeypatch.setattr("castell.estimators.auto.MOST_CELLS", 8)
+    monkeypatch.setattr("castell.estimators.auto.MOST_AVERAGED_CELLS", 8)
     model = castell.fit(reports)
     first = model.estimate(NAMES).reasons[0]
     assert (first.code, first.numbers) == (Code.TOO_LARGE, {"cells": 24})

@@ -10,7 +10,8 @@ import castell
 from castell import Study, Verdict
 from castell.counting import MemoryCounts
 from castell.inference.chisquare import critical, noncentrality, power, tail
-from castell.inference.misfit import ALARM, detectable, misfit
+from castell.inference.constants import ALARM
+from castell.inference.misfit import detectable, misfit
 from castell.linear.operators import Floats
 from castell.results import trust
 from tests.populations import ASYMMETRIC, Population, collect, population, product

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import castell
+from castell.counting.folds import FOLDS
 from castell.inference.association_error import Residuals, association_error
 from castell.inference.latent import cross_fit_error
-from castell.planning.association import FOLDS, PairNoise
+from castell.planning.association import PairNoise
 from castell.planning.forecast import Outlook
 from castell.planning.population import population_of
 

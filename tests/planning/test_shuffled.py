@@ -300,7 +300,7 @@ def test_a_matrix_of_many_answers_is_bounded_by_one_pair(monkeypatch: pytest.Mon
     design = _own(OWN)
     each = shuffled(design, 300, 1e-4).epsilon
     monkeypatch.setattr(likelihoods, "MOST_PAIRS", 2)
-    monkeypatch.setattr(small_shuffles, "MOST_CELLS", 0)
+    monkeypatch.setattr(small_shuffles, "MOST_ENUMERATED", 0)
     assert each <= shuffled(design, 300, 1e-4).epsilon < design.epsilon
 
 

@@ -82,7 +82,7 @@ def test_one_pass_counts_them_all(width: int, monkeypatch: pytest.MonkeyPatch) -
 def test_many_cells_take_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = _reports("independent")
     whole = castell.fit(reports, "castell").estimate_all(2)
-    monkeypatch.setattr(castell.results.every_table, "MOST_CELLS", 9)
+    monkeypatch.setattr(castell.results.every_table, "MOST_CELLS_IN_A_PASS", 9)
     passes = _counting(monkeypatch)
     every = castell.fit(reports, "castell").estimate_all(2)
     for names, joint in every.items():

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
+from castell.counting.folds import FOLDS
 from castell.errors import OptionError
 from castell.inference.association_error import (
     AssociationError,
@@ -42,14 +43,13 @@ from castell.linear.table import Table, product
 READS = Reads()
 # Pseudo-respondents for each real one, from "the margins only" to "the table only".
 STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
-FOLDS = 5
 DOUBT = 0.5
 # Held-out reports are looked at often; larger tables get fewer looks.
 _CELLS_IN_ALL = 100_000
 # Simulated tables need not be found more closely than they scatter.
 COARSE = 0.05
 # Single shares of tables larger than this are not worth the table.
-MOST_CELLS = 1 << 16
+MOST_FITTED_CELLS = 1 << 16
 
 
 def fit(counts: Counts, *, strength: float | None = None) -> Fitted:
@@ -232,7 +232,7 @@ def _shares(
     counts = margins.counts
     names = names_of(queries)
     sizes = [counts.study.schema[name].size for name in names]
-    if prod(sizes) > MOST_CELLS:
+    if prod(sizes) > MOST_FITTED_CELLS:
         # Too wide for a table, and so for the likelihood of one: the unbiased share, and said so.
         found = product_shares(counts, queries, [names], "population")
         return found.because(reason(Code.UNBIASED_INSTEAD))

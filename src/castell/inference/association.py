@@ -26,10 +26,10 @@ import numpy as np
 
 from castell.counting import Counts, studies_of
 from castell.inference.chisquare import tail
+from castell.inference.constants import LEAST_EXPECTED
 from castell.inference.intervals import quantile
 from castell.inference.inversion import Observed
 from castell.inference.misfit import (
-    LEAST_EXPECTED,
     expected_reports,
     interactions,
     orthonormal,

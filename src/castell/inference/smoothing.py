@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from castell.counting import Counts, samples_of
+from castell.counting.folds import FOLDS
 from castell.errors import MethodError
 from castell.inference.inversion import observe, parts_of
 from castell.inference.likelihood import Likelihood
@@ -26,7 +27,6 @@ from castell.linear.operators import Floats, apply
 from castell.study.scales import Bins
 from castell.study.schema import Attribute
 
-FOLDS = 5
 # From hardly any smoothing to a straight line of log densities.
 PENALTIES = tuple(float(10.0**power) for power in range(-1, 8))
 # So much more likely must a penalty make the held-out reports, in log-likelihood, than none does.

@@ -32,6 +32,7 @@ from typing import TypeVar
 import numpy as np
 
 from castell.counting import Counts, samples_of, samples_with
+from castell.counting.folds import FOLDS
 from castell.inference.association_error import (
     GROUPS,
     AssociationError,
@@ -48,7 +49,6 @@ from castell.planning.population import Population
 
 T = TypeVar("T")
 
-FOLDS = 5
 # Chosen on Fair's survey and on Nursery; benchmarks/plan.py measures it on others.
 BORROWED = 0.75
 # Pairs that stand for all in the overall beta^2, and samples that stand for all that hold a pair.

@@ -21,7 +21,7 @@ from castell.study.design import Design
 # Classes of what others answered: nobody is left out below so many people, then one in so many.
 CLASSES = 64
 # Numbers that an enumeration may look at, for one epsilon.
-MOST_CELLS = 1 << 20
+MOST_ENUMERATED = 1 << 20
 # Sums of chances are a little off, relative to delta and in all.
 _RELATIVE, _ABSOLUTE = 1e-10, 1e-14
 
@@ -120,7 +120,7 @@ def _enumerable(shape: tuple[int, ...], n: int) -> int:
         return data_sets * prod([people + 1] * (reports - 1))
 
     most = 1
-    while most < n and cells(most + 1) <= MOST_CELLS:
+    while most < n and cells(most + 1) <= MOST_ENUMERATED:
         most += 1
     return most
 

@@ -19,7 +19,7 @@ from castell.study.schema import Schema
 
 # Tables of each width that stand for all of them, and the most cells of each.
 SOME = {1: 12, 2: 15, 3: 6}
-MOST_CELLS = 20_000
+MOST_PLANNED_CELLS = 20_000
 
 
 class Target(Protocol):
@@ -151,10 +151,10 @@ def _tables(schema: Schema, attributes: Any) -> list[tuple[str, ...]]:
     for names in listed:
         wide = tuple(a.name for a in schema.select(names))
         cells = prod(schema[name].size for name in wide)
-        if cells > MOST_CELLS:
+        if cells > MOST_PLANNED_CELLS:
             raise OptionError(
                 f"the table {' x '.join(wide)} has {cells:,} cells",
-                f"plan one of at most {MOST_CELLS:,}, or a share of them: where=",
+                f"plan one of at most {MOST_PLANNED_CELLS:,}, or a share of them: where=",
             )
         found.append(wide)
     return found
@@ -184,7 +184,7 @@ def usual_tables(schema: Schema, width: int, most: int | None = None) -> tuple[T
     step = max(many // wanted, 1)
     found = []
     for chosen in islice(combinations(names, width), step // 2, None, step):
-        if prod(schema[name].size for name in chosen) <= MOST_CELLS:
+        if prod(schema[name].size for name in chosen) <= MOST_PLANNED_CELLS:
             found.append(TableTarget(tuple(chosen)))
         if len(found) == wanted:
             break

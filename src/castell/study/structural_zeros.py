@@ -28,7 +28,7 @@ Codes = Mapping[str, NDArray[np.intp]]
 MOST_RULES = 1000
 # Combinations of attributes that rules tie together, to be looked at at once, in every class of a
 # mixture: half a megabyte for each of some hundred classes.
-MOST_CELLS = 1 << 16
+MOST_RULED_CELLS = 1 << 16
 
 
 class Asked(Protocol):
@@ -137,7 +137,7 @@ class StructuralZeros:
         if any(set(rule.names) <= asked for rule in self.rules):
             return True
         ruled = sorted(asked & set(self.size_of))
-        if not ruled or prod(self.size_of[name] for name in ruled) > MOST_CELLS:
+        if not ruled or prod(self.size_of[name] for name in ruled) > MOST_RULED_CELLS:
             return False
         return not bool(self.possible(ruled).all())
 
@@ -236,10 +236,10 @@ def _check_together(zeros: StructuralZeros, attribute: Callable[[str], Asked]) -
     if not zeros.rules:
         return
     names, cells = elimination_order([rule.names for rule in zeros], zeros.size_of)
-    if cells > MOST_CELLS:
+    if cells > MOST_RULED_CELLS:
         raise SchemaError(
             f"the rules of impossible tie attributes with {cells:,} combinations together, the "
-            f"limit is {MOST_CELLS:,}",
+            f"limit is {MOST_RULED_CELLS:,}",
             "declare rules of fewer attributes, or of attributes with fewer values",
         )
     for name in sorted(names):

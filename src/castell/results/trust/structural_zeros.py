@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from castell.counting import Counts
 from castell.inference.chisquare import p_text
-from castell.inference.declared_zeros import ALARM, RuleTest, rule_tests
+from castell.inference.constants import ALARM
+from castell.inference.declared_zeros import RuleTest, rule_tests
 from castell.results.trust.signal import Signal, unknown
 from castell.study.structural_zeros_text import rule_text
 

@@ -7,11 +7,12 @@ from statistics import median
 import numpy as np
 
 from castell.inference.chisquare import p_text
+from castell.inference.constants import ALARM
 from castell.inference.misfit import Verdict
 from castell.results.joint import JointEstimate
 from castell.results.summary import percent
 from castell.results.trust.raw_tables import of_parts
-from castell.results.trust.signal import ALARM, Signal, points, unknown
+from castell.results.trust.signal import Signal, points, unknown
 
 NEGATIVE = "Negative mass beyond its error"
 
