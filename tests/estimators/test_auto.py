@@ -126,7 +126,7 @@ def test_the_prior_leads_from_its_table_to_the_most_likely() -> None:
     reports = collect(study, PEOPLE.table, 3000, np.random.default_rng(0))
     observed = observe(MemoryCounts(reports), ("c", "a", "b"))
     base = APART.margin(("c", "a", "b"))
-    likely = castell.estimate(reports, ("c", "a", "b"), "em", strength=0.0).probabilities
+    likely = castell.estimate(reports, ("c", "a", "b"), "em", concentration=0.0).probabilities
     tables = [
         model_averaging.posterior_mode(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)
     ]

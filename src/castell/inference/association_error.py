@@ -132,7 +132,7 @@ def residuals(
 
 def leading_functions(table: Floats) -> tuple[Floats, Floats]:
     """The first singular functions of a table of two attributes, a row each: of all functions of
-    one attribute and of the other with mean 0 and variance 1, those that go together most."""
+    one attribute and of the other with mean 0 and variance 1, those that are associated most."""
     rows, columns = (np.sqrt(np.maximum(table.sum(axis=k), LEAST_SHARE)) for k in (1, 0))
     left, sizes, right = np.linalg.svd(
         table / np.outer(rows, columns) - np.outer(rows, columns), full_matrices=False

@@ -60,7 +60,7 @@ def _coefficients(counts: Counts) -> Coefficients:
             even, odd = sample.table(block.axes(0, block.names)).ravel().astype(np.float64)
             n, gain = even + odd, channel.gain
             value = gain * (even - odd) / n
-            # As if sqrt(n) more reports had come, evenly: a few show too little scatter.
+            # As if sqrt(n) more reports had come, evenly: a few show too little variance.
             smooth = value * n / (n + sqrt(n))
             each = (value, (gain**2 - smooth**2) / n)
             sums.setdefault(frozenset(block.names), []).append(each)

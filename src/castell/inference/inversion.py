@@ -132,7 +132,7 @@ class Observed:
 
     def smoothed(self) -> Observed:
         """As many reports with the minimax estimate of their distribution (Trybula 1958), to read
-        variances from: as if sqrt(n) more had come, spread evenly. A few show too little scatter.
+        variances from: as if sqrt(n) more had come, spread evenly. A few show too little variance.
         What is public stays as it was reported: it is known who has it.
         """
         more = sqrt(self.n)

@@ -60,7 +60,7 @@ class DirectEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class UnbiasedPairs:
     """Direct estimates next to a model's, of two attributes if some reports hold both: of all
     their cells, and of shares."""
 
@@ -68,7 +68,7 @@ class Evidence:
     shares: Callable[[Sequence[Query]], DirectEstimate | None]
 
 
-NOTHING = Evidence(lambda _: None, lambda _: None)
+NOTHING = UnbiasedPairs(lambda _: None, lambda _: None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class ModelError:
         self,
         names: Sequence[str],
         table: Floats,
-        evidence: Evidence = NOTHING,
+        unbiased: UnbiasedPairs = NOTHING,
         whole: DirectEstimate | None = None,
     ) -> Normal:
         """The spread of every cell of a model's table; `whole` is the unbiased one."""
@@ -107,7 +107,7 @@ class ModelError:
             expected = np.outer(each[one], each[two])
             of_model = asked.project(both).values / expected - 1.0
             model = model + np.sqrt(rates.relative) * apart * Table(both, of_model).along(names)
-            found = whole if len(names) == 2 and whole is not None else evidence.table(both)
+            found = whole if len(names) == 2 and whole is not None else unbiased.table(both)
             if found is not None:
                 seen = Table(both, found.values / expected - 1.0).along(names)
                 shown = shown + np.sqrt(rates.relative) * apart * seen
@@ -143,7 +143,7 @@ class ModelError:
         self,
         queries: Sequence[Query],
         share: Callable[[Query], float],
-        evidence: Evidence = NOTHING,
+        unbiased: UnbiasedPairs = NOTHING,
         whole: DirectEstimate | None = None,
     ) -> tuple[Normal, tuple[Floats, ...]]:
         """The spread of each of some shares, and their possible covariances.
@@ -180,7 +180,7 @@ class ModelError:
                     pairs[i, k] += norm
                     missed[i, k] += self.association.of(a, b).absolute * norm
         overall = self.association.overall.absolute
-        relative = self._relative_errors(queries, share, margins, evidence, whole)
+        relative = self._relative_errors(queries, share, margins, unbiased, whole)
         covariances = [
             variance + missed + overall * (c - main - pairs) + each
             for c in (plain, model)
@@ -207,7 +207,7 @@ class ModelError:
         queries: Sequence[Query],
         share: Callable[[Query], float],
         margins: Sequence[dict[str, float]],
-        evidence: Evidence,
+        unbiased: UnbiasedPairs,
         whole: DirectEstimate | None,
     ) -> tuple[Floats, Floats]:
         """R, as the model has the associations and as reports leave them possible."""
@@ -224,7 +224,7 @@ class ModelError:
             model[of] += kappa * rest * (np.array([share(query) for query in own]) - expected)
             # Where nothing but the pair is asked, its shares are the questions themselves.
             alone = whole is not None and all(set(query) == set(pair) for query in queries)
-            found = whole if alone else evidence.shares(own)
+            found = whole if alone else unbiased.shares(own)
             if found is not None:
                 shown[of] += kappa * rest * (found.values - expected)
                 unknown[np.ix_(of, of)] += kappa**2 * np.outer(rest, rest) * found.variance

@@ -231,7 +231,7 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "cells are cut at the tables one attribute smaller; the table need not sum to one"
     ),
     Code.SYNTHETIC_ROWS: lambda _: (
-        "counted in synthetic rows; the intervals do not hold what the model cannot express"
+        "counted in synthetic rows; the intervals do not contain what the model cannot express"
     ),
     Code.MADE_CONSISTENT: lambda _: (
         "moved to agree with tables of the same attributes; cells may be below zero, and the "
@@ -244,7 +244,7 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "truth; of that share itself nothing is known here"
     ),
     Code.INDEPENDENCE_ASSUMED: lambda told: (
-        f"{told.text or 'attributes'} are taken as independent; the intervals do not hold the "
+        f"{told.text or 'attributes'} are taken as independent; the intervals do not contain the "
         "error of that"
     ),
     Code.ASSOCIATION_NOT_FOUND: _not_found,

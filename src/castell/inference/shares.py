@@ -168,8 +168,8 @@ class Shares:
 
 
 def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
-    """The shorter of some intervals at 95 %, at any level: so those of higher levels hold those of
-    lower ones."""
+    """The shorter of some intervals at 95 %, at any level: so those of higher levels contain those
+    of lower ones."""
     widths = [high - low for low, high in intervals(0.95)]
     return intervals(level)[widths.index(min(widths))]
 
@@ -290,7 +290,7 @@ def product_shares(counts: Counts, queries: Sequence[Query], groups: Groups, tar
 
 
 def _measure(sample: Counts, queries: Sequence[Query], target: str, *, few: bool) -> Cells:
-    """Pieces in one sample; of several, one may be so small that it shows too little scatter.
+    """Pieces in one sample; of several, one may be so small that it shows too little variance.
 
     Not so one that holds several blocks that are randomised: it is a study of its own.
     """

@@ -1,7 +1,7 @@
 """How long intervals will be on average, from the error that reports are expected to leave.
 
 An interval near 0 depends on the estimate it belongs to: it is cut there, and few reports show
-little scatter. So the length is averaged over the estimates to expect, which are normal around
+little variance. So the length is averaged over the estimates to expect, which are normal around
 the truth p with the variance V of the spread. An estimate d above p comes with the variance
 V + slope d + bend d^2, as intervals know (`inference/intervals.py`).
 """

@@ -98,15 +98,15 @@ def page(plan: PlanFacts) -> str:
 
 
 def _figure(plan: PlanFacts) -> str:
-    """The picture, where what draws it is installed; the table says the same."""
+    """The picture, where what plots it is installed; the table says the same."""
     try:
         import vl_convert
 
-        drawn = vl_convert.vegalite_to_svg(picture(plan).to_dict())
+        plotted = vl_convert.vegalite_to_svg(picture(plan).to_dict())
     except ImportError:
         return ""
     return (
-        f'<figure role="img" aria-label="{escape(plan.reason, quote=True)}">{drawn}'
+        f'<figure role="img" aria-label="{escape(plan.reason, quote=True)}">{plotted}'
         "<figcaption>How long intervals are by the number of people, a line for each epsilon; the "
         "plan is the marked point.</figcaption></figure>"
     )

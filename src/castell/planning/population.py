@@ -55,7 +55,7 @@ class Population(Protocol):
         ...
 
     def sample(self, n: int, generator: np.random.Generator) -> dict[str, Codes]:
-        """The codes of n people drawn from it."""
+        """The codes of n people sampled from it."""
         ...
 
 

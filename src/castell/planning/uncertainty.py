@@ -14,7 +14,7 @@ a channel with matrix Q, has the Fisher information n U'U with
     U = diag(Q pi)^(-1/2) Q Cov_0(1_c, f).
 
 With the prior it gives the posterior covariance of t, and so the expected squared error of what is
-wanted, before anybody was asked. Covariances are those of synthetic people drawn from p_0.
+wanted, before anybody was asked. Covariances are those of synthetic people sampled from p_0.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ Mask = NDArray[np.bool_]
 Codes = Mapping[str, NDArray[np.intp]]
 
 MOST_RULES = 1000
-# Combinations of attributes that rules tie together, to be looked at at once, in every class of a
+# Combinations of attributes that rules connect, to be looked at at once, in every class of a
 # mixture: half a megabyte for each of some hundred classes.
 MOST_RULED_CELLS = 1 << 16
 
@@ -90,7 +90,7 @@ class StructuralZeros:
 
     @cached_property
     def components(self) -> tuple[frozenset[str], ...]:
-        """The attributes that rules tie together, directly or by way of others."""
+        """The attributes that rules connect, directly or by way of others."""
         found: list[frozenset[str]] = []
         for rule in self.rules:
             met = [one for one in found if one & set(rule.names)]
@@ -101,8 +101,8 @@ class StructuralZeros:
     def touching(self, names: Iterable[str]) -> tuple[Rule, ...]:
         """The rules that matter for some attributes: those of the components they are in."""
         asked = set(names)
-        tied = frozenset[str]().union(*(one for one in self.components if one & asked))
-        return tuple(rule for rule in self.rules if set(rule.names) <= tied)
+        connected = frozenset[str]().union(*(one for one in self.components if one & asked))
+        return tuple(rule for rule in self.rules if set(rule.names) <= connected)
 
     def possible(self, names: Sequence[str]) -> Mask:
         """Which cells of the table of some attributes, all with a rule, somebody can be in.
@@ -232,13 +232,13 @@ def _codes(asked: Asked, value: object) -> tuple[int, ...]:
 
 
 def _check_together(zeros: StructuralZeros, attribute: Callable[[str], Asked]) -> None:
-    """Refuse rules that leave a value, or everything, impossible, or that tie too much together."""
+    """Refuse rules that leave a value, or everything, impossible, or that connect too much."""
     if not zeros.rules:
         return
     names, cells = elimination_order([rule.names for rule in zeros], zeros.size_of)
     if cells > MOST_RULED_CELLS:
         raise SchemaError(
-            f"the rules of impossible tie attributes with {cells:,} combinations together, the "
+            f"the rules of impossible connect attributes with {cells:,} combinations, the "
             f"limit is {MOST_RULED_CELLS:,}",
             "declare rules of fewer attributes, or of attributes with fewer values",
         )

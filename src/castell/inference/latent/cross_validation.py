@@ -148,8 +148,8 @@ def likely_margins(
     """What the margins of several models are shrunk towards: those that are most likely.
 
     Of blocks that ask finely these are the margins of independent attributes, `alone`. How often a
-    leaf over several attributes is reported depends on how these go together: there, independence
-    gets the margins wrong, and they are fitted with each model's own associations.
+    leaf over several attributes is reported depends on how these are associated: there,
+    independence gets the margins wrong, and they are fitted with each model's own associations.
     """
     if not any(isinstance(table, LeafTable) for table in tables):
         return alone

@@ -19,7 +19,7 @@ with K_a the margin without u_a, in cycles (Chizat et al. 2018), and goes into t
 prod_a u_a(x_a) is a mixture too.
 
 Within a class attributes are independent, so the chance of being possible is a product over the
-components of attributes that rules tie together, each summed attribute by attribute.
+connected components of attributes that rules name together, each summed attribute by attribute.
 """
 
 from __future__ import annotations
@@ -164,16 +164,16 @@ class RestrictedMixture:
         return eliminate(factors, order)
 
     def _factors(self, asked: Sequence[str], some: slice) -> list[Factor]:
-        """What classes give the attributes asked for, those tied to them summed out.
+        """What classes give the attributes asked for, those connected to them summed out.
 
         Rules wholly among the attributes asked for are left out.
         """
         met = [component for component in self.zeros.components if component & set(asked)]
-        tied = frozenset[str]().union(*met)
+        connected = frozenset[str]().union(*met)
         rules = [
             factor
             for factor in self.zeros.factors
-            if set(factor.names) <= tied and not set(factor.names) <= set(asked)
+            if set(factor.names) <= connected and not set(factor.names) <= set(asked)
         ]
         involved = [*dict.fromkeys([*asked, *sorted(name for f in rules for name in f.names)])]
         each = [

@@ -120,8 +120,8 @@ def model_fit(joint: JointEstimate) -> Signal:
         other = "castell" if joint.method == "auto" else "auto or castell"
         text = (
             f"Doubtful: the reports contradict this table in {' x '.join(found.names)}. Its "
-            f"intervals do not hold that. Choose another method, such as {other}; if cells of that "
-            "are far below zero, look for forged reports."
+            f"intervals do not contain that. Choose another method, such as {other}; if cells of "
+            "that are far below zero, look for forged reports."
         )
         return Signal("misfit", title, "look", "doubtful", text, method, numbers)
     text = "The reports do not contradict the model's associations."
