@@ -12,7 +12,7 @@ import pytest
 import castell
 import castell.results.every_table
 from castell import Reports
-from castell.counting.counts import count_ahead, counted
+from castell.counting.counts import count_ahead, count_once
 from castell.counting.kernels import PairSum, TableSum
 from castell.counting.memory import MemoryCounts
 from castell.errors import OptionError, QueryError
@@ -102,7 +102,7 @@ def test_pairs_are_counted_either_way(
     ahead, plain = MemoryCounts(reports), MemoryCounts(reports)
     count_ahead(ahead, tables)
     for some in tables:
-        np.testing.assert_array_equal(counted(ahead, some), plain.table(some))
+        np.testing.assert_array_equal(count_once(ahead, some), plain.table(some))
 
 
 def test_sums_that_are_sent_begin_at_nothing() -> None:

@@ -114,7 +114,7 @@ def _as_fitted(cross_fit: CrossFit) -> Fitted:
         partial(_joint, cross_fit, solve),
         partial(_shares, cross_fit, solve),
         sample=partial(_sample, cross_fit),
-        learned=lambda: cross_fit.latent.learned(),
+        learned=lambda: cross_fit.latent.to_keep(),
         # Tables too large to build are the model's.
         prefixes=lambda names: cross_fit.latent.prefixes(names),
     )

@@ -228,12 +228,12 @@ class KnownZeros:
         return np.where(self.impossible, 0.0, self.of.errors)
 
     def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        return self._known(self.of.plain(values, level))
+        return self._zero_impossible(self.of.plain(values, level))
 
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        return self._known(self.of.interval(values, level))
+        return self._zero_impossible(self.of.interval(values, level))
 
-    def _known(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    def _zero_impossible(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         low, high = (np.where(self.impossible, 0.0, end) for end in ends)
         return low, high
 

@@ -106,7 +106,7 @@ class SampleDesign:
         """The variance of the weighted mean of each column."""
         return np.asarray((self._cluster_sums(scores) ** 2).sum(axis=0))
 
-    def told(self) -> Reason:
+    def design_reason(self) -> Reason:
         """That an answer is weighted, and by what its errors are known."""
         return reason(
             Code.DESIGN_BASED,

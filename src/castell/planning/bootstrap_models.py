@@ -51,7 +51,7 @@ def classes_of(fitted: Latent) -> int:
     return max(fitted.hyperparameters.classes, SETTINGS.classes[0])
 
 
-def averaged(fitted: Latent, seed: int) -> Answers:
+def average_models(fitted: Latent, seed: int) -> Answers:
     """The average of the fitted model and of models of its own people's reports."""
     chosen = fitted.hyperparameters
     many = models_for(len(fitted.counts.study.names))

@@ -74,7 +74,7 @@ class Tried:
         return float(trust @ [-self.reckoned.error, gains.mean()] / trust.sum())
 
 
-def mixed(present: Design, planned: Design, share: float) -> Design:
+def mix_designs(present: Design, planned: Design, share: float) -> Design:
     """A draw of one of two draws: the planned blocks with a share of the respondents."""
     if share == 1.0:
         return planned

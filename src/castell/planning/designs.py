@@ -90,20 +90,20 @@ def design_kinds(
     kinds = [DesignKind("independent"), DesignKind("joint")]
     if len(schema) == 1:
         return kinds[:1]
-    kinds += _tilted(schema, DesignKind("independent"), targets)
+    kinds += _tilt_budget(schema, DesignKind("independent"), targets)
     found = proposed_clusters(schema, population, epsilon)
     if found:
         kinds.append(DesignKind("clusters", clusters=found))
     asked = _asked_clusters(schema, targets)
     if asked:
         together = DesignKind("clusters", clusters=asked)
-        kinds += [together] * (asked != found) + _tilted(schema, together, targets)
+        kinds += [together] * (asked != found) + _tilt_budget(schema, together, targets)
     kinds += [DesignKind("singles"), DesignKind("pairs"), DesignKind("cover")]
     kinds += [DesignKind(f"sample = {k}", sample=k) for k in WIDTHS if k < len(schema)]
     return kinds
 
 
-def _tilted(schema: Schema, kind: DesignKind, targets: Sequence[Target]) -> list[DesignKind]:
+def _tilt_budget(schema: Schema, kind: DesignKind, targets: Sequence[Target]) -> list[DesignKind]:
     """The same design with the budget split otherwise than in equal parts."""
     every = set(schema.names)
     asked = {name for target in targets for name in target.names} & every or every

@@ -124,13 +124,13 @@ def _short(plan: PlanFacts) -> list[str]:
 
 def _questions(plan: PlanFacts) -> str:
     items = "".join(
-        f"<dt>{escape(a.question or a.name)}</dt><dd>{escape(_listed(a.values))}</dd>"
+        f"<dt>{escape(a.question or a.name)}</dt><dd>{escape(_list_text(a.values))}</dd>"
         for a in plan.study.schema
     )
     return f"<dl>{items}</dl>"
 
 
-def _listed(values: Sequence[str]) -> str:
+def _list_text(values: Sequence[str]) -> str:
     return "; ".join(values)
 
 

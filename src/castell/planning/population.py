@@ -89,11 +89,11 @@ class People:
         return float(len(self.codes[self.schema.names[0]]))
 
     @cached_property
-    def _counted(self) -> Any:
+    def _count_of(self) -> Any:
         return lru_cache(maxsize=4096)(self._count)
 
     def table(self, names: Sequence[str]) -> Floats:
-        found: Floats = self._counted(tuple(names))
+        found: Floats = self._count_of(tuple(names))
         return found
 
     def _count(self, names: tuple[str, ...]) -> Floats:

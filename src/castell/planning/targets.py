@@ -69,10 +69,10 @@ class ShareTarget:
 
     @property
     def label(self) -> str:
-        text = _told(self.where)
+        text = _where_text(self.where)
         if self.versus:
-            text += f" less {_told(self.versus)}"
-        return text + (f" among {_told(self.given)}" if self.given else "")
+            text += f" less {_where_text(self.versus)}"
+        return text + (f" among {_where_text(self.given)}" if self.given else "")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class ShareTarget:
         return (float(high) - float(low)) / 2
 
 
-def _told(where: Mapping[str, Sequence[str]]) -> str:
+def _where_text(where: Mapping[str, Sequence[str]]) -> str:
     return " and ".join(f"{name} = {' or '.join(values)}" for name, values in where.items())
 
 

@@ -77,7 +77,7 @@ def compare(
         other=Group(labels[1][1], titles[1]),
         shares=independent(*shares),
         each=(shares[0], shares[1]),
-        source=one.source.joined(other.source),
+        source=one.source.join(other.source),
         checked=min(checked, key=_ORDER.index),
         reasons=(*reasons[0], *(each for each in reasons[1] if each not in reasons[0])),
     )

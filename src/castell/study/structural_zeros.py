@@ -111,14 +111,14 @@ class StructuralZeros:
         a = 1 and only 2 with c = 1, nobody has a = 1 and c = 1.
         """
         kept = set(names)
-        factors = [factor for factor in self.factors if kept & self._tied(factor)]
+        factors = [factor for factor in self.factors if kept & self._component_of(factor)]
         sizes = self.size_of
         gone, _ = elimination_order([factor.names for factor in factors], sizes, kept)
         left = eliminate(factors, gone, any_of=True).left
         found = multiply(left, names)[0] > 0.0
         return np.broadcast_to(found, [sizes[name] for name in names])
 
-    def _tied(self, factor: Factor) -> frozenset[str]:
+    def _component_of(self, factor: Factor) -> frozenset[str]:
         return next(one for one in self.components if set(factor.names) <= one)
 
     def impossible_cells(self, names: Sequence[str], shape: Sequence[int]) -> Mask:

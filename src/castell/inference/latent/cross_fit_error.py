@@ -65,12 +65,12 @@ def _residuals(
     """For each pair of attributes that some table of the reports holds."""
     names = counts.study.names
     homes = studies_of_tables(counts)
-    folds = [_observed(names, homes, tables) for tables in hyperparameters.held_out]
+    folds = [_observe_pairs(names, homes, tables) for tables in hyperparameters.held_out]
     if not folds:
         return
     # The same tables, with what the mixture expects in place of what was counted.
     tables = [t.with_counts(t.report_probabilities(mixture)) for t in hyperparameters.held_out[0]]
-    expected = _observed(names, homes, tables)
+    expected = _observe_pairs(names, homes, tables)
     # Repeatable: nobody's privacy depends on it.
     generator = np.random.default_rng(0)
     margins = [mixture.weights @ part for part in mixture.parts]
@@ -91,7 +91,7 @@ def _residuals(
             yield frozenset((names[one], names[two])), found
 
 
-def _observed(
+def _observe_pairs(
     names: Sequence[str], homes: Sequence[Study], tables: Sequence[CountedTable]
 ) -> dict[Key, Observed]:
     """The reports of every pair, in the tables they were counted in."""

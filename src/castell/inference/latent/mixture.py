@@ -89,7 +89,7 @@ class Mixture:
         inside = [self.parts[a][:, codes].sum(axis=1) for a, codes in asked.items()]
         return float(self.weights @ np.prod(inside, axis=0))
 
-    def lengthened(self, before: Sequence[int], codes: NDArray[np.intp], then: int) -> Floats:
+    def extend_cells(self, before: Sequence[int], codes: NDArray[np.intp], then: int) -> Floats:
         """For some cells of some attributes, in rows: the share of each together with each value
         of one more attribute."""
         inside = np.repeat(self.weights[:, None], len(codes), axis=1)

@@ -92,7 +92,7 @@ class Latent:
         )
         return ModelIntervals(ModelError(margins, error))
 
-    def learned(self) -> dict[str, Any]:
+    def to_keep(self) -> dict[str, Any]:
         """To keep: all that took long, and nothing that can be looked up."""
         return {"latent": self, "intervals": self.intervals}
 
@@ -122,7 +122,7 @@ class Latent:
     def _children(self, names: Sequence[str], step: int, codes: NDArray[np.intp]) -> Floats:
         answers, places = self.answers, self.places(names)
         if isinstance(answers, Mixture):
-            return answers.lengthened(places[:step], codes, places[step])
+            return answers.extend_cells(places[:step], codes, places[step])
         values = range(self.counts.study.schema[names[step]].size)
         rows = [dict(zip(names[:step], row[:, None], strict=True)) for row in codes]
         return np.array(
@@ -141,12 +141,12 @@ class Latent:
         """What was chosen, as far as it concerns some attributes."""
         if len(names) == 1:
             return ()
-        return (*self._chosen(names), *self.intervals.reasons(names))
+        return (*self._reasons_of_choice(names), *self.intervals.reasons(names))
 
-    def _chosen(self, names: Sequence[str]) -> tuple[Reason, ...]:
+    def _reasons_of_choice(self, names: Sequence[str]) -> tuple[Reason, ...]:
         hyperparameters = self.hyperparameters
         if hyperparameters.steps == 0:
-            return self._unassociated([tuple(names)])
+            return self._nothing_associated([tuple(names)])
         made = reason(
             Code.LATENT_CLASSES,
             fits=self.starts,
@@ -159,9 +159,9 @@ class Latent:
         alone = [name for name in names if shrinkage[name] == 0.0]
         others = [(one, two) for one in alone for two in names if two != one]
         apart = {tuple(sorted(pair, key=list(names).index)) for pair in others}
-        return (made, *self._unassociated(sorted(apart)))
+        return (made, *self._nothing_associated(sorted(apart)))
 
-    def _unassociated(self, apart: Sequence[tuple[str, ...]]) -> tuple[Reason, ...]:
+    def _nothing_associated(self, apart: Sequence[tuple[str, ...]]) -> tuple[Reason, ...]:
         """What was not found, and how strong it would have to be to show."""
         found = []
         for some in apart:

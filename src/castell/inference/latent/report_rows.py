@@ -68,7 +68,7 @@ class ReportRows:
         return np.cumsum([0, *(f.rows for f in self.forward)])
 
     def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
-        joints, shown = self._shown(mixture)
+        joints, shown = self._report_chances(mixture)
         many, lead = mixture.weights.size, mixture.weights.shape[:-1]
         blamed = np.zeros((int(self._starts[-1]), many))
         for rows, share, whole in self._pass(mixture, shown):
@@ -101,12 +101,12 @@ class ReportRows:
 
     def logs(self, mixture: Mixture) -> Floats:
         """The log chance of each report."""
-        _, shown = self._shown(mixture)
+        _, shown = self._report_chances(mixture)
         found = [whole.astype(np.float64) for _, _, whole in self._pass(mixture, shown)]
         none = np.zeros((*mixture.weights.shape[:-1], 0))
         return np.concatenate([none, *found], axis=-1)
 
-    def _shown(self, mixture: Mixture) -> tuple[list[Floats], Floats]:
+    def _report_chances(self, mixture: Mixture) -> tuple[list[Floats], Floats]:
         """How likely the answers to each block are in each class, and all reports side by side."""
         joints = [mixture.classwise(block) for block in self.attributes]
         pairs = zip(self.forward, joints, strict=True)
@@ -150,21 +150,21 @@ class _Indicators:
         self._small = codes[small] + starts[:, None].astype(np.int32)
         # Kept where there is room, else made anew for some rows at a time.
         room = codes.shape[1] * len(self._places) <= SETTINGS.most_indicators
-        self._kept = self._made(slice(None)) if room else None
+        self._kept = self._make_indicators(slice(None)) if room else None
 
-    def _made(self, rows: slice) -> Singles:
+    def _make_indicators(self, rows: slice) -> Singles:
         small = self._small[:, rows]
         shown = np.zeros((len(self._places), small.shape[1]), dtype=np.float32)
         shown[small, np.arange(small.shape[1])] = 1.0
         return shown
 
-    def _shown(self, rows: slice) -> Singles:
-        return self._made(rows) if self._kept is None else self._kept[:, rows]
+    def _of_rows(self, rows: slice) -> Singles:
+        return self._make_indicators(rows) if self._kept is None else self._kept[:, rows]
 
     def total(self, rows: slice, table: Singles) -> Singles:
         """The sum over blocks of what each report's codes mean, by the rows of a table."""
         own = table if not self._large else table[:, self._places]
-        found: Singles = own @ self._shown(rows)
+        found: Singles = own @ self._of_rows(rows)
         for i in self._large:
             found += table[:, self._ends[i] : self._ends[i + 1]][:, self.codes[i, rows]]
         return found
@@ -172,7 +172,7 @@ class _Indicators:
     def add(self, rows: slice, share: Singles, blamed: Floats) -> None:
         """Add the shares of each report to its codes' rows."""
         many = len(share)
-        sums = self._shown(rows) @ share.T
+        sums = self._of_rows(rows) @ share.T
         if not self._large:
             blamed += sums
             return
@@ -214,7 +214,7 @@ def _rows_of(parts: Sequence[Counts]) -> ReportRows:
     study = parts[0].study
     blocks = study.design.blocks
     place = {name: i for i, name in enumerate(study.names)}
-    codes, times = (_put_together if _few(study.design) else _read)(parts)
+    codes, times = (_put_together if _few(study.design) else _read_rows)(parts)
     return ReportRows(
         tuple(tuple(place[name] for name in block.names) for block in blocks),
         tuple(block.channel.forward for block in blocks),
@@ -234,7 +234,7 @@ def _put_together(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
     return np.array(np.unravel_index(every, widths), dtype=np.int32), times
 
 
-def _read(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
+def _read_rows(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
     """One report after the other, ordered by what they say: sums round alike whoever holds them."""
     blocks = range(len(parts[0].study.design.blocks))
     found = [[np.array(columns, dtype=np.int32) for columns in p.batches(blocks)] for p in parts]

@@ -152,7 +152,7 @@ class PairTables:
             row, column = row + f.rows, column + f.columns
         return matrix
 
-    def _shown(self, mixture: Mixture) -> Floats:
+    def _report_chances(self, mixture: Mixture) -> Floats:
         """How likely each report of each attribute is in each class."""
         return mixture.profiles @ self._whole.T
 
@@ -164,13 +164,13 @@ class PairTables:
         own = slice(ends[attribute], ends[attribute + 1])
 
         def chances(mixture: Mixture) -> Floats:
-            shown = self._shown(mixture)
+            shown = self._report_chances(mixture)
             return (shown[:, own] * mixture.weights[:, None]).T @ shown
 
         return _log_likelihood_between(self.counts[own], chances(low), chances(high), shares)
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
-        shown = self._shown(mixture)
+        shown = self._report_chances(mixture)
         found: Floats = shown.swapaxes(-1, -2) @ (shown * mixture.weights[..., None])
         return found
 
@@ -179,7 +179,7 @@ class PairTables:
         return np.asarray(0.5 * (self.counts * logs(chances)).sum(axis=(-2, -1)))
 
     def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
-        shown = self._shown(mixture)
+        shown = self._report_chances(mixture)
         weighted = shown * mixture.weights[..., None]
         seen = np.maximum(shown.swapaxes(-1, -2) @ weighted, 1e-300)
         blame = (weighted @ (self.counts / seen)) @ self._whole

@@ -24,7 +24,9 @@ def declared_rules(counts: Counts) -> Signal:
     worst = min(tests, key=lambda one: (one.p, -(one.share or 0.0)))
     text = "The reports contradict none of the declared rules."
     if wrong:
-        said = "; ".join(_told(counts, one) for one in sorted(wrong, key=lambda one: one.p))
+        said = "; ".join(
+            _rule_sentence(counts, one) for one in sorted(wrong, key=lambda one: one.p)
+        )
         text = (
             f"The reports contradict {_many(len(wrong))}: {said}. Methods that use the rules are "
             "wrong if a rule is. Take it out of the study file, or look at how the question was "
@@ -54,6 +56,6 @@ def _many(rules: int) -> str:
     return f"{rules:,} of the declared rules" if rules > 1 else "one of the declared rules"
 
 
-def _told(counts: Counts, one: RuleTest) -> str:
+def _rule_sentence(counts: Counts, one: RuleTest) -> str:
     rule = rule_text(counts.study.schema, one.rule)
     return f"{rule} is {one.share:.2%} of respondents (std. err. {one.error:.2%})"
