@@ -29,8 +29,8 @@ from castell.planning.design_share import (
     relative_errors,
     shares_for,
 )
+from castell.planning.estimands import Wanted
 from castell.planning.uncertainty import uncertainty
-from castell.planning.wanted import Wanted
 from castell.results.model import counts_of
 from castell.study.design import Design
 from tests.populations import Population, collect, population

@@ -15,8 +15,8 @@ from castell.device.device_file import Keep
 from castell.device.report import blocks_reported, make_report
 from castell.device.respondent import Respondent
 from castell.errors import CastellError, TableTooLargeError
-from castell.linear.beside_plain import BesidePlain
 from castell.linear.operators import Circulant, Dense, Operator, Uniform
+from castell.linear.partial_map import PartialMap
 from castell.planning.card import card
 from castell.planning.planner import plan
 
@@ -185,7 +185,7 @@ def test_too_many_combinations_are_refused_before_they_are_counted() -> None:
     ],
 )
 def test_an_operator_beside_what_stays(inner: Operator) -> None:
-    made = BesidePlain(inner, 2)
+    made = PartialMap(inner, 2)
     whole = np.kron(inner.dense(), np.eye(2))
     assert np.abs(made.dense() - whole).max() == 0.0
     table = np.random.default_rng(1).random((4, made.columns))

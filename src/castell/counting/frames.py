@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from castell.counting.counts import Counts, Progress
 from castell.counting.kernels import Integers
 from castell.counting.memory import MemoryCounts
-from castell.counting.unordered import Unordered, codes_of_batch
+from castell.counting.unordered_reports import Unordered, codes_of_batch
 from castell.errors import ReportError
 from castell.reports.codes import check_codes, column_names, join_parts
 from castell.reports.lazy_frames import arrow_batches

@@ -19,7 +19,7 @@ from castell.counting.counts import Counts, Progress
 from castell.counting.kernels import Integers, Sum, include
 from castell.counting.parquet import ParquetCounts
 from castell.counting.parquet import open as open_parquet
-from castell.counting.unordered import Unordered, codes_of_batch
+from castell.counting.unordered_reports import Unordered, codes_of_batch
 from castell.errors import MissingExtraError, OptionError, ReportError
 from castell.reports.codes import check_codes, column_names
 from castell.reports.parquet import ROW_GROUP

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castell.counting import Counts, studies_of
-from castell.inference.coefficients import coefficient_model
+from castell.inference.hadamard_coefficients import coefficient_model
 from castell.inference.method import EVERYBODY, PARITY, SETS, WHOLE, Fitted, Reads, kinds_of
 from castell.inference.products import product_model
 from castell.inference.sampling_design import SampleDesign

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import samples_with
+from castell.inference.contributing_samples import Checked, Support, support
 from castell.inference.intervals import Bounds, Spread, known_zeros
 from castell.inference.method import Fitted
 from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
@@ -27,7 +28,6 @@ from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.shorter_interval import AsUnbiased, ShorterInterval
-from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
 from castell.linear.table import MAX_CELLS, Table
 from castell.study.design import Design

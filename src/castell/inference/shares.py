@@ -17,6 +17,7 @@ from math import inf, prod, sqrt
 import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
+from castell.inference.contributing_samples import sources
 from castell.inference.intervals import Normal, Spread, known_zeros
 from castell.inference.inversion import Groups, restrict, wilson
 from castell.inference.queries import (
@@ -30,7 +31,6 @@ from castell.inference.queries import (
 from castell.inference.reasons import Reason, Reasons
 from castell.inference.shorter_interval import containing, two_sided
 from castell.inference.student import student_quantile
-from castell.inference.support import sources
 from castell.linear.operators import Floats
 
 Interval = tuple[float, float]

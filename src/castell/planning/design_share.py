@@ -17,8 +17,8 @@ import numpy as np
 from castell.inference.latent.structural_zero_mixture import Answers
 from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
+from castell.planning.estimands import Wanted
 from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
-from castell.planning.wanted import Wanted
 from castell.study.design import Block, Design
 from castell.study.study import Study
 

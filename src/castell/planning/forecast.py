@@ -18,11 +18,11 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import CastellError
+from castell.inference.goodness_of_fit import detectable
 from castell.inference.intervals import Normal, Spread
 from castell.inference.inversion import Observed, wilson
 from castell.inference.margins import Margins
 from castell.inference.method import Fitted, Solution
-from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.products import product_model, product_variance, spread_of_views

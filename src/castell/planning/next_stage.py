@@ -41,9 +41,9 @@ from castell.planning.bootstrap_models import (
 )
 from castell.planning.candidates import Candidate, candidates
 from castell.planning.design_share import Tried, choose_share, mix_designs
+from castell.planning.estimands import Wanted
 from castell.planning.plan import NextStage, PlannedBlock
 from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
-from castell.planning.wanted import Wanted
 from castell.results.model import Collected, counts_of
 from castell.study.design import Design
 from castell.study.later_stages import next_stage

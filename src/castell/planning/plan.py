@@ -7,7 +7,7 @@ from typing import Any
 
 from castell.display.one_line import one_line
 from castell.planning.design_share import Tried
-from castell.planning.wanted import Wanted
+from castell.planning.estimands import Wanted
 from castell.results.canvas import BLUE, load_altair
 from castell.study.design import Block
 from castell.study.study import Study

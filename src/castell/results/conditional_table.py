@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.reasons import Reason
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.conditional import Conditional
 from castell.results.group_shares import GroupShares

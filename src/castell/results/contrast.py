@@ -15,10 +15,10 @@ from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.chisquare import p_text
+from castell.inference.contributing_samples import Checked
 from castell.inference.effect_measures import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, EffectMeasure
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
-from castell.inference.support import Checked
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
 from castell.results.provenance import FromReports, Labels, Source, describe_values, listed

@@ -19,8 +19,8 @@ from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import MethodError, ReportError
 from castell.estimators import Method, fit_sampled, name_of, reads
+from castell.inference.goodness_of_fit import Misfit, misfit
 from castell.inference.method import Fitted
-from castell.inference.misfit import Misfit, misfit
 from castell.inference.postprocess import step
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of

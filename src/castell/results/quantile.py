@@ -10,9 +10,9 @@ import numpy as np
 
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile as normal_quantile
 from castell.inference.reasons import Reason
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
 from castell.results.score_scale import numbers_of

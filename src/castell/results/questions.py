@@ -15,11 +15,11 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import MethodError, QueryError
+from castell.inference.contributing_samples import Support
 from castell.inference.declared_zeros import contradictions
 from castell.inference.method import Fitted
 from castell.inference.queries import Query
 from castell.inference.reasons import Code, Reason, reason
-from castell.inference.support import Support
 from castell.results.provenance import Labels, Source
 from castell.study.schema import Schema
 from castell.study.study import Study

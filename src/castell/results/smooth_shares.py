@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
 from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.smoothing import Smooth
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.group_shares import GroupShares
 from castell.results.provenance import Source

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.inference.chisquare import p_text
-from castell.inference.misfit import Verdict
+from castell.inference.goodness_of_fit import Verdict
 from castell.results.joint_protocol import LabelledTable
 
 INSECURE = "INSECURE: the reports were made with a seed; for tests only, they protect nobody"

@@ -15,7 +15,7 @@ from castell.collector.results.question import MOST_SHOWN_CELLS, Question
 from castell.collector.results.shares import ShareTable, share_table
 from castell.collector.results.summaries import Summary, summaries
 from castell.display.json_values import plain
-from castell.inference.misfit import Verdict
+from castell.inference.goodness_of_fit import Verdict
 from castell.results import trust
 from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
+from castell.inference.goodness_of_fit import detectable
+from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.cross_validation import (
     Hyperparameters,
@@ -23,7 +25,6 @@ from castell.inference.latent.cross_validation import (
     uniform,
 )
 from castell.inference.latent.em import CountedTable, OverRelaxedEM, composite_log_likelihood
-from castell.inference.latent.leaves import LeafMargins, Leaves
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -38,7 +39,6 @@ from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
 from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
 from castell.inference.margins import Margins
-from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.postprocess import simplex

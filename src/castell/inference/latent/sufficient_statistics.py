@@ -28,8 +28,8 @@ from castell.inference.latent.em import (
 )
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.settings import SETTINGS
-from castell.linear.beside_plain import BesidePlain
 from castell.linear.operators import Floats, Operator
+from castell.linear.partial_map import PartialMap
 from castell.study.design import Axis, Design, lens_on
 from castell.study.study import Study
 
@@ -238,7 +238,7 @@ def _beside_public(sample: Counts, place: Mapping[str, int]) -> list[CountedTabl
     for names in _parts_beside_public(sample.study):
         counted = sample.table([*block.axes(0, names), *shown]).ravel().astype(np.float64)
         together = (*names, *(each.names[0] for each in public))
-        forward = BesidePlain(lens_on(block, names).forward, plain)
+        forward = PartialMap(lens_on(block, names).forward, plain)
         found.append(BlockTable(tuple(place[name] for name in together), forward, counted))
     return found
 

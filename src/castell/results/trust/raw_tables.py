@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from castell.counting import Counts, samples_of, tells
+from castell.inference.contributing_samples import views
 from castell.inference.inversion import Observed
 from castell.inference.products import product_model
-from castell.inference.support import views
 from castell.results.joint import JointEstimate
 from castell.results.model import Model
 

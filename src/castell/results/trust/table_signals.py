@@ -8,7 +8,7 @@ import numpy as np
 
 from castell.inference.chisquare import p_text
 from castell.inference.constants import ALARM
-from castell.inference.misfit import Verdict
+from castell.inference.goodness_of_fit import Verdict
 from castell.results.joint import JointEstimate
 from castell.results.summary import percent
 from castell.results.trust.raw_tables import of_parts

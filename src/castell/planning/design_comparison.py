@@ -11,13 +11,13 @@ from typing import Any
 
 from castell.channels.budget import as_decimal
 from castell.errors import CastellError, OptionError
+from castell.planning.coarser_domains import Coarser, Merged, coarser
 from castell.planning.designs import DesignKind, build_all, design_kinds
 from castell.planning.forecast import Forecast, Outlook
 from castell.planning.plan_facts import PlannedDesign, Tradeoff
 from castell.planning.plan_text import points
 from castell.planning.population import Population
-from castell.planning.savings import Coarser, Merged, coarser
-from castell.planning.solve import MOST, MOST_EPSILON, smallest_epsilon, smallest_n
+from castell.planning.smallest_n_or_epsilon import MOST, MOST_EPSILON, smallest_epsilon, smallest_n
 from castell.planning.targets import TableTarget, Target, usual_tables
 from castell.study.study import Study
 

@@ -11,13 +11,13 @@ from castell.linear.operators import Floats, Operator
 
 
 @dataclass(frozen=True, eq=False)
-class BesidePlain:
+class PartialMap:
     """The Kronecker product of an operator and an identity, which is never written out.
 
     A code is that of the operator's part times `plain`, plus one of `plain` values.
 
     >>> from castell.linear.operators import Uniform
-    >>> BesidePlain(Uniform(2, 3.0, 1.0), 2).dense()
+    >>> PartialMap(Uniform(2, 3.0, 1.0), 2).dense()
     array([[3., 0., 1., 0.],
            [0., 3., 0., 1.],
            [1., 0., 3., 0.],
@@ -44,16 +44,16 @@ class BesidePlain:
     def turn(self, table: Floats) -> Floats:
         return self.apply_last(np.ascontiguousarray(table.T))
 
-    def power(self, exponent: int) -> BesidePlain:
-        return BesidePlain(self.inner.power(exponent), self.plain)
+    def power(self, exponent: int) -> PartialMap:
+        return PartialMap(self.inner.power(exponent), self.plain)
 
     def combine(self, rows: NDArray[np.intp]) -> Floats:
         chosen = np.zeros(self.rows)
         np.add.at(chosen, rows, 1.0)
         return self.transpose().apply_last(chosen)
 
-    def transpose(self) -> BesidePlain:
-        return BesidePlain(self.inner.transpose(), self.plain)
+    def transpose(self) -> PartialMap:
+        return PartialMap(self.inner.transpose(), self.plain)
 
     def extreme(self) -> float:
         return self.inner.extreme()

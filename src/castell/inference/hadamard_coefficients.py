@@ -17,11 +17,11 @@ import numpy as np
 from castell.channels.parity import ParityResponse
 from castell.counting import Counts, samples_of
 from castell.errors import QueryError, ReportError
+from castell.inference.contributing_samples import Support
 from castell.inference.intervals import Normal
 from castell.inference.method import Fitted, Solution
 from castell.inference.queries import Query, names_of
 from castell.inference.shares import Shares
-from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.linear.table import check_cells
 
