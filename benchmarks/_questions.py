@@ -13,7 +13,7 @@ from castell.linear.operators import Floats
 from experiments.datasets.truth import Truth
 
 WIDTHS = (1, 2, 3, 4)
-MOST_CELLS = 4_000
+MOST_ASKED_CELLS = 4_000
 Group = dict[str, NDArray[np.intp]]
 
 
@@ -60,7 +60,7 @@ def _small_set(
 ) -> tuple[str, ...] | None:
     for _ in range(50):
         chosen = tuple(str(name) for name in generator.choice(names, width, replace=False))
-        if prod(truth.schema[name].size for name in chosen) <= MOST_CELLS:
+        if prod(truth.schema[name].size for name in chosen) <= MOST_ASKED_CELLS:
             return chosen
     return None
 

@@ -14,8 +14,10 @@ OTHERS = {"benchmarks", "browser", "contract", "deploy", "experiments"}
 WHOLE = {
     "test_docs",
     "test_example",
+    "test_field_words",
     "test_imports",
     "test_layout",
+    "test_methods_page",
     "test_modules_entered",
     "test_promises",
     "test_site",

@@ -13,10 +13,10 @@ from castell.device.paper import import_file, import_reports
 from castell.device.randomize import randomize_file, randomize_stream
 from castell.errors import CastellError
 from castell.estimators import methods, methods_for
-from castell.inference.misfit import Verdict
+from castell.inference.contributing_samples import Checked
+from castell.inference.goodness_of_fit import Verdict
 from castell.inference.reasons import Code, Reason
 from castell.inference.sampling_columns import rake
-from castell.inference.support import Checked
 from castell.planning.adaptive_bins import BinPlan, plan_bins
 from castell.planning.clusters import ProposedClusters, propose_clusters
 from castell.planning.next_stage import plan_next
@@ -32,12 +32,12 @@ from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
 from castell.results.consistency import consistent
 from castell.results.contrast import Comparison, Contrast
+from castell.results.forged_reports import Recovered, recover
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
 from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
-from castell.results.recovery import Recovered, recover
 from castell.results.regression import Regression, regress
 from castell.results.synthesis import Synthetic
 from castell.results.synthesize import synthesize

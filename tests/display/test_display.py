@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as arrays
 from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table, interval_mark
-from castell.display.one_line import MOST, one_line, shortened
+from castell.display.one_line import MOST, one_line, shorten
 from castell.errors import OptionError
 
 
@@ -32,7 +32,7 @@ def test_a_line_is_one_and_short_whatever_people_call_things(what: str, facts: l
 
 @given(st.text(max_size=60), st.integers(10, 50))
 def test_a_text_is_cut_to_what_there_is_room_for(text: str, most: int) -> None:
-    cut, whole = shortened(text, most), " ".join(text.split())
+    cut, whole = shorten(text, most), " ".join(text.split())
     assert len(cut) <= most
     assert cut == whole if len(whole) <= most else "..." in cut
 

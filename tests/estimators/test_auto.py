@@ -126,7 +126,7 @@ def test_the_prior_leads_from_its_table_to_the_most_likely() -> None:
     reports = collect(study, PEOPLE.table, 3000, np.random.default_rng(0))
     observed = observe(MemoryCounts(reports), ("c", "a", "b"))
     base = APART.margin(("c", "a", "b"))
-    likely = castell.estimate(reports, ("c", "a", "b"), "em", strength=0.0).probabilities
+    likely = castell.estimate(reports, ("c", "a", "b"), "em", concentration=0.0).probabilities
     tables = [
         model_averaging.posterior_mode(observed, base, s, 1e-5) for s in (1e9, 300.0, 10.0, 0.0)
     ]
@@ -346,7 +346,7 @@ def test_blocks_that_say_more_than_the_model_are_heard(monkeypatch: pytest.Monke
 
 def test_a_table_too_large_to_be_likely_is_the_models(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = _reports("independent", 21.0, 20_000)
-    monkeypatch.setattr("castell.estimators.auto.MOST_CELLS", 8)
+    monkeypatch.setattr("castell.estimators.auto.MOST_AVERAGED_CELLS", 8)
     model = castell.fit(reports)
     first = model.estimate(NAMES).reasons[0]
     assert (first.code, first.numbers) == (Code.TOO_LARGE, {"cells": 24})

@@ -19,14 +19,16 @@ def _independent() -> Floats:
     return np.outer([0.2, 0.5, 0.3], [0.4, 0.1, 0.25, 0.25])
 
 
-def test_strength_leads_from_the_most_likely_table_to_independence() -> None:
+def test_the_concentration_leads_from_the_most_likely_table_to_independence() -> None:
     people = population((3, 4), seed=8)
     reports = collect(Study(people.schema, 3.0), people.table, 2000, np.random.default_rng(0))
     observed = observe(MemoryCounts(reports), reports.study.names)
     plain = em.independent(observed)
     gaps = []
-    for strength in (0.0, 0.01, 0.1, 1.0, 1e6):
-        table = castell.estimate(reports, ["a", "b"], "em", strength=strength).probabilities
+    for concentration in (0.0, 0.01, 0.1, 1.0, 1e6):
+        table = castell.estimate(
+            reports, ["a", "b"], "em", concentration=concentration
+        ).probabilities
         assert table.min() >= 0.0
         assert table.sum() == pytest.approx(1.0)
         gaps.append(np.abs(table - plain).sum())
@@ -75,18 +77,18 @@ def test_it_errs_less_than_inversion_and_than_independence(
     assert mean["em"] < of_independent * mean["independent"]
 
 
-@pytest.mark.parametrize("strength", [-1.0, float("inf"), float("nan"), "1", True])
-def test_a_strength_is_a_number_from_0_up(strength: object) -> None:
+@pytest.mark.parametrize("concentration", [-1.0, float("inf"), float("nan"), "1", True])
+def test_a_concentration_is_a_number_from_0_up(concentration: object) -> None:
     study = Study(schema((2,)), 1.0)
     reports = study.randomize({"a": ["a0"]})
-    with pytest.raises(OptionError, match="strength is"):
-        castell.fit(reports, "em", strength=strength)
+    with pytest.raises(OptionError, match="concentration is"):
+        castell.fit(reports, "em", concentration=concentration)
 
 
 def test_the_note_says_how_far_it_was_drawn() -> None:
     people = population((3, 4), seed=8)
     reports = collect(Study(people.schema, 3.0), people.table, 500, np.random.default_rng(0))
-    joint = castell.estimate(reports, ["a", "b"], "em", strength=0.1)
+    joint = castell.estimate(reports, ["a", "b"], "em", concentration=0.1)
     assert "0.1 pseudo-respondents" in joint.summary()
 
 
@@ -96,7 +98,7 @@ def test_far_from_the_edges_its_errors_are_those_of_inversion(n: int) -> None:
     truth = np.full((2, 3), 1 / 6)
     study = Study(schema((2, 3)), 2.0)
     reports = collect(study, truth, n, np.random.default_rng(1))
-    likely = castell.estimate(reports, ["a", "b"], "em", strength=0.0)
+    likely = castell.estimate(reports, ["a", "b"], "em", concentration=0.0)
     unbiased = castell.estimate(reports, ["a", "b"], "castell")
     np.testing.assert_allclose(likely.probabilities, unbiased.probabilities, atol=1e-4)
     ratio = likely.standard_errors / unbiased.standard_errors

@@ -76,8 +76,8 @@ def test_a_step_is_never_less_likely() -> None:
         pi = after
 
 
-@pytest.mark.parametrize("strength", [0.0, 0.02, 1.0])
-def test_the_fast_search_finds_what_the_slow_one_does_from_anywhere(strength: float) -> None:
+@pytest.mark.parametrize("concentration", [0.0, 0.02, 1.0])
+def test_the_fast_search_finds_what_the_slow_one_does_from_anywhere(concentration: float) -> None:
     generator = np.random.default_rng(4)
     study = Study(schema((3, 4)), 2.0)
     truth = generator.dirichlet(np.full(12, 0.4)).reshape(3, 4)
@@ -85,7 +85,7 @@ def test_the_fast_search_finds_what_the_slow_one_does_from_anywhere(strength: fl
     chances = seen.expected(truth)
     counts = generator.multinomial(4000, (chances / chances.sum()).ravel()).reshape(3, 4)
     likelihood = Likelihood.of(seen.replace(counts.astype(np.float64)))
-    prior = strength * 4000 * np.outer(truth.sum(axis=1), truth.sum(axis=0))
+    prior = concentration * 4000 * np.outer(truth.sum(axis=1), truth.sum(axis=0))
 
     def height(pi: Floats) -> float:
         return likelihood.log(pi) + float((prior * np.log(np.maximum(pi, 1e-300))).sum())

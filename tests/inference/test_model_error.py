@@ -13,12 +13,12 @@ from benchmarks.along_associations import collect_row
 from castell import Study
 from castell.counting import MemoryCounts
 from castell.inference.association_error import AssociationError, Rates
+from castell.inference.contributing_samples import Checked, support
 from castell.inference.intervals import Normal
 from castell.inference.margins import Codes, Margins
-from castell.inference.model_error import DirectEstimate, Evidence, ModelError
+from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
 from castell.inference.model_intervals import bounds
 from castell.inference.queries import Query
-from castell.inference.support import Checked, support
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 from tests.populations import collect, drawn_studies, population, studies
@@ -130,7 +130,7 @@ def test_what_reports_show_of_a_question_counts_as_its_association(further: floa
     own = [PEOPLE.margin([name]) for name in NAMES]
     table = (1.0 - further) * np.einsum("a,b,c->abc", *own) + further * shown
     share, unbiased = _share(table), _share(shown)
-    evidence = Evidence(
+    direct = UnbiasedPairs(
         lambda pair: DirectEstimate(PEOPLE.margin(pair), np.full((), 1e-3)),
         lambda queries: DirectEstimate(np.array([unbiased(queries[0])]), np.full((1, 1), 1e-3)),
     )
@@ -143,14 +143,14 @@ def test_what_reports_show_of_a_question_counts_as_its_association(further: floa
             ERROR.of(NAMES[i], NAMES[k]).relative * left[3 - i - k] ** 2 for i, k in pairs
         )
 
-    found = error.table(NAMES, table, evidence)
+    found = error.table(NAMES, table, direct)
     cell = (np.array([1]), np.array([2]), np.array([3]))
     for inside in (cell, (np.array([1]), np.array([0, 2]), np.array([1, 2, 3]))):
         f = np.zeros(table.shape)
         f[np.ix_(*inside)] = 1.0
         wanted = _oracle(f, table, margins, shown, noise(inside))
         query: Query = dict(zip(NAMES, inside, strict=True))
-        spread, covariances = error.shares([query], share, evidence)
+        spread, covariances = error.shares([query], share, direct)
         assert spread.variance[0] == pytest.approx(wanted, rel=1e-6)
         assert max(float(c[0, 0]) for c in covariances) == pytest.approx(wanted, rel=1e-6)
         if inside is cell:

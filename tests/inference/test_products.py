@@ -155,7 +155,7 @@ def _tied() -> Population:
 
 def _chosen(joint: castell.JointEstimate) -> str:
     note = joint.notes[0]
-    # Where associations were given up the result says that its intervals do not hold that.
+    # Where associations were given up the result says that its intervals do not contain that.
     assumed = "independent; the intervals do not" in " ".join(joint.notes)
     assert assumed == ("hybrid chose independent" in note)
     return note.split(":")[0].removeprefix("hybrid chose ")

@@ -13,7 +13,7 @@ import castell
 from castell import Attribute, Study
 from castell.counting import MemoryCounts
 from castell.errors import MethodError, QueryError
-from castell.inference.smoothing import penalised, reported, roughness
+from castell.inference.smoothing import maximise_penalised, reports_of, roughness
 from castell.linear.operators import Floats
 
 SIZE = 16
@@ -65,7 +65,7 @@ def test_the_penalised_maximum_is_what_direct_search_finds() -> None:
     attribute = Attribute("a", bins=[10, 20, 40, 80], missing="category")
     answers = [5, 12, 15, 25, 30, 33, 50, 90, None, 14] * 80
     counts = MemoryCounts(Study([attribute], 3.0).randomize({"a": answers}, seed=1))
-    (view,) = reported(counts, "a")
+    (view,) = reports_of(counts, "a")
     matrix, offset = roughness(attribute, list(range(5)))
     # Log densities on a line have no second differences, and "no answer" has none at all.
     line = np.append(0.3 * np.array([5.0, 15.0, 30.0, 60.0, 100.0]), 7.0)
@@ -80,7 +80,7 @@ def test_the_penalised_maximum_is_what_direct_search_finds() -> None:
 
     best = np.append(minimize(lost, np.zeros(5), method="BFGS", tol=1e-10).x, 0.0)
     odds = np.exp(best + offset)
-    found = penalised([view], 25.0 * matrix, offset)
+    found = maximise_penalised([view], 25.0 * matrix, offset)
     np.testing.assert_allclose(found, odds / odds.sum(), atol=2e-5)
 
 

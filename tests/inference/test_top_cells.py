@@ -88,7 +88,7 @@ def test_a_narrow_beam_tells_what_it_left_out(
 def test_models_are_searched_too(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"classes": 4, "steps": 30, "starts": 2} if method == "latent" else {}
     model = fit(collect(DESIGNS["independent"], n=800), method, **options)
-    monkeypatch.setattr("castell.estimators.auto.MOST_CELLS", 1)
+    monkeypatch.setattr("castell.estimators.auto.MOST_AVERAGED_CELLS", 1)
     table = fit(model.counts, "latent").top(NAMES, 7) if method == "auto" else model.top(NAMES, 7)
     monkeypatch.setattr(results, "FEW_CELLS", 1)
     found = model.top(NAMES, 7, beam=60)

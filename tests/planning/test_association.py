@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import castell
+from castell.counting.folds import FOLDS
 from castell.inference.association_error import Residuals, association_error
 from castell.inference.latent import cross_fit_error
-from castell.planning.association import FOLDS, PairNoise
+from castell.planning.association import PairNoise
 from castell.planning.forecast import Outlook
 from castell.planning.population import population_of
 
@@ -31,7 +32,7 @@ def test_samples_that_few_draw(people: float) -> None:
 
 def test_as_many_samples_are_tried_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 495 sets of attributes 300 people draw less than half, and a model is tried on some of
-    their 6 pairs each: at most `MOST_PAIRS` in all."""
+    their 6 pairs each: at most `most_pairs` in all."""
     tried: list[int] = []
 
     def noted(found: dict[frozenset[str], list[Residuals]]) -> object:

@@ -33,8 +33,8 @@ def test_from_public_answers() -> None:
     table = np.zeros((2, 3))
     for a, b in zip(answers["a"], answers["b"], strict=True):
         table[int(a[1]), int(b[1])] += 1
-    assert found.strengths["a", "b"] == pytest.approx(cramers_v(table), abs=1e-12)
-    assert found.strengths["a", "c"] < 0.03
+    assert found.cramers_v["a", "b"] == pytest.approx(cramers_v(table), abs=1e-12)
+    assert found.cramers_v["a", "c"] < 0.03
     study = Study(SCHEMA, epsilon=8.0, design=found.design)
     assert [block.names for block in study.design.blocks] == [("a", "b"), ("c", "d")]
     assert repr(found) == "<ProposedClusters a + b; c + d: epsilon 8, public answers>"
@@ -48,9 +48,9 @@ def test_from_a_pilot_and_what_it_cost() -> None:
     assert found.pilot_epsilon == pytest.approx(6.0, abs=1e-6)
     assert found.total_for_both == pytest.approx(14.0, abs=1e-6)
     public = castell.propose_clusters(SCHEMA, 8.0, _answers())
-    for pair, v in public.strengths.items():
+    for pair, v in public.cramers_v.items():
         # Five standard errors and more: V of n reports at this noise errs by about .01.
-        assert found.strengths[pair] == pytest.approx(v, abs=0.08)
+        assert found.cramers_v[pair] == pytest.approx(v, abs=0.08)
 
 
 def test_no_more_combinations_than_the_budget_tells_apart() -> None:

@@ -13,7 +13,7 @@ from castell.inference.latent.model import learn
 from castell.planning import candidates, next_stage
 from castell.planning.bootstrap_models import (
     asked_so_far,
-    averaged,
+    average_models,
     likely_truths,
     models_for,
     most_steps,
@@ -25,12 +25,12 @@ from castell.planning.design_share import (
     Tried,
     choose_share,
     information,
-    mixed,
+    mix_designs,
     relative_errors,
     shares_for,
 )
+from castell.planning.estimands import Wanted
 from castell.planning.uncertainty import uncertainty
-from castell.planning.wanted import Wanted
 from castell.results.model import counts_of
 from castell.study.design import Design
 from tests.populations import Population, collect, population
@@ -69,18 +69,18 @@ def relative(planned: Design, n: int, shares: Sequence[float] = SHARES) -> NDArr
 
 
 def test_a_draw_of_two_draws() -> None:
-    made = mixed(PAIRS.design, SINGLES.design, 0.25)
+    made = mix_designs(PAIRS.design, SINGLES.design, 0.25)
     chances = dict(zip(made.blocks, np.array(made.weights) / sum(made.weights), strict=True))
     for block in PAIRS.design.blocks:
         assert chances[block] == pytest.approx(0.75 / 6, abs=2 / TOTAL)
     for block in SINGLES.design.blocks:
         assert chances[block] == pytest.approx(0.25 / 4, abs=2 / TOTAL)
     assert made.exact_epsilon <= PAIRS.design.exact_epsilon
-    assert mixed(PAIRS.design, SINGLES.design, 1.0) is SINGLES.design
+    assert mix_designs(PAIRS.design, SINGLES.design, 1.0) is SINGLES.design
     # What both ask is asked once, and mixing again and again keeps weights small.
     again = made
     for _ in range(20):
-        again = mixed(again, SINGLES.design, 0.5)
+        again = mix_designs(again, SINGLES.design, 0.5)
     assert len(again.blocks) == len(made.blocks)
     assert sum(again.weights) < 2 * TOTAL
 
@@ -140,7 +140,7 @@ def test_a_plan_that_is_wrong_for_the_population_does_little_harm(
     )
     assert relative(believed, n, (1.0,))[0] > 0.02
     planned, *_ = next_stage._plan(
-        fitted.counts, averaged(fitted, 0), wanted, n, np.random.default_rng(0)
+        fitted.counts, average_models(fitted, 0), wanted, n, np.random.default_rng(0)
     )
     truths, asked = likely_truths(fitted, 0), asked_so_far(fitted.counts)
     chosen = choose_share(truths, asked, PAIRS.design, planned, n, wanted, 0)

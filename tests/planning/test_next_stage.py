@@ -14,7 +14,7 @@ from castell import Attribute, NextStage, Schema, Study, plan_next
 from castell.errors import CastellError, MethodError, OptionError
 from castell.planning import bootstrap_models, candidates, design_share, next_stage
 from castell.planning.design_share import Reckoned, Tried
-from castell.planning.wanted import Wanted
+from castell.planning.estimands import Wanted
 from tests.populations import collect, population
 
 # Many values, most of them rare: where blocks that ask coarsely gain most.

@@ -15,7 +15,7 @@ from castell import Attribute, KaryResponse, MatrixResponse, Study
 from castell.channels import CyclicResponse, PartitionResponse
 from castell.errors import OptionError
 from castell.linear.operators import Floats
-from castell.planning import blanket, likelihoods, small_shuffles
+from castell.planning import likelihoods, privacy_blanket, small_shuffles
 from castell.planning.likelihoods import Likelihoods
 from castell.planning.shuffled import delta_at, shuffled, shuffled_sentence, up_to_digits
 from castell.study.design import Block, Design
@@ -132,7 +132,7 @@ def test_never_below_what_enumeration_finds(name: str) -> None:
         for epsilon, least in zip(GRID, truth, strict=True):
             assert delta_at(design, n, epsilon) >= least * (1 - 1e-9)
             # The blanket alone is a bound as well, without the enumeration that stands beside it.
-            alone = max(blanket.delta_of(pair, n, epsilon) for pair in pairs)
+            alone = max(privacy_blanket.delta_of(pair, n, epsilon) for pair in pairs)
             assert alone >= least * (1 - 1e-9) or epsilon >= design.epsilon
 
 
@@ -175,7 +175,7 @@ def test_the_transform_is_the_closed_form(size: int, epsilon0: float, n: int) ->
     (pair,) = likelihoods.of_channel(KaryResponse.with_epsilon(size, epsilon0), agree=False)
     for epsilon in (0.0, 0.1, 0.37, 0.8 * epsilon0):
         exact = _closed_form(size, epsilon0, n, epsilon)
-        found = blanket.delta_of(pair, n, epsilon)
+        found = privacy_blanket.delta_of(pair, n, epsilon)
         assert exact * (1 - 1e-10) <= found <= exact * 1.005 + 1e-12
 
 
@@ -211,7 +211,7 @@ def test_monotone(name: str) -> None:
 
 
 def test_a_coarser_lattice_for_many_never_costs_privacy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blanket, "FINE_UP_TO", 1000)
+    monkeypatch.setattr(privacy_blanket, "FINE_UP_TO", 1000)
     design = _study([5], 3.0).design
     found = [shuffled(design, n, 1e-6).epsilon for n in (990, 1000, 1001, 1010, 1300)]
     assert found == sorted(found, reverse=True)
@@ -243,11 +243,11 @@ def test_what_is_said_to_be_worst_is_worst(seed: int) -> None:
     assert top.chance @ top.u == pytest.approx(1.0)
     (beside,) = likelihoods.of_channel(KaryResponse(3, 4, 1), agree=False)
     for epsilon in (0.0, 0.2, 0.9):
-        alone = blanket.delta_of(top, 40, epsilon)
-        product_ = blanket.delta_of(_outer(top, beside), 40, epsilon)
+        alone = privacy_blanket.delta_of(top, 40, epsilon)
+        product_ = privacy_blanket.delta_of(_outer(top, beside), 40, epsilon)
         for pair in pairs:
-            assert blanket.delta_of(pair, 40, epsilon) <= alone * 1.001
-            assert blanket.delta_of(_outer(pair, beside), 40, epsilon) <= product_ * 1.001
+            assert privacy_blanket.delta_of(pair, 40, epsilon) <= alone * 1.001
+            assert privacy_blanket.delta_of(_outer(pair, beside), 40, epsilon) <= product_ * 1.001
 
 
 @pytest.mark.parametrize("channel", [KaryResponse(2, 3, 1), KaryResponse(9, 8, 1)])
@@ -256,8 +256,8 @@ def test_kary_response_is_the_worst_there_is(channel: KaryResponse) -> None:
     (pair,) = likelihoods.of_channel(channel, agree=False)
     top = likelihoods.dominating(pair.common, channel.same / channel.other)
     for epsilon in (0.0, 0.2, 0.9):
-        exact = blanket.delta_of(pair, 40, epsilon)
-        assert blanket.delta_of(top, 40, epsilon) == pytest.approx(exact, rel=1e-9)
+        exact = privacy_blanket.delta_of(pair, 40, epsilon)
+        assert privacy_blanket.delta_of(top, 40, epsilon) == pytest.approx(exact, rel=1e-9)
 
 
 def test_answers_that_differ_everywhere_are_worst() -> None:
@@ -271,8 +271,8 @@ def test_answers_that_differ_everywhere_are_worst() -> None:
         agree = Likelihoods(differ.common, differ.u, differ.u, differ.chance)
         (beside,) = likelihoods.of_channel(KaryResponse(3, 4, 1), agree=False)
         for n, epsilon in product((1, 2, 30), (0.0, 0.1, 0.6)):
-            worst = blanket.delta_of(_outer(differ, beside), n, epsilon)
-            assert blanket.delta_of(_outer(agree, beside), n, epsilon) <= worst * 1.001
+            worst = privacy_blanket.delta_of(_outer(differ, beside), n, epsilon)
+            assert privacy_blanket.delta_of(_outer(agree, beside), n, epsilon) <= worst * 1.001
 
 
 def test_the_lattice_of_products_errs_towards_privacy_and_little() -> None:
@@ -284,8 +284,10 @@ def test_the_lattice_of_products_errs_towards_privacy_and_little() -> None:
     assert made.common == pytest.approx(exact.common)
     assert made.chance @ made.u == pytest.approx(1.0)
     for n, epsilon in product((2, 50, 2000), (0.0, 0.05, 0.3)):
-        truth = blanket.delta_of(exact, n, epsilon)
-        assert truth * (1 - 1e-9) <= blanket.delta_of(made, n, epsilon) <= truth * 1.02 + 1e-12
+        truth = privacy_blanket.delta_of(exact, n, epsilon)
+        assert (
+            truth * (1 - 1e-9) <= privacy_blanket.delta_of(made, n, epsilon) <= truth * 1.02 + 1e-12
+        )
 
 
 def test_many_blocks_alike_need_no_lattice() -> None:
@@ -300,7 +302,7 @@ def test_a_matrix_of_many_answers_is_bounded_by_one_pair(monkeypatch: pytest.Mon
     design = _own(OWN)
     each = shuffled(design, 300, 1e-4).epsilon
     monkeypatch.setattr(likelihoods, "MOST_PAIRS", 2)
-    monkeypatch.setattr(small_shuffles, "MOST_CELLS", 0)
+    monkeypatch.setattr(small_shuffles, "MOST_ENUMERATED", 0)
     assert each <= shuffled(design, 300, 1e-4).epsilon < design.epsilon
 
 

@@ -12,7 +12,7 @@ import pytest
 import castell
 import castell.results.every_table
 from castell import Reports
-from castell.counting.counts import count_ahead, counted
+from castell.counting.counts import count_ahead, count_once
 from castell.counting.kernels import PairSum, TableSum
 from castell.counting.memory import MemoryCounts
 from castell.errors import OptionError, QueryError
@@ -82,7 +82,7 @@ def test_one_pass_counts_them_all(width: int, monkeypatch: pytest.MonkeyPatch) -
 def test_many_cells_take_more_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = _reports("independent")
     whole = castell.fit(reports, "castell").estimate_all(2)
-    monkeypatch.setattr(castell.results.every_table, "MOST_CELLS", 9)
+    monkeypatch.setattr(castell.results.every_table, "MOST_CELLS_IN_A_PASS", 9)
     passes = _counting(monkeypatch)
     every = castell.fit(reports, "castell").estimate_all(2)
     for names, joint in every.items():
@@ -102,7 +102,7 @@ def test_pairs_are_counted_either_way(
     ahead, plain = MemoryCounts(reports), MemoryCounts(reports)
     count_ahead(ahead, tables)
     for some in tables:
-        np.testing.assert_array_equal(counted(ahead, some), plain.table(some))
+        np.testing.assert_array_equal(count_once(ahead, some), plain.table(some))
 
 
 def test_sums_that_are_sent_begin_at_nothing() -> None:

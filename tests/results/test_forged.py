@@ -11,8 +11,8 @@ import castell
 from castell import Attribute, Reports, Schema, Study
 from castell.errors import OptionError, QueryError
 from castell.linear.operators import Floats
+from castell.results.forged_reports import recover
 from castell.results.model import counts_of
-from castell.results.recovery import recover
 from castell.results.trust import agreement, signals
 from castell.results.trust.agreement import agreements
 from tests.populations import collect, population, schema

@@ -12,7 +12,8 @@ import castell
 from castell import Attribute, Code, Schema, Study
 from castell.counting import MemoryCounts
 from castell.errors import MethodError
-from castell.inference.declared_zeros import ALARM, rule_tests
+from castell.inference.constants import ALARM
+from castell.inference.declared_zeros import rule_tests
 from castell.inference.method import Fitted
 from castell.linear.operators import Floats
 from castell.results.synthetic_people import sample_codes

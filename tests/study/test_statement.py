@@ -15,8 +15,8 @@ import pytest
 from castell import Attribute, Reports, Schema, Study
 from castell.counting import HistogramCounts, MemoryCounts, samples_of
 from castell.evaluation.bounds import influence
+from castell.inference.contributing_samples import sources
 from castell.inference.products import pooled_table
-from castell.inference.support import sources
 from tests.guessing import best_guess, worst_guess
 from tests.populations import drawn_matrix, drawn_studies, schema
 

@@ -104,7 +104,7 @@ def test_a_write_that_fails_leaves_what_was_there(
     def full(_: int) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("castell.study.whole_file.os.fsync", full)
+    monkeypatch.setattr("castell.study.atomic_write.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
         TOLD.save(path, overwrite=True)
     assert Study.load(path) == STUDIES["joint"]

@@ -16,7 +16,7 @@ from math import ceil, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.auditing.device_names import FEWEST, IN_A_BROWSER, PEOPLE, is_address, opened
+from castell.auditing.device_names import FEWEST, IN_A_BROWSER, PEOPLE, is_address, open_device
 from castell.auditing.devices import Codes, Device
 from castell.auditing.events import Bound, Event, bound, choose, fit_of, likeliest, repeats_of
 from castell.auditing.memory_checks import memory_checks
@@ -73,7 +73,7 @@ def audit(
         raise OptionError(f"n is {n!r}", f"give how many devices to ask, {FEWEST} or more")
     if not is_number(confidence, 0.5) or not 0.5 <= confidence < 1.0:
         raise OptionError(f"the confidence is {confidence!r}", "give a share from 0.5 to below 1")
-    with opened(device) as asked:
+    with open_device(device) as asked:
         study = _study_of(asked, study)
         parts, rows = parts_of(study), rows_to_ask(study)
         people = n or _people(asked, parts, rows, 1.0 - confidence)
@@ -160,13 +160,13 @@ class _Taking:
         return np.concatenate(parts)
 
 
-def _held(events: Sequence[Event]) -> set[str]:
+def _names_in(events: Sequence[Event]) -> set[str]:
     return {n for event in events for member in event.part.members for n in member.block.names}
 
 
 def _pair(events: Sequence[Event]) -> tuple[Row, Row]:
     """Two rows of answers that are each part's own pair; what is public is the same in both."""
-    shown = [name for name in events[0].first if name not in _held(events)]
+    shown = [name for name in events[0].first if name not in _names_in(events)]
     rows: list[dict[str, int]] = [{name: events[0].first[name] for name in shown} for _ in range(2)]
     for event in events:
         for member in event.part.members:

@@ -131,7 +131,7 @@ def _own_page(device: BrowserDevice, client: Path) -> None:
     def answer(route: Route) -> None:
         path = urlsplit(route.request.url).path
         file = client / path.removeprefix("/client/")
-        if _stopped(route, _HERE, device.sent):
+        if _stop(route, _HERE, device.sent):
             return
         if path == "/":
             route.fulfill(body="<!doctype html><title>audit</title>", content_type="text/html")
@@ -150,7 +150,7 @@ def _served_page(device: BrowserDevice, address: str) -> None:
     origin = f"{parts.scheme}://{parts.netloc}"
 
     def answer(route: Route) -> None:
-        if _stopped(route, origin, device.sent):
+        if _stop(route, origin, device.sent):
             return
         if route.request.resource_type != "script":
             route.continue_()
@@ -169,7 +169,7 @@ def _served_page(device: BrowserDevice, address: str) -> None:
         )
 
 
-def _stopped(route: Route, origin: str, sent: list[str]) -> bool:
+def _stop(route: Route, origin: str, sent: list[str]) -> bool:
     request: Any = route.request
     parts = urlsplit(request.url)
     if request.method == "GET" and f"{parts.scheme}://{parts.netloc}" == origin:

@@ -20,7 +20,7 @@ def is_address(text: object) -> bool:
     return isinstance(text, str) and text.startswith(("http://", "https://"))
 
 
-def opened(device: Device | str) -> AbstractContextManager[Device]:
+def open_device(device: Device | str) -> AbstractContextManager[Device]:
     """A device by its name, by the address of a survey page, or as it is."""
     if not isinstance(device, str):
         return _as_it_is(device)

@@ -21,7 +21,7 @@ Reports = NDArray[np.bool_]  # which reports belong to an event
 
 # Below so many expected reports the chi-square distribution is not to be relied on far out, where
 # an audit that must hardly ever be wrong looks.
-LEAST_EXPECTED = 50.0
+LEAST_EXPECTED_FAR_OUT = 50.0
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def pools(likely: Floats) -> list[int]:
     """Where to begin anew, so that what lies between is expected often enough; rarest first."""
     starts, in_bin = [0], 0.0
     for place, more in enumerate(likely):
-        if in_bin >= LEAST_EXPECTED:
+        if in_bin >= LEAST_EXPECTED_FAR_OUT:
             starts.append(place)
             in_bin = 0.0
         in_bin += float(more)

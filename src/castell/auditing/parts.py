@@ -25,7 +25,7 @@ Row = Mapping[str, int]  # the code of an answer to each attribute
 
 # Every two of so many answers are compared, and matrices of so many cells are read whole.
 MOST_ANSWERS = 8
-MOST_CELLS = 1 << 20
+MOST_READ_CELLS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _answers(block: Block) -> list[int]:
 
 def _farthest(channel: Channel) -> tuple[int, int]:
     # Every two answers are as hard to tell apart, or there are too many to compare them all.
-    if channel.kind in ("kary", "cyclic") or channel.inputs * channel.outputs > MOST_CELLS:
+    if channel.kind in ("kary", "cyclic") or channel.inputs * channel.outputs > MOST_READ_CELLS:
         return 0, channel.inputs - 1
     columns = list(zip(*channel.weights(), strict=True))
     widest = max(columns, key=lambda column: Fraction(max(column), min(column)))
@@ -207,7 +207,7 @@ def enumerated(channels: Sequence[Channel]) -> tuple[int, int]:
     cells = wrong = 0
     for channel in dict.fromkeys(channels):
         every = channel.total**channel.draws
-        if channel.inputs * every > MOST_CELLS or not channel.has_matrix:
+        if channel.inputs * every > MOST_READ_CELLS or not channel.has_matrix:
             continue
         # All numbers, or all rows of them where a report takes several.
         numbers = np.indices((channel.total,) * channel.draws, dtype=np.uint64)

@@ -40,7 +40,7 @@ def with_design(text: str, plan: Plan) -> str:
     if plan.best.kind is None:
         return text
     top, shares = plan.best.kind.toml(plan.study.schema, as_decimal(plan.epsilon))
-    head, sections = _split(text)
+    head, sections = _split_sections(text)
     kept = [line for line in _without(head, KEYS) if not line.startswith(REASON)]
     while kept and not kept[-1].strip():
         kept.pop()
@@ -53,7 +53,7 @@ def with_design(text: str, plan: Plan) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _split(text: str) -> tuple[list[str], list[list[str]]]:
+def _split_sections(text: str) -> tuple[list[str], list[list[str]]]:
     """The lines before the first section, and those of each section."""
     head: list[str] = []
     sections: list[list[str]] = []
@@ -98,12 +98,12 @@ def _with_share(section: list[str], shares: dict[str, Decimal]) -> list[str]:
     for i, line in enumerate(kept):
         match = re.match(r"\s*name\s*=\s*(.+)$", line)
         if match and shares:
-            name = _read(match.group(1))
+            name = _parse_text(match.group(1))
             return [*kept[: i + 1], f"epsilon = {shares[name]}", *kept[i + 1 :]]
     return kept
 
 
-def _read(text: str) -> str:
+def _parse_text(text: str) -> str:
     found: str = tomllib.loads(f"x = {text}")["x"]
     return found
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from castell.collector.store import open_store
 from castell.collector.store.store import Store
 from castell.errors import StudyError
+from castell.study.atomic_write import write_whole
 from castell.study.corrections import Change, changes
 from castell.study.later_stages import with_words
 from castell.study.study import Study
 from castell.study.toml_file import correction_section, read_toml
-from castell.study.whole_file import write_whole
 
 
 def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:

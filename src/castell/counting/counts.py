@@ -154,7 +154,7 @@ def count_ahead(counts: Counts, tables: Iterable[Sequence[Axis]]) -> None:
     vars(counts)[_AHEAD] = dict(found)
 
 
-def counted(counts: Counts, axes: Sequence[Axis]) -> Integers:
+def count_once(counts: Counts, axes: Sequence[Axis]) -> Integers:
     """A table: kept, or counted now."""
     kept: Mapping[Axes, Integers] = vars(counts).get(_AHEAD, {})
     found = kept.get(tuple(axes))

@@ -19,7 +19,7 @@ from castell.counting.dask_clients import Connection, connect
 from castell.counting.kernels import Integers, Sum, TableSum, include
 from castell.counting.parquet import ParquetCounts, Scanned
 from castell.counting.parquet import open as open_parquet
-from castell.counting.unordered import Unordered, codes_of_batch
+from castell.counting.unordered_reports import Unordered, codes_of_batch
 from castell.errors import OptionError, ReportError
 from castell.reports.codes import check_codes, column_names
 from castell.reports.lazy_frames import arrow_batches

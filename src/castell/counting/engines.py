@@ -44,7 +44,7 @@ class Engine(Protocol):
 
 def engines() -> tuple[str, ...]:
     """The names of all counting engines that `scan_reports` can use."""
-    return tuple(sorted({*BUILT_IN, *_added()} - _refused()))
+    return tuple(sorted({*BUILT_IN, *_added_engines()} - _refused_engines()))
 
 
 def scan_reports(
@@ -67,7 +67,7 @@ def scan_reports(
     not.
     """
     name, mark, address = (engine or "").partition("://")
-    added = _added()
+    added = _added_engines()
     if engine is not None and name not in {*BUILT_IN, *added}:
         raise OptionError(f"there is no engine {engine!r}", suggest(str(name), engines()))
     if engine is None and isinstance(source, (list, tuple)) and not is_files(source):
@@ -77,32 +77,32 @@ def scan_reports(
     options: dict[str, Any] = {"address": address} if mark else {}
     options |= {} if secure is None else {"secure": secure}
     begin = perf_counter()
-    found = _scanned(chosen, source, study, progress, options)
+    found = _scan(chosen, source, study, progress, options)
     _LOG.info("%s: %d reports, opened in %.2f s", chosen, found.n, perf_counter() - begin)
     return found
 
 
-def _scanned(
+def _scan(
     name: str, source: Any, study: Study, progress: Progress | None, options: dict[str, Any]
 ) -> Counts:
-    added = _added()
+    added = _added_engines()
     module = None if name in added else import_module(BUILT_IN[name])
     for option in options:
         if option not in getattr(module, "TAKES", ()):
             raise OptionError(f"the engine {name!r} takes no {option}", "leave it out")
     if module is None:
-        return _opened(added[name], source, study, progress)
+        return _open(added[name], source, study, progress)
     found: Counts = module.open(source, study, progress, **options)
     return found
 
 
-def _added() -> dict[str, Plugin]:
+def _added_engines() -> dict[str, Plugin]:
     return plugins(ENGINES, BUILT_IN)
 
 
-def _refused() -> set[str]:
+def _refused_engines() -> set[str]:
     refused = set()
-    for name, plugin in _added().items():
+    for name, plugin in _added_engines().items():
         try:
             _parts(plugin)
         except PluginError:
@@ -114,7 +114,7 @@ def _engine_for(source: Any) -> str:
     for name, module in BUILT_IN.items():
         if import_module(module).opens(source):
             return name
-    able = [name for name, plugin in _added().items() if _opens(plugin, source)]
+    able = [name for name, plugin in _added_engines().items() if _opens(plugin, source)]
     if len(able) > 1:
         raise OptionError(f"{' and '.join(able)} can both open this", "name one: engine=...")
     return able[0] if able else DEFAULT
@@ -138,7 +138,7 @@ def _parts(plugin: Plugin) -> tuple[Engine, Callable[[Any], bool]]:
     return opening, getattr(loaded, "opens", lambda _: False)
 
 
-def _opened(plugin: Plugin, source: Any, study: Study, progress: Progress | None) -> Counts:
+def _open(plugin: Plugin, source: Any, study: Study, progress: Progress | None) -> Counts:
     opening, _ = _parts(plugin)
     try:
         counts = opening(source, study, progress)

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from castell.counting.counts import Counts, Progress
 from castell.counting.kernels import Integers
 from castell.counting.memory import MemoryCounts
-from castell.counting.unordered import Unordered, codes_of_batch
+from castell.counting.unordered_reports import Unordered, codes_of_batch
 from castell.errors import ReportError
-from castell.reports.codes import check_codes, column_names, joined
+from castell.reports.codes import check_codes, column_names, join_parts
 from castell.reports.lazy_frames import arrow_batches
 from castell.reports.parquet import ROW_GROUP
 from castell.reports.reports import Reports
@@ -99,7 +99,7 @@ def open(
     mark = bool(secure)
     if not _is_lazy(source):
         parts = map(codes_of_batch, arrow_batches(source, names, ROW_GROUP))
-        return MemoryCounts(Reports(study, joined(study, parts), secure=mark))
+        return MemoryCounts(Reports(study, join_parts(study, parts), secure=mark))
     return FrameCounts(source, study, _rows(source, study), mark, progress=progress)
 
 

@@ -73,14 +73,14 @@ def open(source: Any, study: Study, progress: Progress | None) -> Counts:
     files: list[Scanned] = []
     tallies: list[Tally] = []
     for path in report_files(source):
-        found = _scanned(path, study)
+        found = _scan(path, study)
         (files if isinstance(found, Scanned) else tallies).append(found)  # type: ignore[arg-type]
     reports = [ParquetCounts(tuple(files), study, progress=progress)] if files else []
     parts: tuple[Counts, ...] = (*reports, *tallies)
     return parts[0] if len(parts) == 1 else Concatenated(parts)
 
 
-def _scanned(path: str | Path, study: Study) -> Scanned | Tally:
+def _scan(path: str | Path, study: Study) -> Scanned | Tally:
     try:
         with ReportFile(path, study) as file:
             return Scanned(path, file.rows, file.secure, file.groups)

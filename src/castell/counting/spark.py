@@ -19,7 +19,7 @@ from castell.counting.counts import Counts, Progress
 from castell.counting.kernels import Integers, Sum, include
 from castell.counting.parquet import ParquetCounts
 from castell.counting.parquet import open as open_parquet
-from castell.counting.unordered import Unordered, codes_of_batch
+from castell.counting.unordered_reports import Unordered, codes_of_batch
 from castell.errors import MissingExtraError, OptionError, ReportError
 from castell.reports.codes import check_codes, column_names
 from castell.reports.parquet import ROW_GROUP
@@ -40,7 +40,7 @@ class SparkCounts(Unordered):
     progress: Progress | None = field(default=None, repr=False)
 
     def add_up(self, *totals: Sum) -> None:
-        self._same(_added(self.frame, self.study, totals))
+        self._same(_add_partitions(self.frame, self.study, totals))
         if self.progress:
             self.progress(1.0)
 
@@ -53,13 +53,13 @@ class SparkCounts(Unordered):
             yield [frame[name].to_numpy() for name in frame.columns]
 
 
-def _added(frame: Any, study: Study, totals: Sequence[Sum]) -> int:
+def _add_partitions(frame: Any, study: Study, totals: Sequence[Sum]) -> int:
     """Add the partial sums of all partitions; how many reports they were of."""
     blocks = sorted({block for total in totals for block in total.blocks})
     chosen = frame.select(*(f"c{i}" for i in blocks))
     rows = 0
     for (part,) in chosen.mapInArrow(_adder(study, blocks, tuple(totals)), "sums binary").collect():
-        (many,), *arrays = _unpacked(bytes(part))
+        (many,), *arrays = _unpack(bytes(part))
         rows += int(many)
         for total in totals:
             mine, arrays = arrays[: len(total.arrays)], arrays[len(total.arrays) :]
@@ -97,20 +97,20 @@ def _adder(
         if waiting:
             flush()
         arrays = [array for total in totals for array in total.arrays]
-        content = _packed([np.array([rows]), *arrays])
+        content = _pack([np.array([rows]), *arrays])
         yield pa.RecordBatch.from_arrays([pa.array([content], pa.binary())], names=["sums"])
 
     return add
 
 
-def _packed(arrays: Sequence[Integers]) -> bytes:
+def _pack(arrays: Sequence[Integers]) -> bytes:
     stream = io.BytesIO()
     for array in arrays:
         np.lib.format.write_array(stream, np.asarray(array), allow_pickle=False)
     return stream.getvalue()
 
 
-def _unpacked(content: bytes) -> list[Integers]:
+def _unpack(content: bytes) -> list[Integers]:
     stream, found = io.BytesIO(content), []
     while stream.tell() < len(content):
         found.append(np.lib.format.read_array(stream, allow_pickle=False))
@@ -135,14 +135,16 @@ def open(
             return found  # tallies are counted already
         paths = [str(file.path) for file in found.files]
         read = _session(address).read.parquet(*paths)
-        return SparkCounts(_renamed(read, names), study, found.n, found.secure, progress=progress)
+        return SparkCounts(
+            _rename_columns(read, names), study, found.n, found.secure, progress=progress
+        )
     for name in names:
         if name not in source.columns:
             raise ReportError(
                 f"the frame has no column {name!r}",
                 f"reports of this study have {', '.join(map(repr, names))}",
             )
-    frame = _renamed(source, names)
+    frame = _rename_columns(source, names)
     return SparkCounts(frame, study, frame.count(), bool(secure), progress=progress)
 
 
@@ -150,7 +152,7 @@ def opens(source: Any) -> bool:
     return type(source).__module__.startswith("pyspark.") and hasattr(source, "mapInArrow")
 
 
-def _renamed(frame: Any, names: list[str]) -> Any:
+def _rename_columns(frame: Any, names: list[str]) -> Any:
     """The columns of reports by number: a name may be anything, and Spark reads dots in names."""
     chosen = frame.select(*(f"`{name.replace('`', '``')}`" for name in names))
     return chosen.toDF(*(f"c{i}" for i in range(len(names))))

@@ -25,7 +25,7 @@ from castell.counting.stages import Stages
 from castell.display.one_line import one_line
 from castell.errors import ReportError
 from castell.reports.arrow_metadata import check_study, is_secure, marked_schema
-from castell.reports.codes import check_codes, code_type, column_names, column_types, joined
+from castell.reports.codes import check_codes, code_type, column_names, column_types, join_parts
 from castell.reports.parquet import ROW_GROUP
 from castell.reports.report_files import file_system, is_address
 from castell.reports.reports import Reports
@@ -114,7 +114,7 @@ class Tally(ByBatches):
                 f"{other.study.name!r} ({other.study.digest[:12]}) are of two studies",
                 "castell.fit([one, other]) estimates from both",
             )
-        columns = joined(self.study, [self.columns, other.columns])
+        columns = join_parts(self.study, [self.columns, other.columns])
         times = np.concatenate([self.times, sign * other.times])
         found, counted = _distinct(self.study.design.widths, columns, times)
         if (counted < 0).any():
@@ -210,11 +210,11 @@ def tally_of(counts: Counts) -> Tally:
         raise ReportError(
             "reports of several studies have no tally in common", "tally those of each study"
         )
-    return _tallied(counts)
+    return _tally(counts)
 
 
 @once
-def _tallied(counts: Counts) -> Tally:
+def _tally(counts: Counts) -> Tally:
     study, widths = counts.study, counts.study.design.widths
     secure, backend = counts.secure, counts.backend
     if is_narrow(study):
@@ -224,7 +224,7 @@ def _tallied(counts: Counts) -> Tally:
             codes.astype(code_type(width)) for codes, width in zip(came, widths, strict=True)
         ]
         return Tally(study, tuple(columns), table[came], secure, backend)
-    every = joined(study, counts.batches(range(len(widths))))
+    every = join_parts(study, counts.batches(range(len(widths))))
     return Tally.of(study, every, secure=secure, backend=backend)
 
 

@@ -86,7 +86,7 @@ class AnswerFile:
         except (UnicodeError, gzip.BadGzipFile, EOFError):
             raise AnswerError(f"cannot read {self.path}", "save it as CSV in UTF-8") from None
 
-    def _wanted(self, columns: list[str]) -> list[str]:
+    def _wanted_columns(self, columns: list[str]) -> list[str]:
         return columns if self.names is None else named_columns(self.names, columns)
 
     def _parquet(self) -> Iterator[pa.Table]:
@@ -94,7 +94,7 @@ class AnswerFile:
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self.path) as file:
-            columns = self._wanted(file.schema_arrow.names)
+            columns = self._wanted_columns(file.schema_arrow.names)
             for batch in file.iter_batches(BATCH_ROWS, columns=columns):
                 self.rows += batch.num_rows
                 self.done = self.rows / file.metadata.num_rows
@@ -115,7 +115,7 @@ class AnswerFile:
         if not any(header):
             raise AnswerError(f"cannot read {self.path}: it has no names of columns", _FIRST_ROW)
         columns = [(f"f{k}", name) for k, name in enumerate(header)]
-        wanted = self._wanted(header)
+        wanted = self._wanted_columns(header)
         if self.names is None:
             self._say_twice(header)
         chosen = [(place, name) for place, name in columns if name in wanted]
@@ -217,7 +217,7 @@ class AnswerFile:
                 )
             rows = sheet.iter_rows(values_only=True)
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
-            wanted = self._wanted([name for name in header if name])
+            wanted = self._wanted_columns([name for name in header if name])
             if self.names is None:
                 self._say_twice(header)
             places = [k for k, name in enumerate(header) if name in wanted]

@@ -51,10 +51,10 @@ class BadAnswers:
         name, by_text = next(iter(self.found.items()))
         text, rows = min(by_text.items(), key=lambda item: item[1][0])
         attribute, total = self.attributes[name], self.total
-        problem, remedy = _told(attribute, text, rows[0])
+        problem, remedy = _problem_and_remedy(attribute, text, rows[0])
         if total > 1:
             problem = f"{total:,} answers are none of the study's: {'; '.join(self._columns())}"
-            problem += f". The first is {_told(attribute, text, rows[0])[0]}"
+            problem += f". The first is {_problem_and_remedy(attribute, text, rows[0])[0]}"
         raise AnswerError(problem, remedy)
 
     def _columns(self) -> list[str]:
@@ -76,7 +76,7 @@ def _texts(text: str, rows: list[int]) -> str:
     return f"{what} in row{'s' * (len(rows) > 1)} {listed}"
 
 
-def _told(attribute: Attribute, text: str, row: int) -> tuple[str, str]:
+def _problem_and_remedy(attribute: Attribute, text: str, row: int) -> tuple[str, str]:
     """What is wrong with one answer, and what to do."""
     where = f"row {row}, column {attribute.name!r}"
     if not text.strip():

@@ -64,7 +64,7 @@ def as_arrow(answers: Any, names: Collection[str]) -> pa.Table:
     from narwhals.exceptions import DuplicateError
 
     if isinstance(answers, Mapping):
-        columns = {name: _listed(values) for name, values in answers.items()}
+        columns = {name: _as_list(values) for name, values in answers.items()}
         if len({len(values) for values in columns.values()}) > 1:
             raise AnswerError(
                 "the columns differ in length", "give every respondent's every answer"
@@ -88,7 +88,7 @@ def as_arrow(answers: Any, names: Collection[str]) -> pa.Table:
     return pa.table({name: _array(name, frame[name]) for name in present})
 
 
-def _listed(values: Any) -> Any:
+def _as_list(values: Any) -> Any:
     return [values] if isinstance(values, str) or not hasattr(values, "__len__") else values
 
 

@@ -79,7 +79,7 @@ def spend(keep: Keep, study: Study, report: Report, limit: float | None = None) 
         stands = _entry(document)
         if stands is None:
             _check_limit(new.epsilon, limit)
-            return _written(new)  # in the place of the key
+            return _write_entry(new)  # in the place of the key
         if (stands.id, stands.codes) != (new.id, new.codes):
             raise SendError(
                 "this device has handed over another report for this study, and the first stands",
@@ -87,10 +87,10 @@ def spend(keep: Keep, study: Study, report: Report, limit: float | None = None) 
                 final=True,
             )
         if stands.state == "arrived":
-            return _written(stands)
-        return _written(replace(stands, state="waiting", invitation=new.invitation))
+            return _write_entry(stands)
+        return _write_entry(replace(stands, state="waiting", invitation=new.invitation))
 
-    return _read(keep.update(_place(study), change)["sent"])
+    return _read_entry(keep.update(_place(study), change)["sent"])
 
 
 def _check_limit(epsilon: float, limit: float | None) -> None:
@@ -109,7 +109,7 @@ def settle(keep: Keep, study: Study, report: Report, state: Literal["arrived", "
         # What has arrived has arrived, whatever is said of another copy of it.
         if stands is None or stands.id != report.id or stands.state == "arrived":
             return document
-        return _written(replace(stands, state=state, invitation=None))
+        return _write_entry(replace(stands, state=state, invitation=None))
 
     keep.update(_place(study), change)
 
@@ -119,13 +119,13 @@ def _place(study: Study) -> str:
     return f"study:{study.identity}"
 
 
-def _written(entry: Entry) -> dict[str, Any]:
+def _write_entry(entry: Entry) -> dict[str, Any]:
     return {"sent": {**asdict(entry), "codes": list(entry.codes)}}
 
 
 def _entry(document: dict[str, Any] | None) -> Entry | None:
-    return None if document is None or "sent" not in document else _read(document["sent"])
+    return None if document is None or "sent" not in document else _read_entry(document["sent"])
 
 
-def _read(sent: dict[str, Any]) -> Entry:
+def _read_entry(sent: dict[str, Any]) -> Entry:
     return Entry(**{**sent, "codes": tuple(sent["codes"])})

@@ -15,7 +15,7 @@ from castell.device.encode import Codes, encode
 from castell.device.random_words import Source, secure_words, seeded_words
 from castell.device.respond import draw_blocks, report_columns
 from castell.errors import OptionError
-from castell.reports.codes import joined
+from castell.reports.codes import join_parts
 from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def _columns(study: Study, answers: Any, words: Source, first_row: int = 1) -> list[NDArray[Any]]:
-    return _randomized(study, encode(study.schema, answers, first_row, words), words)
+    return _randomize_codes(study, encode(study.schema, answers, first_row, words), words)
 
 
-def _randomized(study: Study, codes: dict[str, Codes], words: Source) -> list[NDArray[Any]]:
+def _randomize_codes(study: Study, codes: dict[str, Codes], words: Source) -> list[NDArray[Any]]:
     rows = len(next(iter(codes.values())))
     drawn = draw_blocks(study.design, rows, words)
     return report_columns(study.design, codes, drawn, lambda _: words)
@@ -44,7 +44,7 @@ def randomize_frame(study: Study, answers: Any, seed: int | None = None) -> Repo
     if parts is None:
         columns = _columns(study, answers, words)
     else:
-        columns = joined(study, _batches(study, parts, words))
+        columns = join_parts(study, _batches(study, parts, words))
     return Reports(study, columns, secure=seed is None, backend=backend)
 
 
@@ -98,7 +98,7 @@ def randomize_file(
         for batch in answers:
             codes = encode(study.schema, batch, rows + 1, words, bad)
             if not bad:
-                writer.write(_randomized(study, codes, words))
+                writer.write(_randomize_codes(study, codes, words))
             rows += batch.num_rows
             if progress:
                 progress(answers.done)

@@ -68,7 +68,7 @@ def send_report(
         except (OSError, HTTPException) as error:
             problem = f"{url} cannot be reached ({getattr(error, 'reason', error)})"
         else:
-            told = _told(answer)
+            told = _parse_answer(answer)
             if status in (200, 201) and told.get("status") == "stored":
                 return
             problem = told.get("error") or f"the collector answers {status}"
@@ -94,7 +94,7 @@ def check_open(url: str, *, invited: bool = True) -> None:
         status, answer, _ = _ask(url)
     except (OSError, HTTPException):
         return
-    told = _told(answer)
+    told = _parse_answer(answer)
     if status == 200 and told.get("state") in NOT_OPEN:
         raise _not_open(told, "; nothing was sent and nothing is spent")
     if status == 200 and told.get("invitations") is True and not invited:
@@ -131,7 +131,7 @@ def check_invitation(invitation: str, url: str) -> None:
     except (OSError, HTTPException):
         return
     if status == 403:
-        told = _told(answer)
+        told = _parse_answer(answer)
         problem, remedy = told.get("error"), told.get("remedy")
         raise SendError(
             str(problem or "the invitation is not good"),
@@ -158,7 +158,7 @@ def _ask(url: str, body: bytes | None = None) -> tuple[int, bytes, Message]:
             return error.code, error.read(1 << 16), error.headers
 
 
-def _told(answer: bytes) -> dict[str, Any]:
+def _parse_answer(answer: bytes) -> dict[str, Any]:
     try:
         told = json.loads(answer)
     except ValueError:

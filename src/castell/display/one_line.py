@@ -15,13 +15,13 @@ def one_line(noun: str, what: str, facts: Iterable[str]) -> str:
     "<Reports of 'health': n = 5,000, epsilon 6>"
     """
     rest = ", ".join(facts)
-    return f"<{noun} {shortened(what, MOST - len(noun) - len(rest) - 5)}: {rest}>"
+    return f"<{noun} {shorten(what, MOST - len(noun) - len(rest) - 5)}: {rest}>"
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """A text on one line, cut in its middle if it is longer than `most`.
 
-    >>> shortened("a very long name", 9)
+    >>> shorten("a very long name", 9)
     'a ve...me'
     """
     text = " ".join(text.split())

@@ -88,7 +88,7 @@ READS = Reads(drawn=True, across=True, sets=True, whole=True, coarse=True)
 # Of larger tables with all weight on the model, only the finite-population mean is computed.
 FEW_CELLS = 1 << 14
 # Larger tables are the model's: reports say next to nothing about single cells of them.
-MOST_CELLS = 1 << 20
+MOST_AVERAGED_CELLS = 1 << 20
 
 
 def fit(counts: Counts) -> Fitted:
@@ -114,7 +114,7 @@ def _as_fitted(cross_fit: CrossFit) -> Fitted:
         partial(_joint, cross_fit, solve),
         partial(_shares, cross_fit, solve),
         sample=partial(_sample, cross_fit),
-        learned=lambda: cross_fit.latent.learned(),
+        learned=lambda: cross_fit.latent.to_keep(),
         # Tables too large to build are the model's.
         prefixes=lambda names: cross_fit.latent.prefixes(names),
     )
@@ -150,7 +150,7 @@ def _shares(
     intervals = cross_fit.latent.intervals
     intervals.require_reports(names)
     study = cross_fit.counts.study
-    if prod(study.schema[name].size for name in names) > MOST_CELLS:
+    if prod(study.schema[name].size for name in names) > MOST_AVERAGED_CELLS:
         found = intervals.shares(queries, cross_fit.latent.share)
         return found.because(*cross_fit.latent.reasons(names))
     combined = solve(names)
@@ -161,7 +161,7 @@ def _shares(
 def _solve(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     study = cross_fit.counts.study
     cells = prod(study.schema[name].size for name in names)
-    if cells > MOST_CELLS:
+    if cells > MOST_AVERAGED_CELLS:
         return by_model(cross_fit, names, reason(Code.TOO_LARGE, cells=cells))
     if len(samples_of(cross_fit.counts)) > 1 or study.design.whole_blocks:
         return _average_with_pooled(cross_fit, names)

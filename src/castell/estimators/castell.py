@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from castell.counting import Counts, studies_of
-from castell.inference.coefficients import coefficient_model
+from castell.inference.hadamard_coefficients import coefficient_model
 from castell.inference.method import EVERYBODY, PARITY, SETS, WHOLE, Fitted, Reads, kinds_of
 from castell.inference.products import product_model
 from castell.inference.sampling_design import SampleDesign
@@ -21,7 +21,7 @@ READS = Reads(
 
 
 def fit(counts: Counts, *, target: str = "population") -> Fitted:
-    """`target` says whom the intervals speak of: the population the respondents were drawn from,
+    """`target` says whom the intervals speak of: the population the respondents were sampled from,
     or the 'respondents' themselves, in which case only the randomisation is uncertain. Who drew a
     block is a sample of them, so where blocks are drawn there is no such choice."""
     if PARITY in kinds_of(*studies_of(counts)):

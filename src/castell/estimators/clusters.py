@@ -67,14 +67,14 @@ def _as_design(study: Study, clusters: Sequence[Sequence[str]]) -> Design:
 def find_clusters(counts: Counts) -> Groups:
     """Clusters from the reports alone."""
     study = counts.study
-    # Pairs are looked at in the order of their strength, so the strongest of many by chance comes
+    # Pairs are looked at in the order of Cramer's V, so the strongest of many by chance comes
     # first: the more pairs, the more it must stand out.
     pairs = len(study.names) * (len(study.names) - 1) // 2
     doubt = max(2.0, NormalDist().inv_cdf(1.0 - 0.05 / max(pairs, 1)))
-    strength = {pair: _dependence(counts, pair) for pair in combinations(study.names, 2)}
+    association = {pair: _dependence(counts, pair) for pair in combinations(study.names, 2)}
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in study.names}
-    for one, two in sorted(strength, key=lambda pair: -strength[pair]):
-        if groups[one] == groups[two] or strength[one, two] <= 0.0:
+    for one, two in sorted(association, key=lambda pair: -association[pair]):
+        if groups[one] == groups[two] or association[one, two] <= 0.0:
             continue
         both = groups[one] + groups[two]
         # With more cells than reports there is nothing to see in most of them.

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
+from castell.counting.folds import FOLDS
 from castell.errors import OptionError
 from castell.inference.association_error import (
     AssociationError,
@@ -41,23 +42,25 @@ from castell.linear.table import Table, product
 
 READS = Reads()
 # Pseudo-respondents for each real one, from "the margins only" to "the table only".
-STRENGTHS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
-FOLDS = 5
+CONCENTRATIONS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0)
 DOUBT = 0.5
 # Held-out reports are looked at often; larger tables get fewer looks.
 _CELLS_IN_ALL = 100_000
-# Simulated tables need not be found more closely than they scatter.
+# Simulated tables need not be found more closely than they vary.
 COARSE = 0.05
 # Single shares of tables larger than this are not worth the table.
-MOST_CELLS = 1 << 16
+MOST_FITTED_CELLS = 1 << 16
 
 
-def fit(counts: Counts, *, strength: float | None = None) -> Fitted:
-    """`strength`, pseudo-respondents for each real one; found from held-out reports if None."""
-    if strength is not None and not (_is_number(strength) and 0.0 <= strength < float("inf")):
-        raise OptionError(f"strength is {strength!r}", "give a number from 0 up, or none")
+def fit(counts: Counts, *, concentration: float | None = None) -> Fitted:
+    """`concentration`, pseudo-respondents for each real one; found from held-out reports if
+    None."""
+    if concentration is not None and not (
+        _is_number(concentration) and 0.0 <= concentration < float("inf")
+    ):
+        raise OptionError(f"concentration is {concentration!r}", "give a number from 0 up, or none")
     # A model is asked for many cells of one table; the last few tables are kept.
-    solve = lru_cache(maxsize=4)(partial(_fit_table, counts, strength))
+    solve = lru_cache(maxsize=4)(partial(_fit_table, counts, concentration))
     margins = Margins(counts)
     return Fitted(counts, partial(_joint, margins, solve), partial(_shares, margins, solve))
 
@@ -84,18 +87,18 @@ def independent(observed: Observed) -> Floats:
 
 def maximum(
     observed: Observed,
-    strength: float,
+    concentration: float,
     start: Floats | None = None,
     close: float = CLOSE,
 ) -> Floats:
-    """The table at one strength, in the order asked."""
+    """The table at one concentration, in the order asked."""
     if len(observed.names) == 1:
         return margin(observed)
     plain = observed.in_block_order(independent(observed))
     likelihood = Likelihood.of(observed)
     begin = plain if start is None else observed.in_block_order(start)
     return observed.in_order_asked(
-        likelihood.fit(begin, DirichletPrior(strength * likelihood.n * plain), close)
+        likelihood.fit(begin, DirichletPrior(concentration * likelihood.n * plain), close)
     )
 
 
@@ -125,15 +128,16 @@ def folds(observed: Observed) -> list[Fold]:
 
 
 def choose(observed: Observed, parts: Sequence[Fold]) -> float:
-    """The prior strength of the best cross-validated log-likelihood.
+    """The prior concentration of the best cross-validated log-likelihood.
 
-    The largest strength is taken that does as well as the best one up to half the standard error
-    of their difference: where the reports cannot tell, believing the plainer model costs least.
+    The largest concentration is taken that does as well as the best one up to half the standard
+    error of their difference: where the reports cannot tell, relying on the plainer model costs
+    least.
     """
     if len(observed.names) == 1:
         return 0.0
     if not parts:
-        return STRENGTHS[0]
+        return CONCENTRATIONS[0]
     numbers, logs = [], []
     for part in parts:
         unseen = Likelihood.of(part.held_out).counts
@@ -144,26 +148,26 @@ def choose(observed: Observed, parts: Sequence[Fold]) -> float:
     behind = table[scores.argmax()] - table
     mean = behind @ weights / weights.sum()
     error = np.sqrt(np.maximum(behind**2 @ weights - mean**2 * weights.sum(), 0.0))
-    return STRENGTHS[int(np.flatnonzero(scores.max() - scores <= DOUBT * error)[0])]
+    return CONCENTRATIONS[int(np.flatnonzero(scores.max() - scores <= DOUBT * error)[0])]
 
 
 def _held_out(seen: Observed, train: Likelihood, reported: NDArray[np.bool_]) -> Floats:
-    """The log likelihood of each held-out report, for each strength fitted to the others."""
+    """The log likelihood of each held-out report, for each concentration fitted to the others."""
     plain = seen.in_block_order(independent(seen))
     pi, rows = plain, []
-    for strength in STRENGTHS:
+    for concentration in CONCENTRATIONS:
         begin = np.where(plain > 0.0, np.maximum(pi, 1e-12), 0.0)
-        pi = train.fit(begin, DirichletPrior(strength * train.n * plain), COARSE)
+        pi = train.fit(begin, DirichletPrior(concentration * train.n * plain), COARSE)
         rows.append(train.logs(pi, reported))
     return np.array(rows)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
-    """A table that was fitted, and the folds its strength was chosen by."""
+    """A table that was fitted, and the folds its concentration was chosen by."""
 
     observed: Observed
-    strength: float
+    concentration: float
     table: Floats
     parts: tuple[Fold, ...]
 
@@ -174,7 +178,7 @@ class FittedTable:
     @cached_property
     def association(self) -> AssociationError:
         """The mean squared error of its pair associations, by the reports held out."""
-        tables = [maximum(p.seen, self.strength, self.table, COARSE) for p in self.parts]
+        tables = [maximum(p.seen, self.concentration, self.table, COARSE) for p in self.parts]
         # In the order of the schema: what is found must not depend on the order asked.
         names = [name for name in self.observed.study.names if name in self.names]
         generator = np.random.default_rng(0)
@@ -194,11 +198,14 @@ class FittedTable:
 
 
 def _fit_table(
-    counts: Counts, strength: float | None, names: tuple[str, ...], max_cells: int | None = None
+    counts: Counts,
+    concentration: float | None,
+    names: tuple[str, ...],
+    max_cells: int | None = None,
 ) -> FittedTable:
     observed = observe(counts, names, max_cells)
     parts = folds(observed)
-    used = choose(observed, parts) if strength is None else strength
+    used = choose(observed, parts) if concentration is None else concentration
     return FittedTable(observed, used, maximum(observed, used), tuple(parts))
 
 
@@ -207,9 +214,9 @@ def _intervals(margins: Margins, fitted: FittedTable) -> ModelIntervals:
 
 
 def _reasons(fitted: FittedTable, intervals: ModelIntervals) -> tuple[Reason, ...]:
-    if not fitted.strength:
+    if not fitted.concentration:
         return intervals.reasons(fitted.names)
-    shrunk = reason(Code.SHRUNK_TO_INDEPENDENCE, pseudo_respondents=fitted.strength)
+    shrunk = reason(Code.SHRUNK_TO_INDEPENDENCE, pseudo_respondents=fitted.concentration)
     return shrunk, *intervals.reasons(fitted.names)
 
 
@@ -232,7 +239,7 @@ def _shares(
     counts = margins.counts
     names = names_of(queries)
     sizes = [counts.study.schema[name].size for name in names]
-    if prod(sizes) > MOST_CELLS:
+    if prod(sizes) > MOST_FITTED_CELLS:
         # Too wide for a table, and so for the likelihood of one: the unbiased share, and said so.
         found = product_shares(counts, queries, [names], "population")
         return found.because(reason(Code.UNBIASED_INSTEAD))

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from castell.counting import Counts
+from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import Spread
 from castell.inference.method import EVERYBODY, SETS, WHOLE, Fitted, Reads, Solution
 from castell.inference.model_intervals import Reshaped, Together, bounds
@@ -24,7 +25,6 @@ from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
-from castell.inference.support import Checked
 from castell.inference.weighted_products import weighted_model
 from castell.linear.table import Table
 

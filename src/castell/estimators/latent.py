@@ -53,7 +53,7 @@ def _as_fitted(latent: Latent) -> Fitted:
         partial(_joint, latent),
         partial(_shares, latent),
         sample=latent.sample,
-        learned=latent.learned,
+        learned=latent.to_keep,
         prefixes=latent.prefixes,
     )
 

@@ -23,7 +23,7 @@ from castell.linear.operators import Floats
 from castell.linear.table import Table
 
 READS = Reads()
-_DRAWS = 4000
+_REPLICATES = 4000
 
 
 def fit(counts: Counts) -> Fitted:
@@ -59,7 +59,9 @@ def _shares(counts: Counts, queries: Sequence[Query]) -> Shares:
     cells = measure(counts, asked, "population")
     # The estimates that are compared are means over reports: normal, with known covariance.
     generator = np.random.default_rng(0)
-    resampled = generator.multivariate_normal(cells.values, cells.covariance, _DRAWS, method="eigh")
+    resampled = generator.multivariate_normal(
+        cells.values, cells.covariance, _REPLICATES, method="eigh"
+    )
     values = np.array([float(_cut(cells.values[list(each)])) for each in own])
     found = np.stack([_cut(resampled[:, list(each)]) for each in own], axis=1)
     return Shares.from_replicates(values, found, (reason(Code.TRUNCATED),))

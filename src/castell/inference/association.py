@@ -26,19 +26,19 @@ import numpy as np
 
 from castell.counting import Counts, studies_of
 from castell.inference.chisquare import tail
-from castell.inference.intervals import quantile
-from castell.inference.inversion import Observed
-from castell.inference.misfit import (
-    LEAST_EXPECTED,
+from castell.inference.constants import LEAST_EXPECTED
+from castell.inference.contributing_samples import support, views
+from castell.inference.goodness_of_fit import (
     expected_reports,
     interactions,
     orthonormal,
     tested_contrasts,
     wald,
 )
+from castell.inference.intervals import quantile
+from castell.inference.inversion import Observed
 from castell.inference.postprocess import simplex
 from castell.inference.products import product_model
-from castell.inference.support import support, views
 from castell.inference.unbiased_means import means_of
 from castell.linear.operators import Floats
 

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from castell.inference.constants import LEAST_SHARE
 from castell.inference.inversion import Observed
 from castell.linear.operators import Floats
 
@@ -47,7 +48,6 @@ PRIOR = 0.2
 # What is allowed for is not the posterior mean but so many standard deviations more: an interval
 # that holds too little costs more than one that holds too much.
 POSTERIOR_SDS = 0.5
-_LEAST = 1e-12
 _GRID = np.geomspace(1e-6, 4.0, 160)
 # Singular functions tried for each pair and fold.
 LEADING = 2
@@ -132,8 +132,8 @@ def residuals(
 
 def leading_functions(table: Floats) -> tuple[Floats, Floats]:
     """The first singular functions of a table of two attributes, a row each: of all functions of
-    one attribute and of the other with mean 0 and variance 1, those that go together most."""
-    rows, columns = (np.sqrt(np.maximum(table.sum(axis=k), _LEAST)) for k in (1, 0))
+    one attribute and of the other with mean 0 and variance 1, those that are associated most."""
+    rows, columns = (np.sqrt(np.maximum(table.sum(axis=k), LEAST_SHARE)) for k in (1, 0))
     left, sizes, right = np.linalg.svd(
         table / np.outer(rows, columns) - np.outer(rows, columns), full_matrices=False
     )

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
 from castell.errors import MethodError
+from castell.inference.contributing_samples import sources, support
 from castell.inference.queries import Query, names_of
 from castell.inference.report_scores import ReportScores, scores_of_cells, scores_of_query
-from castell.inference.support import sources, support
 from castell.linear.operators import Floats
 
 Columns = dict[int, NDArray[np.generic]]
@@ -76,10 +76,10 @@ class DrawnScores:
     def of_cells(self, names: Sequence[str], cells: NDArray[np.intp]) -> Floats:
         """What each report adds to some cells of a table, by their places in it."""
 
-        def added(sample: Counts, columns: Columns) -> Floats:
+        def add_up(sample: Counts, columns: Columns) -> Floats:
             return scores_of_cells(sample.study, columns, len(columns[0]), names, cells)
 
-        return self._scores(tuple(names), added)
+        return self._scores(tuple(names), add_up)
 
     def of_queries(self, queries: Sequence[Query]) -> Floats:
         """What each report adds to some shares; from the same samples where some hold them all."""
@@ -88,8 +88,8 @@ class DrawnScores:
         found = []
         for query in queries:
 
-            def added(sample: Counts, columns: Columns, query: Query = query) -> Floats:
+            def add_up(sample: Counts, columns: Columns, query: Query = query) -> Floats:
                 return scores_of_query(sample.study, columns, len(columns[0]), query)[:, None]
 
-            found.append(self._scores(every if together else tuple(query), added))
+            found.append(self._scores(every if together else tuple(query), add_up))
         return np.concatenate(found, axis=1)

@@ -182,7 +182,7 @@ class Normal:
 
         def end(some: Cells, far: Floats) -> Floats:
             part = own._pick(some, value.shape)
-            # Few reports scatter more upwards than downwards (Cornish and Fisher's term).
+            # Few reports vary more upwards than downwards (Cornish and Fisher's term).
             skew = np.maximum(part.slope, 0.0) * np.maximum(far**2 - 1.0, 0.0) / 6
             return np.asarray(value[some] + part._end(-1.0, far) - skew)
 
@@ -228,12 +228,12 @@ class KnownZeros:
         return np.where(self.impossible, 0.0, self.of.errors)
 
     def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        return self._known(self.of.plain(values, level))
+        return self._zero_impossible(self.of.plain(values, level))
 
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        return self._known(self.of.interval(values, level))
+        return self._zero_impossible(self.of.interval(values, level))
 
-    def _known(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    def _zero_impossible(self, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         low, high = (np.where(self.impossible, 0.0, end) for end in ends)
         return low, high
 
@@ -245,7 +245,7 @@ def known_zeros(spread: Spread, impossible: NDArray[np.bool_]) -> Spread:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Shares that reports cannot tell beyond bounds: how the attributes go together is unknown.
+    """Shares that reports cannot tell beyond bounds: how the attributes are associated is unknown.
 
     `ends` gives the bounds at a level, as the shares they are made of are uncertain too. The
     standard error is that of a value anywhere between the 95 % bounds.

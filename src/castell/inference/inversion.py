@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from castell.channels import ClearResponse, Lens
 from castell.counting import Counts
-from castell.counting.counts import counted
+from castell.counting.counts import count_once
 from castell.errors import QueryError, ReportError
 from castell.inference.intervals import Normal
 from castell.linear.operators import Dense, Floats, Operator, apply
@@ -132,7 +132,7 @@ class Observed:
 
     def smoothed(self) -> Observed:
         """As many reports with the minimax estimate of their distribution (Trybula 1958), to read
-        variances from: as if sqrt(n) more had come, spread evenly. A few show too little scatter.
+        variances from: as if sqrt(n) more had come, spread evenly. A few show too little variance.
         What is public stays as it was reported: it is known who has it.
         """
         more = sqrt(self.n)
@@ -185,7 +185,7 @@ def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) 
     parts = parts_of(study, [a.name for a in attributes])
     # A channel may have many more reports than answers; their table must fit too.
     check_cells(f"reports of {what}", [axis.size for axis in _axes(parts)], max_cells)
-    table = counted(counts, _axes(parts)).astype(np.float64)
+    table = count_once(counts, _axes(parts)).astype(np.float64)
     return Observed(study, attributes, parts, table, require_reports(round(float(table.sum()))))
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
+from castell.inference.contributing_samples import views
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Observed, moment_slope
-from castell.inference.support import views
 from castell.linear.operators import Floats
 
 Codes = NDArray[np.intp]
@@ -33,7 +33,7 @@ class Margins:
             self._views[name] = views(self.counts, [name])
         return self._views[name]
 
-    def _scatter(self, name: str) -> list[tuple[float, Observed]]:
+    def _views_of_variance(self, name: str) -> list[tuple[float, Observed]]:
         """The same, to read variances from: one of several samples may be small."""
         few = len(samples_of(self.counts)) > 1
         return [(weight, view.smoothed() if few else view) for weight, view in self.views(name)]
@@ -46,7 +46,7 @@ class Margins:
         found = np.asarray(
             sum(
                 weight**2 * (view.second_moment() - view.invert() ** 2) / view.n
-                for weight, view in self._scatter(name)
+                for weight, view in self._views_of_variance(name)
             )
         )
         # Rounding may leave a share that is certain a hair below zero.
@@ -64,7 +64,7 @@ class Margins:
     def covariance(self, name: str, one: Codes, two: Codes) -> float:
         """How the shares of two groups of values err together."""
         total = 0.0
-        for weight, view in self._scatter(name):
+        for weight, view in self._views_of_variance(name):
             shares, first, second = view.frequencies().ravel(), *_gains(view, [one, two])
             product = float(shares @ (first * second))
             product -= float(shares @ first) * float(shares @ second)

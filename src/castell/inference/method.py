@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from castell.channels import ParityResponse
 from castell.counting import Counts
+from castell.inference.contributing_samples import Support, support
 from castell.inference.intervals import SpreadOf
 from castell.inference.queries import Query
 from castell.inference.reasons import Reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
-from castell.inference.support import Support, support
 from castell.inference.top_cells import PrefixesOf
 from castell.linear.operators import Floats
 from castell.study.design import Block, Design
@@ -52,9 +52,9 @@ class Reads:
     own: such a report has no digits, so the likelihood of a part of them depends on the others.
     `whole` is the same where there are other blocks beside it. `coarse` blocks report a leaf of a
     partition of answers, which a model can be fitted to but nothing inverts. `margins` are blocks
-    in which all answers but one are made up: they tell nothing of how two go together. `parity` is
-    what the design "inpht" reports, `bloom` what "bloom" does. A file that declares nothing reads
-    `everybody`, with all of its options.
+    in which all answers but one are made up: they tell nothing of how two are associated. `parity`
+    is what the design "inpht" reports, `bloom` what "bloom" does. A file that declares nothing
+    reads `everybody`, with all of its options.
 
     `across` says that the method also answers about attributes that no drawn block holds together.
     `options` names the kinds for which an option means something; one that is not named here does
@@ -156,7 +156,7 @@ class Fitted:
     # Whether its tables are the unbiased ones, so that there is no model to be wrong.
     unbiased: bool = False
     # Codes of so many synthetic people, a column for each attribute asked for, where the method
-    # has a model to draw them from; without one they are drawn from its table.
+    # has a model to sample them from; without one they are sampled from its table.
     sample: Callable[[tuple[str, ...], int, Generator], Sequence[NDArray[np.intp]]] | None = None
     # What took long to fit, in numbers, arrays and dataclasses of them, to keep with a model. The
     # method's file has `resume(counts, learned, **options)`, which makes the same of it again.

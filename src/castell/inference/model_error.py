@@ -43,13 +43,12 @@ from math import prod
 import numpy as np
 
 from castell.inference.association_error import AssociationError
+from castell.inference.constants import LEAST_SHARE
 from castell.inference.intervals import Normal
 from castell.inference.margins import Codes, Margins
 from castell.inference.queries import Query, intersection, names_of
 from castell.linear.operators import Floats
 from castell.linear.table import Table, product
-
-_LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ class DirectEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class UnbiasedPairs:
     """Direct estimates next to a model's, of two attributes if some reports hold both: of all
     their cells, and of shares."""
 
@@ -70,7 +69,7 @@ class Evidence:
     shares: Callable[[Sequence[Query]], DirectEstimate | None]
 
 
-NOTHING = Evidence(lambda _: None, lambda _: None)
+NOTHING = UnbiasedPairs(lambda _: None, lambda _: None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +83,14 @@ class ModelError:
         self,
         names: Sequence[str],
         table: Floats,
-        evidence: Evidence = NOTHING,
+        unbiased: UnbiasedPairs = NOTHING,
         whole: DirectEstimate | None = None,
     ) -> Normal:
         """The spread of every cell of a model's table; `whole` is the unbiased one."""
         if len(names) == 1:
             return self.margins.spread(names[0])
         asked = Table(tuple(names), table)
-        each = {name: np.maximum(asked.project([name]).values, _LEAST) for name in names}
+        each = {name: np.maximum(asked.project([name]).values, LEAST_SHARE) for name in names}
         odds = {name: Table((name,), (1.0 - m) / m).along(names) for name, m in each.items()}
         apart = product((Table((name,), margin) for name, margin in each.items()), names)
         square = apart**2
@@ -109,7 +108,7 @@ class ModelError:
             expected = np.outer(each[one], each[two])
             of_model = asked.project(both).values / expected - 1.0
             model = model + np.sqrt(rates.relative) * apart * Table(both, of_model).along(names)
-            found = whole if len(names) == 2 and whole is not None else evidence.table(both)
+            found = whole if len(names) == 2 and whole is not None else unbiased.table(both)
             if found is not None:
                 seen = Table(both, found.values / expected - 1.0).along(names)
                 shown = shown + np.sqrt(rates.relative) * apart * seen
@@ -147,7 +146,7 @@ class ModelError:
         error = np.maximum(missed, 0.0) + overall * np.maximum(norm - pairs, 0.0)
         # No model tells a share better than as many answers without noise: where all of a few
         # answered alike, nothing else keeps the interval from shrinking to a point.
-        rate = np.maximum(error / np.maximum(norm, _LEAST), self.one_over_n(names))
+        rate = np.maximum(error / np.maximum(norm, LEAST_SHARE), self.one_over_n(names))
         every = variance + np.maximum(error + relative, contradiction)
         return Normal(every, rate * (1.0 - 2.0 * shares), -rate, outward=True)
 
@@ -155,7 +154,7 @@ class ModelError:
         self,
         queries: Sequence[Query],
         share: Callable[[Query], float],
-        evidence: Evidence = NOTHING,
+        unbiased: UnbiasedPairs = NOTHING,
         whole: DirectEstimate | None = None,
     ) -> tuple[Normal, tuple[Floats, ...]]:
         """The spread of each of some shares, and their possible covariances.
@@ -165,7 +164,7 @@ class ModelError:
         if all(len(query) == 1 for query in queries):
             return self._of_margins(queries)
         values = np.array([share(query) for query in queries])
-        margins = [{a: max(share({a: q[a]}), _LEAST) for a in q} for q in queries]
+        margins = [{a: max(share({a: q[a]}), LEAST_SHARE) for a in q} for q in queries]
         apart = np.array([prod(each.values()) for each in margins])
         many = len(queries)
         variance, main, pairs, missed, model, plain = (np.zeros((many, many)) for _ in range(6))
@@ -192,7 +191,7 @@ class ModelError:
                     pairs[i, k] += norm
                     missed[i, k] += self.association.of(a, b).absolute * norm
         overall = self.association.overall.absolute
-        relative = self._relative_errors(queries, share, margins, evidence, whole)
+        relative = self._relative_errors(queries, share, margins, unbiased, whole)
         covariances = [
             variance + missed + overall * (c - main - pairs) + each
             for c in (plain, model)
@@ -220,7 +219,7 @@ class ModelError:
         queries: Sequence[Query],
         share: Callable[[Query], float],
         margins: Sequence[dict[str, float]],
-        evidence: Evidence,
+        unbiased: UnbiasedPairs,
         whole: DirectEstimate | None,
     ) -> tuple[Floats, Floats]:
         """R, as the model has the associations and as reports leave them possible."""
@@ -237,7 +236,7 @@ class ModelError:
             model[of] += kappa * rest * (np.array([share(query) for query in own]) - expected)
             # Where nothing but the pair is asked, its shares are the questions themselves.
             alone = whole is not None and all(set(query) == set(pair) for query in queries)
-            found = whole if alone else evidence.shares(own)
+            found = whole if alone else unbiased.shares(own)
             if found is not None:
                 shown[of] += kappa * rest * (found.values - expected)
                 unknown[np.ix_(of, of)] += kappa**2 * np.outer(rest, rest) * found.variance

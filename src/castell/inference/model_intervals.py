@@ -1,10 +1,10 @@
 """Intervals of a model's answers: its own error, or that of the unbiased answer if it is smaller.
 
-Where two attributes of a question were never reported together, nothing can tell how they go
-together, and the intervals are all that the parts that were reported leave open: the bounds of
-Frechet and Hoeffding. If P(E_1), ..., P(E_m) are known and nothing of how the events go together,
-the share of all of them lies between max(0, sum P(E_i) - (m - 1)) and min P(E_i), and anywhere
-there.
+Where two attributes of a question were never reported together, nothing can tell how they are
+associated, and the intervals are all that the parts that were reported leave open: the bounds of
+Frechet and Hoeffding. If P(E_1), ..., P(E_m) are known and nothing of how the events are
+associated, the share of all of them lies between max(0, sum P(E_i) - (m - 1)) and min P(E_i), and
+anywhere there.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import samples_with
+from castell.inference.contributing_samples import Checked, Support, support
 from castell.inference.intervals import Bounds, Spread, known_zeros
 from castell.inference.method import Fitted
-from castell.inference.model_error import DirectEstimate, Evidence, ModelError
+from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
 from castell.inference.products import product_model
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.shorter_interval import AsUnbiased, ShorterInterval
-from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
 from castell.linear.table import MAX_CELLS, Table
 from castell.study.design import Design
@@ -141,17 +141,17 @@ class ModelIntervals:
             # Nothing but the margin's own error, so its interval is the unbiased one.
             return AsUnbiased(self.error.margins.table(kept[0]), self.error.table(kept, cells))
         if not behind.together or self._too_large(kept):
-            return self.error.table(kept, cells, self._evidence)
+            return self.error.table(kept, cells, self._unbiased_pairs)
         found = self.direct.joint(kept, None)
         spread = found.spread(kept)
         whole = DirectEstimate(found.probabilities, spread.variance)
         return ShorterInterval(
-            self.error.table(kept, cells, self._evidence, whole), whole.values, spread
+            self.error.table(kept, cells, self._unbiased_pairs, whole), whole.values, spread
         )
 
     @cached_property
-    def _evidence(self) -> Evidence:
-        return Evidence(self._pair_table, self._pair_shares)
+    def _unbiased_pairs(self) -> UnbiasedPairs:
+        return UnbiasedPairs(self._pair_table, self._pair_shares)
 
     def _pair_table(self, pair: tuple[str, str]) -> DirectEstimate | None:
         if not self.support(pair).together:
@@ -170,8 +170,8 @@ class ModelIntervals:
         study = self.error.margins.counts.study
         if prod(study.schema[name].size for name in names) > MAX_CELLS:
             return True
-        held = [s.study.design for s in samples_with(self.error.margins.counts, names)]
-        return any(prod(_outputs(design, names)) > MAX_CELLS for design in held)
+        designs = [s.study.design for s in samples_with(self.error.margins.counts, names)]
+        return any(prod(_outputs(design, names)) > MAX_CELLS for design in designs)
 
     # -- shares ----------------------------------------------------------------------------------
 
@@ -194,12 +194,12 @@ class ModelIntervals:
             own = np.array([float(t[c].sum()) for t, c in zip(tables, codes, strict=True)])
             return Shares(values, AsUnbiased(own, spread), covariances)
         if not behind.together:
-            spread, covariances = self.error.shares(queries, share, self._evidence)
+            spread, covariances = self.error.shares(queries, share, self._unbiased_pairs)
             one_over_n = self.error.one_over_n(names)
             return Shares(values, spread, covariances, one_over_n=one_over_n, outward=True)
         direct = self.direct.shares(queries)
         whole = DirectEstimate(direct.values, direct.covariances[0])
-        spread, covariances = self.error.shares(queries, share, self._evidence, whole)
+        spread, covariances = self.error.shares(queries, share, self._unbiased_pairs, whole)
         unbiased = Unbiased(whole.values, whole.variance, direct.one_over_n, direct.spread)
         both = ShorterInterval(spread, direct.values, direct.spread)
         one_over_n = self.error.one_over_n(names)

@@ -16,12 +16,12 @@ import numpy as np
 
 from castell.counting import Counts, samples_of
 from castell.errors import OptionError
+from castell.inference.contributing_samples import Source, one_report_variance, sources
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Groups, Observed, cross_moment, observe, restrict, wilson
 from castell.inference.method import Fitted, Solution
 from castell.inference.reasons import Reason, Reasons, no_reasons
 from castell.inference.shares import answer_shares
-from castell.inference.support import Source, one_report_variance, sources
 from castell.inference.top_cells import unbiased_prefixes
 from castell.linear.operators import Floats
 from castell.linear.table import Table, check_cells, product

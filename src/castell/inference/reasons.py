@@ -126,7 +126,7 @@ def words(told: Reason) -> str:
     return _SENTENCES[told.code](told)
 
 
-def _listed(told: Reason) -> str:
+def _name_list(told: Reason) -> str:
     if len(told.names) < 3:
         return " and ".join(told.names)
     return f"{', '.join(told.names[:-1])} and {told.names[-1]}"
@@ -188,7 +188,7 @@ def _goes(told: Reason) -> str:
     first, *others = told.names
     if len(others) == 1:
         return f"{first} goes with {others[0]}"
-    return f"{_listed(told)} go together"
+    return f"{_name_list(told)} go together"
 
 
 def _reports(told: Reason) -> str:
@@ -214,7 +214,7 @@ def _share_contradicted(told: Reason) -> str:
     )
 
 
-def _contradicted(told: Reason) -> str:
+def _contradiction(told: Reason) -> str:
     return (
         f"CONTRADICTED: the study declares that nobody has {told.text}, and the reports say "
         f"{told.numbers['share']:.2%} do (std. err. {told.numbers['error']:.2%}, p "
@@ -251,7 +251,7 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "cells are cut at the tables one attribute smaller; the table need not sum to one"
     ),
     Code.SYNTHETIC_ROWS: lambda _: (
-        "counted in synthetic rows; the intervals do not hold what the model cannot express"
+        "counted in synthetic rows; the intervals do not contain what the model cannot express"
     ),
     Code.MADE_CONSISTENT: lambda _: (
         "moved to agree with tables of the same attributes; cells may be below zero, and the "
@@ -259,24 +259,24 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
     ),
     Code.IMPOSSIBLE: _impossible,
     Code.SHARE_CONTRADICTED: _share_contradicted,
-    Code.DECLARATION_CONTRADICTED: _contradicted,
+    Code.DECLARATION_CONTRADICTED: _contradiction,
     Code.CARELESS: lambda told: (
         f"supposing that {told.numbers['share']:.4g} of the respondents {told.text}, whatever the "
         "truth; of that share itself nothing is known here"
     ),
     Code.INDEPENDENCE_ASSUMED: lambda told: (
-        f"{told.text or 'attributes'} are taken as independent; the intervals do not hold the "
+        f"{told.text or 'attributes'} are taken as independent; the intervals do not contain the "
         "error of that"
     ),
     Code.ASSOCIATION_NOT_FOUND: _not_found,
     Code.NOT_REPORTED_TOGETHER: lambda told: (
-        f"no respondent was asked {_listed(told)} together: only the model tells"
+        f"no respondent was asked {_name_list(told)} together: only the model tells"
     ),
     Code.NOT_REPORTED_YET: lambda told: (
-        f"nobody has reported {_listed(told)} together yet: only the model tells"
+        f"nobody has reported {_name_list(told)} together yet: only the model tells"
     ),
     Code.ASSOCIATION_UNKNOWN: lambda told: (
-        f"nothing is known of how {_listed(told)} go together: the intervals are all that the "
+        f"nothing is known of how {_name_list(told)} go together: the intervals are all that the "
         "margins leave open"
     ),
     Code.ONLY_PAIRS_CHECKED: lambda told: (
@@ -292,12 +292,12 @@ _SENTENCES: dict[Code, Callable[[Reason], str]] = {
         "are all that a share can be"
     ),
     Code.ASSOCIATION_UNCHECKED: lambda told: (
-        f"no report tells {_listed(told)} together: what is said of their association is the "
+        f"no report tells {_name_list(told)} together: what is said of their association is the "
         "model's alone, and there is no test"
     ),
     Code.TOO_FEW_FOR_TEST: lambda told: (
-        f"too few reports tell {_listed(told)} together for a test, or one block is too large: V "
-        "is the model's alone"
+        f"too few reports tell {_name_list(told)} together for a test, or one block is too large: "
+        "V is the model's alone"
     ),
     Code.NOT_CONVERGED: lambda _: (
         "the search did not arrive: a coefficient may be infinite (the covariates tell the outcome "

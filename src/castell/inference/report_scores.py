@@ -14,7 +14,7 @@ from castell.counting.kernels import pack
 from castell.inference.inversion import parts_of
 from castell.inference.queries import Query, factors
 from castell.linear.operators import Floats
-from castell.reports.codes import joined
+from castell.reports.codes import join_parts
 from castell.study.study import Study
 
 
@@ -29,7 +29,7 @@ class ReportScores:
         """The codes of all reports, by block."""
         study = self.counts.study
         every = range(len(study.design.widths))
-        return dict(enumerate(joined(study, self.counts.batches(every))))
+        return dict(enumerate(join_parts(study, self.counts.batches(every))))
 
     def codes(self, name: str) -> NDArray[np.intp]:
         """What was reported of one attribute that is a block by itself, or is public."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, MemoryCounts, Stages
 from castell.counting.tallies import Tally
-from castell.counting.unordered import Unordered
+from castell.counting.unordered_reports import Unordered
 from castell.errors import OptionError
 from castell.inference.calibration import Margins, indicators, rake_weights
 from castell.inference.report_scores import ReportScores

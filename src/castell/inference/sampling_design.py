@@ -6,8 +6,8 @@ the clusters of a stratum vary about their mean,
 
     sum over strata of n_h / (n_h - 1) times the sum over clusters of (z_hc - mean z_h)^2,
 
-as if clusters were drawn with replacement (Sarndal, Swensson and Wretman 1992, 5.5; Lumley 2010).
-The noise of the reports is in it: it is drawn for each respondent alone, so it varies between
+as if clusters were sampled with replacement (Sarndal, Swensson and Wretman 1992, 5.5; Lumley 2010).
+The noise of the reports is in it: it comes for each respondent alone, so it varies between
 clusters like anything else. Weights that were raked to known margins leave only what a weighted
 regression on the margins does not explain (Deville and Sarndal 1992).
 """
@@ -106,7 +106,7 @@ class SampleDesign:
         """The variance of the weighted mean of each column."""
         return np.asarray((self._cluster_sums(scores) ** 2).sum(axis=0))
 
-    def told(self) -> Reason:
+    def design_reason(self) -> Reason:
         """That an answer is weighted, and by what its errors are known."""
         return reason(
             Code.DESIGN_BASED,

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from castell.counting import studies_of
+from castell.inference.constants import ALARM
 from castell.inference.method import Fitted
-from castell.inference.misfit import ALARM
 from castell.inference.products import product_model
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason

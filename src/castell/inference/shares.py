@@ -16,6 +16,7 @@ from math import inf, prod, sqrt
 import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
+from castell.inference.contributing_samples import sources
 from castell.inference.intervals import Normal, Spread, known_zeros
 from castell.inference.inversion import Groups, restrict, wilson
 from castell.inference.queries import (
@@ -29,7 +30,6 @@ from castell.inference.queries import (
 from castell.inference.reasons import Reason, Reasons
 from castell.inference.shorter_interval import containing, two_sided
 from castell.inference.student import student_quantile
-from castell.inference.support import sources
 from castell.linear.operators import Floats
 
 Interval = tuple[float, float]
@@ -145,8 +145,8 @@ class Shares:
 
 
 def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
-    """The shorter of some intervals at 95 %, at any level: so those of higher levels hold those of
-    lower ones."""
+    """The shorter of some intervals at 95 %, at any level: so those of higher levels contain those
+    of lower ones."""
     widths = [high - low for low, high in intervals(0.95)]
     return intervals(level)[widths.index(min(widths))]
 
@@ -267,7 +267,7 @@ def product_shares(counts: Counts, queries: Sequence[Query], groups: Groups, tar
 
 
 def _measure(sample: Counts, queries: Sequence[Query], target: str, *, few: bool) -> Cells:
-    """Pieces in one sample; of several, one may be so small that it shows too little scatter.
+    """Pieces in one sample; of several, one may be so small that it shows too little variance.
 
     Not so one that holds several blocks that are randomised: it is a study of its own.
     """

@@ -99,7 +99,7 @@ def model_only(spread: Spread) -> Spread:
 class ShorterInterval:
     """The error of a model's estimate, next to an unbiased estimate of the same shares.
 
-    A model is believed only as far as that makes an interval shorter. Where the unbiased interval
+    A model is relied on only as far as that makes an interval shorter. Where the unbiased interval
     is the shorter one it is the answer, made to contain the estimate it belongs to.
     """
 

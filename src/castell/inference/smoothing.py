@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from castell.counting import Counts, samples_of
+from castell.counting.folds import FOLDS
 from castell.errors import MethodError
 from castell.inference.inversion import observe, parts_of
 from castell.inference.likelihood import Likelihood
@@ -26,7 +27,6 @@ from castell.linear.operators import Floats, apply
 from castell.study.scales import Bins
 from castell.study.schema import Attribute
 
-FOLDS = 5
 # From hardly any smoothing to a straight line of log densities.
 PENALTIES = tuple(float(10.0**power) for power in range(-1, 8))
 # So much more likely must a penalty make the held-out reports, in log-likelihood, than none does.
@@ -61,7 +61,7 @@ class Smooth:
     gain: float
 
 
-def reported(counts: Counts, name: str) -> list[Reported]:
+def reports_of(counts: Counts, name: str) -> list[Reported]:
     """What each sample of respondents says of an attribute by itself."""
     found = []
     for sample in samples_of(counts):
@@ -129,7 +129,7 @@ def most_likely(reports: Sequence[Reported]) -> Floats:
     return shares
 
 
-def penalised(reports: Sequence[Reported], penalty: Floats, offset: Floats) -> Floats:
+def maximise_penalised(reports: Sequence[Reported], penalty: Floats, offset: Floats) -> Floats:
     """The maximum with a penalty, by Fisher scoring; steps that go down are halved."""
     h = np.zeros(len(offset))
     best = _objective(reports, h, penalty, offset)
@@ -164,7 +164,7 @@ def smooth(
     counts: Counts, attribute: Attribute, codes: Sequence[int], unsmoothed: Floats
 ) -> Smooth:
     """The shares with the penalty of largest held-out log-likelihood; `unsmoothed` if none is."""
-    reports = reported(counts, attribute.name)
+    reports = reports_of(counts, attribute.name)
     matrix, offset = roughness(attribute, codes)
     folds = _folds(reports)
     logs = np.zeros(len(PENALTIES) + 1)
@@ -176,13 +176,17 @@ def smooth(
         judge = [one.replace(part[held_out]) for one, part in zip(reports, folds, strict=True)]
         fits = [most_likely(rest)]
         # With fewer reports the same penalty would weigh more.
-        fits += [penalised(rest, each * (1 - 1 / FOLDS) * matrix, offset) for each in PENALTIES]
+        fits += [
+            maximise_penalised(rest, each * (1 - 1 / FOLDS) * matrix, offset) for each in PENALTIES
+        ]
         logs += [sum(one.log(shares) for one in judge) for shares in fits]
     best = int(np.argmax(logs))
     if logs[best] - logs[0] < LEAST_GAIN:
         return Smooth(unsmoothed, None, 0.0)
     chosen = PENALTIES[best - 1]
-    return Smooth(penalised(reports, chosen * matrix, offset), chosen, float(logs[best] - logs[0]))
+    return Smooth(
+        maximise_penalised(reports, chosen * matrix, offset), chosen, float(logs[best] - logs[0])
+    )
 
 
 def _shares(h: Floats, offset: Floats) -> Floats:

@@ -56,9 +56,9 @@ class Sampled:
 
     @cached_property
     def _again(self) -> list[Rows]:
-        return list(self._resampled())
+        return list(self._resample())
 
-    def _resampled(self) -> Iterator[Rows]:
+    def _resample(self) -> Iterator[Rows]:
         study = self.counts.study
         generator = np.random.default_rng(0)
         made = len(next(iter(self.rows.values())))

@@ -111,7 +111,7 @@ def _numbers(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str]
     return found
 
 
-def _told(errors: Floats | None, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+def _with_unknown_errors(errors: Floats | None, reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
     return reasons if errors is not None else (*reasons, UNKNOWN)
 
 
@@ -135,7 +135,7 @@ def _joint(
         values, off = (table, errors) if kept == names else _solve(counts, tables, kept, max_cells)
         return _spread(values, off)
 
-    return Solution(table, spread, _told(errors, reasons))
+    return Solution(table, spread, _with_unknown_errors(errors, reasons))
 
 
 def _shares(
@@ -146,7 +146,7 @@ def _shares(
     chosen = [_cells(counts, names, query) for query in queries]
     values = np.array([table[cells].sum() for cells in chosen])
     if errors is None:
-        return Shares(values, _spread(values, None), (), _told(None, reasons))
+        return Shares(values, _spread(values, None), (), _with_unknown_errors(None, reasons))
     # However cells err together, the error of a sum is at most the sum of their errors. Where they
     # sum to one, those in a group err as much as all others.
     inside = np.array([errors[cells].sum() for cells in chosen])

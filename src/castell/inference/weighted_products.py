@@ -41,8 +41,8 @@ def weighted_model(
     drawn = counts.study.design.is_drawn
     scores = DrawnScores(counts, design.weights) if drawn else ReportScores(counts)
 
-    def told(names: tuple[str, ...]) -> tuple[Reason, ...]:
-        return (*reasons(names), design.told())
+    def all_reasons(names: tuple[str, ...]) -> tuple[Reason, ...]:
+        return (*reasons(names), design.design_reason())
 
     def joint(names: tuple[str, ...], max_cells: int | None) -> Solution:
         sizes = [counts.study.schema[name].size for name in names]
@@ -50,11 +50,13 @@ def weighted_model(
         own = restrict(groups, names)
         tables = [_table(scores, design, tuple(group)) for group in own]
         return Solution(
-            product(tables, names), partial(_spread, scores, groups, design), told(names)
+            product(tables, names), partial(_spread, scores, groups, design), all_reasons(names)
         )
 
     def shares(queries: Sequence[Query]) -> Shares:
-        return replace(_shares(scores, groups, design, queries), reasons=told(names_of(queries)))
+        return replace(
+            _shares(scores, groups, design, queries), reasons=all_reasons(names_of(queries))
+        )
 
     return Fitted(counts, joint, shares, sampling=design)
 

@@ -1,7 +1,7 @@
 """Sums of products of small tables that overlap, without the table of all their names.
 
 Names are summed out one after the other: the tables that hold a name are multiplied, and the
-product summed over it (variable elimination). It is large only where tables are tied together
+product summed over it (variable elimination). It is large only where tables are connected
 closely; the order that keeps it small is found greedily.
 """
 

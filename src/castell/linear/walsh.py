@@ -90,7 +90,7 @@ class Walsh:
         return self.size if self.to_reports else self.reports
 
     @property
-    def _dealt(self) -> int:
+    def _fullest_group(self) -> int:
         """How many answers the fullest group has."""
         return -(-self.size // self.groups)
 
@@ -106,7 +106,7 @@ class Walsh:
         return table.reshape(*table.shape[:-1], self.groups, self.order)
 
     def _to_answers(self, table: Floats) -> Floats:
-        found = walsh(self._by_group(table * self._sign))[..., 1 : self._dealt + 1]
+        found = walsh(self._by_group(table * self._sign))[..., 1 : self._fullest_group + 1]
         found = found + self._by_group(table * self._own).sum(axis=-1, keepdims=True)
         # Answers were dealt out in turn: the group moves fastest.
         answers = np.swapaxes(found, -1, -2).reshape(*table.shape[:-1], -1)[..., : self.size]
@@ -114,11 +114,11 @@ class Walsh:
 
     def _to_reports(self, table: Floats) -> Floats:
         before = table.shape[:-1]
-        dealt = np.zeros((*before, self._dealt * self.groups))
+        dealt = np.zeros((*before, self._fullest_group * self.groups))
         dealt[..., : self.size] = table
         shown = np.zeros((*before, self.groups, self.order))
-        shown[..., 1 : self._dealt + 1] = np.swapaxes(
-            dealt.reshape(*before, self._dealt, self.groups), -1, -2
+        shown[..., 1 : self._fullest_group + 1] = np.swapaxes(
+            dealt.reshape(*before, self._fullest_group, self.groups), -1, -2
         )
         each = np.broadcast_to(shown.sum(axis=-1, keepdims=True), shown.shape)
         every = (*before, self.reports)

@@ -134,10 +134,10 @@ def plan_bins(
     table = model.estimate(name).probabilities[: scale.size]
     known = simplex(table / table.sum()) if table.sum() > 0.0 else np.full(scale.size, 1.0)
     ends = _best_ends(scale.size, bins, partial(_cost, by, known, scale.limits))
-    return _planned(model, attribute, scale, ends, by)
+    return _plan_of(model, attribute, scale, ends, by)
 
 
-def _planned(model: Model, attribute: Attribute, scale: Bins, ends: list[int], by: str) -> BinPlan:
+def _plan_of(model: Model, attribute: Attribute, scale: Bins, ends: list[int], by: str) -> BinPlan:
     starts = [0, *ends[:-1]]
     edges = (*(scale.edges[start] for start in starts), scale.edges[-1])
     made = Bins(edges, scale.whole, scale.unit)

@@ -32,6 +32,7 @@ from typing import TypeVar
 import numpy as np
 
 from castell.counting import Counts, samples_of, samples_with
+from castell.counting.folds import FOLDS
 from castell.inference.association_error import (
     GROUPS,
     AssociationError,
@@ -42,13 +43,12 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import observe
-from castell.inference.latent.cross_fit_error import MOST_PAIRS
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
 from castell.planning.population import Population
 
 T = TypeVar("T")
 
-FOLDS = 5
 # Chosen on Fair's survey and on Nursery; benchmarks/plan.py measures it on others.
 BORROWED = 0.75
 # Pairs that stand for all in the overall beta^2, and samples that stand for all that hold a pair.
@@ -71,7 +71,7 @@ class PairNoise:
     def residuals(self, n: int, kept: float) -> Residuals:
         """What held-out reports are expected to differ by, if a model keeps a share of the
         associations that n reports show."""
-        learned = self.learned(n)
+        learned = self.model_variance(n)
         wrong = (1.0 - kept) ** 2 * self.squares + kept**2 * learned
         fold = self.variances / _mean_if_any(self.reports * n / FOLDS)
         shown = kept * np.sqrt(self.squares + learned)
@@ -82,7 +82,7 @@ class PairNoise:
         """How likely the sample is to have a report."""
         return -expm1(-self.reports * n)
 
-    def learned(self, n: int) -> Floats:
+    def model_variance(self, n: int) -> Floats:
         """The variance of a model's estimates, from all samples that hold the pair and from other
         pairs."""
         return BORROWED * self.variances / (self.reports * self.samples * n)
@@ -153,15 +153,15 @@ class Associations:
         total = sum(self._holders.values()) / max(
             sum(map(self._holders.__getitem__, self._pairs)), 1
         )
-        tried = self._tried(told, n)
+        tried = self._share_tried(told, n)
         scaled = [replace(each, weights=each.weights * total * tried) for each in found]
         return PredictedError(error_rates(scaled), {}, self, n, kept, tried)
 
-    def _tried(self, told: Sequence[PairNoise], n: int) -> float:
+    def _share_tried(self, told: Sequence[PairNoise], n: int) -> float:
         """The share of all pairs of samples with reports that a model is tried on."""
         there = float(np.mean([noise.drawn_by_some(n) for noise in told])) if told else 1.0
         keys = ceil(sum(self._holders.values()) * there)
-        return 1.0 / max(-(-keys // MOST_PAIRS), 1)
+        return 1.0 / max(-(-keys // SETTINGS.most_pairs), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,5 +203,5 @@ def _shrinkage(told: Sequence[PairNoise], n: int) -> float:
     for each in told:
         some = each.at_random
         signal += float(each.weights[some] @ each.squares[some])
-        noise += float(each.weights[some] @ each.learned(n)[some])
+        noise += float(each.weights[some] @ each.model_variance(n)[some])
     return signal / (signal + noise) if signal else 0.0

@@ -1,6 +1,6 @@
 """Models that the reports so far might as well have given: a parametric bootstrap.
 
-People are drawn from the fitted model, asked as respondents were, and a model is fitted to their
+People are sampled from the fitted model, asked as respondents were, and a model is fitted to their
 reports. What the fitted model misses of the population, such a model misses of the fitted one. A
 plan that is made from the average of several does not take a value for rare because noise made it
 look so. Models that are fitted for longer show more association than cross-validation lets through:
@@ -51,7 +51,7 @@ def classes_of(fitted: Latent) -> int:
     return max(fitted.hyperparameters.classes, SETTINGS.classes[0])
 
 
-def averaged(fitted: Latent, seed: int) -> Answers:
+def average_models(fitted: Latent, seed: int) -> Answers:
     """The average of the fitted model and of models of its own people's reports."""
     chosen = fitted.hyperparameters
     many = models_for(len(fitted.counts.study.names))
@@ -70,7 +70,7 @@ def likely_truths(fitted: Latent, seed: int) -> list[Answers]:
 
 @one_thread()
 def _refit(fitted: Latent, seeds: Sequence[int], steps: int, classes: int) -> Mixture:
-    """A model of reports of people drawn from the fitted one."""
+    """A model of reports of people sampled from the fitted one."""
     generator = np.random.default_rng([*seeds, 3])
     found = simulated_reports(fitted.answers, asked_so_far(fitted.counts), generator)
     statistics = sufficient_statistics(join_stages(found))
@@ -89,7 +89,7 @@ def asked_so_far(counts: Counts) -> list[tuple[Study, int]]:
 def simulated_reports(
     truth: Answers, asked: Sequence[tuple[Study, int]], generator: np.random.Generator
 ) -> list[Counts]:
-    """Reports of people who are drawn from a model: so many under each study."""
+    """Reports of people who are sampled from a model: so many under each study."""
     words = seeded_words(int(generator.integers(1 << 31)))
     found: list[Counts] = []
     for study, people in asked:

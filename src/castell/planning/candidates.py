@@ -147,7 +147,7 @@ def _tree(
     while len(boxes) < many and len(closed) < len(boxes):
         open_leaves = [i for i in range(len(boxes)) if i not in closed]
         heaviest = max(open_leaves, key=lambda i: len(rows[i]))
-        split = _split(people, sizes, places, boxes[heaviest], rows[heaviest], generator)
+        split = _choose_split(people, sizes, places, boxes[heaviest], rows[heaviest], generator)
         if split is None:
             closed.add(heaviest)
             continue
@@ -170,7 +170,7 @@ def _tree(
     return Candidate(places, listed, codes, len(boxes))
 
 
-def _split(
+def _choose_split(
     people: Sequence[Codes],
     sizes: Sequence[int],
     places: tuple[int, ...],

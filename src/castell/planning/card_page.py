@@ -27,22 +27,22 @@ def card_page(card: Card) -> str:
     parts += [*_picture(card), "<h2>The record</h2>", record_table([], card.rows())]
     parts += ["<h2>How well an answer is guessed</h2>"]
     parts += [record_table(["question", "with the report", "without it"], card.guesses())]
-    parts += ["<h2>What is asked</h2>", record_table([], [_asked(a) for a in study.schema])]
+    parts += ["<h2>What is asked</h2>", record_table([], [_question_row(a) for a in study.schema])]
     if card.shuffled is not None:
         parts += ["<h2>What the shuffled epsilon assumes</h2>", "<ul>"]
         parts += [f"<li>{escape(text)}</li>" for text in card.shuffled.assumes]
         parts += ["</ul>"]
     parts += ["<h2>Published deployments around this epsilon</h2>"]
-    parts += ["<ul>", *map(_listed, card.compared), "</ul>"]
+    parts += ["<ul>", *map(_list_item, card.compared), "</ul>"]
     return record_page(f"{card.title}: privacy card", parts)
 
 
-def _asked(attribute: Attribute) -> tuple[str, str]:
+def _question_row(attribute: Attribute) -> tuple[str, str]:
     sent = " (public: sent as it is)" * attribute.public
     return attribute.question or attribute.name, ", ".join(attribute.values) + sent
 
 
-def _listed(deployment: Deployment) -> str:
+def _list_item(deployment: Deployment) -> str:
     source = f"<small>{escape(deployment.source)}</small>"
     return f"<li>{escape(deployment.words())}.<br>{source}</li>"
 

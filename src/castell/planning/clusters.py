@@ -34,17 +34,17 @@ class ProposedClusters:
     """`design` is what `Study(schema, epsilon, design)` takes; `clusters` are those of two or more.
 
     `pilot_epsilon` is what one respondent of the pilot spent, 0 if the answers were public.
-    `strengths` are the Cramer's V of all pairs, free of the bias that a pilot's noise causes.
+    `cramers_v` is that of each pair, free of the bias that a pilot's noise causes.
     """
 
     clusters: tuple[tuple[str, ...], ...]
     epsilon: float
     pilot_epsilon: float
-    strengths: Mapping[tuple[str, str], float]
+    cramers_v: Mapping[tuple[str, str], float]
 
     @property
     def design(self) -> str | list[list[str]]:
-        """The clusters, or "independent" where nothing goes together."""
+        """The clusters, or "independent" where nothing is associated."""
         return [list(cluster) for cluster in self.clusters] or "independent"
 
     @property
@@ -76,14 +76,14 @@ def propose_clusters(
     if known is None:
         raise OptionError("nothing is known", "give public answers, or the reports of a pilot")
     if isinstance(known, Reports):
-        strengths, spent = _of_reports(schema, known), known.study.epsilon
+        association, spent = _of_reports(schema, known), known.study.epsilon
     else:
         people = population_of(schema, known)
         pairs = combinations(schema.names, 2)
-        strengths = {pair: _v(people.table(list(pair))) for pair in pairs}
+        association = {pair: _v(people.table(list(pair))) for pair in pairs}
         spent = 0.0
-    found = strongest_together(schema, strengths, float(epsilon), least)
-    return ProposedClusters(found, float(epsilon), spent, strengths)
+    together = strongest_together(schema, association, float(epsilon), least)
+    return ProposedClusters(together, float(epsilon), spent, association)
 
 
 def _v(table: Any, noise: Any = None) -> float:

@@ -17,8 +17,8 @@ import numpy as np
 from castell.inference.latent.structural_zero_mixture import Answers
 from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
+from castell.planning.estimands import Wanted
 from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
-from castell.planning.wanted import Wanted
 from castell.study.design import Block, Design
 from castell.study.study import Study
 
@@ -74,7 +74,7 @@ class Tried:
         return float(trust @ [-self.reckoned.error, gains.mean()] / trust.sum())
 
 
-def mixed(present: Design, planned: Design, share: float) -> Design:
+def mix_designs(present: Design, planned: Design, share: float) -> Design:
     """A draw of one of two draws: the planned blocks with a share of the respondents."""
     if share == 1.0:
         return planned

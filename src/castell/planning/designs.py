@@ -90,20 +90,20 @@ def design_kinds(
     kinds = [DesignKind("independent"), DesignKind("joint")]
     if len(schema) == 1:
         return kinds[:1]
-    kinds += _tilted(schema, DesignKind("independent"), targets)
+    kinds += _tilt_budget(schema, DesignKind("independent"), targets)
     found = proposed_clusters(schema, population, epsilon)
     if found:
         kinds.append(DesignKind("clusters", clusters=found))
     asked = _asked_clusters(schema, targets)
     if asked:
         together = DesignKind("clusters", clusters=asked)
-        kinds += [together] * (asked != found) + _tilted(schema, together, targets)
+        kinds += [together] * (asked != found) + _tilt_budget(schema, together, targets)
     kinds += [DesignKind("singles"), DesignKind("pairs"), DesignKind("cover")]
     kinds += [DesignKind(f"sample = {k}", sample=k) for k in WIDTHS if k < len(schema)]
     return kinds
 
 
-def _tilted(schema: Schema, kind: DesignKind, targets: Sequence[Target]) -> list[DesignKind]:
+def _tilt_budget(schema: Schema, kind: DesignKind, targets: Sequence[Target]) -> list[DesignKind]:
     """The same design with the budget split otherwise than in equal parts."""
     every = set(schema.names)
     asked = {name for target in targets for name in target.names} & every or every
@@ -140,17 +140,17 @@ def _asked_clusters(schema: Schema, targets: Sequence[Target]) -> tuple[tuple[st
 def proposed_clusters(
     schema: Schema, population: Population, epsilon: float
 ) -> tuple[tuple[str, ...], ...]:
-    """Attributes that go together in the population, by Cramer's V; none if it is not known."""
+    """Attributes that are associated in the population, by Cramer's V; none if it is not known."""
     if not population.known:
         return ()
     pairs = combinations(schema.names, 2)
-    strengths = {pair: cramers_v(population.table(list(pair))) for pair in pairs}
-    return strongest_together(schema, strengths, epsilon)
+    association = {pair: cramers_v(population.table(list(pair))) for pair in pairs}
+    return strongest_together(schema, association, epsilon)
 
 
 def strongest_together(
     schema: Schema,
-    strengths: Mapping[tuple[str, str], float],
+    association: Mapping[tuple[str, str], float],
     epsilon: float,
     least: float = ASSOCIATED,
 ) -> tuple[tuple[str, ...], ...]:
@@ -162,7 +162,7 @@ def strongest_together(
     names = schema.names
     size = {name: schema[name].size for name in names}
     home: dict[str, tuple[str, ...]] = {name: (name,) for name in names}
-    for v, (one, two) in sorted(((v, pair) for pair, v in strengths.items()), reverse=True):
+    for v, (one, two) in sorted(((v, pair) for pair, v in association.items()), reverse=True):
         if v < least:
             break
         both = tuple(name for name in names if name in home[one] or name in home[two])

@@ -40,10 +40,10 @@ class ExpectedSample:
         """Expected numbers: no integers, but read like them."""
         key = tuple(axes)
         if key not in self.shares:
-            self.shares[key] = self._expected(key)
+            self.shares[key] = self._expected_table(key)
         return self.shares[key] * self.n  # type: ignore[return-value]
 
-    def _expected(self, axes: tuple[Axis, ...]) -> Floats:
+    def _expected_table(self, axes: tuple[Axis, ...]) -> Floats:
         blocks = sorted({axis.block for axis in axes})
         names: list[str] = []
         shape: list[int] = []

@@ -99,7 +99,7 @@ class ExpectedSamples:
         # Samples are weighted by what they know. Those here have a mean error for what one knows,
         # which is that of all samples; how much all of them know is known.
         scale = sqrt(sum(known) * n * found.known)
-        # How many draw a set scatters. A sample counts by how many it has, and so is, on average,
+        # How many draw a set varies. A sample counts by how many it has, and so is, on average,
         # one of a person more than expected; all together are as many as expected.
         many = [round(e + 1.0) for e in expected]
         return tuple(

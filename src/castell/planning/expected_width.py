@@ -1,7 +1,7 @@
 """How long intervals will be on average, from the error that reports are expected to leave.
 
 An interval near 0 depends on the estimate it belongs to: it is cut there, and few reports show
-little scatter. So the length is averaged over the estimates to expect, which are normal around
+little variance. So the length is averaged over the estimates to expect, which are normal around
 the truth p with the variance V of the spread. An estimate d above p comes with the variance
 V + slope d + bend d^2, as intervals know (`inference/intervals.py`).
 """
@@ -48,14 +48,14 @@ def _intervals(spread: Spread, truth: Floats) -> tuple[Floats, Floats]:
         return _intervals(spread.spread, truth)
     if isinstance(spread, Normal) and not spread.outward:
         t = STANDARD.reshape(-1, *(1,) * truth.ndim)
-        return _shifted(spread, t).interval(truth + t * spread.errors, LEVEL)
+        return _shift(spread, t).interval(truth + t * spread.errors, LEVEL)
     if isinstance(spread, ShorterInterval) and isinstance(spread.unbiased_spread, Normal):
         return _shorter_interval(spread, truth, spread.unbiased_spread)
     # A model's own: its estimate moves little.
     return spread.interval(truth, LEVEL)
 
 
-def _shifted(spread: Normal, t: Floats) -> Normal:
+def _shift(spread: Normal, t: Floats) -> Normal:
     """The spread as it shows with an estimate that is t standard errors above the truth."""
     d = t * spread.errors
     slope, bend = np.asarray(spread.slope), np.asarray(spread.bend)
@@ -71,5 +71,5 @@ def _shorter_interval(
     t = STANDARD.reshape(-1, *(1,) * truth.ndim)
     error = other.errors
     less = np.minimum(spread.model.errors, error)
-    shown = ShorterInterval(spread.model, truth + t * error, _shifted(other, t))
+    shown = ShorterInterval(spread.model, truth + t * error, _shift(other, t))
     return shown.interval(np.clip(truth + t * less, 0.0, 1.0), LEVEL)

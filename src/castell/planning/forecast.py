@@ -18,11 +18,11 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import CastellError
+from castell.inference.goodness_of_fit import detectable
 from castell.inference.intervals import Normal, Spread
 from castell.inference.inversion import Observed, wilson
 from castell.inference.margins import Margins
 from castell.inference.method import Fitted, Solution
-from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.products import product_model, product_variance, spread_of_views
@@ -125,9 +125,9 @@ class Forecast:
     def _joint(self, names: tuple[str, ...], max_cells: int | None) -> Solution:
         del max_cells
         whole = self.outlook.population.table(names)
-        return Solution(whole, lambda kept: self._unbiased(kept), ())
+        return Solution(whole, lambda kept: self._unbiased_spread(kept), ())
 
-    def _unbiased(self, names: tuple[str, ...]) -> Normal:
+    def _unbiased_spread(self, names: tuple[str, ...]) -> Normal:
         views = self.views(names)
         if self.outlook.samples.are_several:
             return shown_by_small_samples(views, spread_of_views(views))
@@ -148,12 +148,12 @@ class Forecast:
         try:
             # A model's intervals of single attributes are the unbiased ones.
             if self.outlook.method == "castell" or len(kept) == 1:
-                spread: Spread = self._unbiased(kept)
+                spread: Spread = self._unbiased_spread(kept)
             else:
                 spread = self.intervals.table(kept, truth, kept)
         except CastellError:
             return np.full(truth.shape, inf)
-        return self._lengthened(expected_half_widths(spread, truth))
+        return self._allow_for_careless(expected_half_widths(spread, truth))
 
     def half_width(self, names: Sequence[str]) -> float:
         """Of a table: the mean over its cells."""
@@ -164,7 +164,7 @@ class Forecast:
         found = self._shares([query])
         if found is None:
             return inf
-        return float(self._lengthened(expected_half_widths(found.spread, found.values))[0])
+        return float(self._allow_for_careless(expected_half_widths(found.spread, found.values))[0])
 
     def difference(self, one: Query, two: Query) -> float:
         """Of one share less another."""
@@ -172,7 +172,7 @@ class Forecast:
         if found is None:
             return inf
         low, high = sum_interval(found, np.array([1.0, -1.0]), LEVEL)
-        return float(self._lengthened(np.array((high - low) / 2)))
+        return float(self._allow_for_careless(np.array((high - low) / 2)))
 
     def conditional(self, asked: Query, given: Query) -> float:
         """Of a share among those with other values."""
@@ -180,9 +180,9 @@ class Forecast:
         if found is None:
             return inf
         low, high = found.ratio_interval(LEVEL)
-        return float(self._lengthened(np.array((high - low) / 2)))
+        return float(self._allow_for_careless(np.array((high - low) / 2)))
 
-    def _lengthened(self, widths: Floats) -> Floats:
+    def _allow_for_careless(self, widths: Floats) -> Floats:
         careless = self.outlook.careless
         return np.minimum(widths / (1.0 - careless), 0.5) if careless else widths
 

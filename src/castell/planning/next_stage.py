@@ -33,17 +33,17 @@ from castell.numbers import is_whole
 from castell.planning.allocation import allocate
 from castell.planning.bootstrap_models import (
     asked_so_far,
-    averaged,
+    average_models,
     classes_of,
     likely_truths,
     most_steps,
     simulated_reports,
 )
 from castell.planning.candidates import Candidate, candidates
-from castell.planning.design_share import Tried, choose_share, mixed
+from castell.planning.design_share import Tried, choose_share, mix_designs
+from castell.planning.estimands import Wanted
 from castell.planning.plan import NextStage, PlannedBlock
 from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
-from castell.planning.wanted import Wanted
 from castell.results.model import Collected, counts_of
 from castell.study.design import Design
 from castell.study.later_stages import next_stage
@@ -89,7 +89,7 @@ def plan_next(
     tell(0.0)
     fitted = learn(counts, None, None, SETTINGS.starts)
     tell(0.2)
-    likely = averaged(fitted, seed)
+    likely = average_models(fitted, seed)
     tell(0.3)
     planned, blocks, known, expected = _plan(
         fitted.counts, likely, wanted, n, np.random.default_rng(seed)
@@ -97,7 +97,7 @@ def plan_next(
     tell(0.4)
     present, asked, truths = counts.study, asked_so_far(counts), likely_truths(fitted, seed)
     reckoned = choose_share(truths, asked, present.design, planned, n, wanted, seed)
-    chosen = _study(present, mixed(present.design, planned, reckoned.share))
+    chosen = _study(present, mix_designs(present.design, planned, reckoned.share))
     repeats = max(FEWEST_REPEATS, min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
     simulated = []
     for k in range(repeats):

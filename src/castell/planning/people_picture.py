@@ -40,8 +40,8 @@ def people_svg(
     for i, (word, fill) in enumerate(zip(legend, (_TRUE, _OTHER), strict=True)):
         parts.append(_person(_GAP + _ROUND, 18 + 20 * i, fill))
         parts.append(_text(16 + _GAP, 22.5 + 20 * i, word, 13, _INK))
-    for i, (drawn, _) in enumerate(squares):
-        parts.append(f'<g transform="translate({_GAP + i * (wide + _GAP):g} 0)">{drawn}</g>')
+    for i, (square, _) in enumerate(squares):
+        parts.append(f'<g transform="translate({_GAP + i * (wide + _GAP):g} 0)">{square}</g>')
     return "\n".join([*parts, "</svg>"])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from castell.display.one_line import one_line
 from castell.planning.design_share import Tried
-from castell.planning.wanted import Wanted
+from castell.planning.estimands import Wanted
 from castell.results.canvas import BLUE, load_altair
 from castell.study.design import Block
 from castell.study.study import Study
@@ -122,10 +122,10 @@ class NextStage:
     def __str__(self) -> str:
         lines = [*self.words(), ""]
         if not self.keeps_design:
-            lines += [f"{share:6.1%}  {words}" for words, share in self._asked()]
+            lines += [f"{share:6.1%}  {words}" for words, share in self._what_is_asked()]
         return "\n".join(lines).rstrip()
 
-    def _asked(self) -> list[tuple[str, float]]:
+    def _what_is_asked(self) -> list[tuple[str, float]]:
         """What is asked, and of how many."""
         before = [("as before", 1.0 - self.share)] if self.share < 1.0 else []
         return [*before, *((b.words(), b.share) for b in self.blocks)]
@@ -133,7 +133,7 @@ class NextStage:
     def plot(self, title: str | None = None) -> Any:
         """Who is asked what: a bar for each set of questions."""
         altair = load_altair()
-        rows = [{"set": words, "share": share} for words, share in self._asked()]
+        rows = [{"set": words, "share": share} for words, share in self._what_is_asked()]
         head = title or f"The next {self.n:,} respondents"
         return (
             altair.Chart(altair.Data(values=rows), title=head)

@@ -9,10 +9,10 @@ from math import inf, isfinite
 from typing import Any
 
 from castell.channels.budget import as_decimal
+from castell.planning.coarser_domains import Coarser
 from castell.planning.designs import DesignKind
 from castell.planning.epsilon_guide import near
 from castell.planning.power import Power
-from castell.planning.savings import Coarser
 from castell.planning.shuffled import Shuffled, shuffled
 from castell.reports.frames import frame_of
 from castell.study.exposure import Exposure

@@ -98,15 +98,15 @@ def page(plan: PlanFacts) -> str:
 
 
 def _figure(plan: PlanFacts) -> str:
-    """The picture, where what draws it is installed; the table says the same."""
+    """The picture, where what plots it is installed; the table says the same."""
     try:
         import vl_convert
 
-        drawn = vl_convert.vegalite_to_svg(picture(plan).to_dict())
+        plotted = vl_convert.vegalite_to_svg(picture(plan).to_dict())
     except ImportError:
         return ""
     return (
-        f'<figure role="img" aria-label="{escape(plan.reason, quote=True)}">{drawn}'
+        f'<figure role="img" aria-label="{escape(plan.reason, quote=True)}">{plotted}'
         "<figcaption>How long intervals are by the number of people, a line for each epsilon; the "
         "plan is the marked point.</figcaption></figure>"
     )
@@ -124,13 +124,13 @@ def _short(plan: PlanFacts) -> list[str]:
 
 def _questions(plan: PlanFacts) -> str:
     items = "".join(
-        f"<dt>{escape(a.question or a.name)}</dt><dd>{escape(_listed(a.values))}</dd>"
+        f"<dt>{escape(a.question or a.name)}</dt><dd>{escape(_list_text(a.values))}</dd>"
         for a in plan.study.schema
     )
     return f"<dl>{items}</dl>"
 
 
-def _listed(values: Sequence[str]) -> str:
+def _list_text(values: Sequence[str]) -> str:
     return "; ".join(values)
 
 

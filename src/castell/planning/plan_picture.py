@@ -27,7 +27,7 @@ def picture(
         row["points"] = 100 * row["half_width"]
     last = max(row["n"] for row in rows)
     ends = _labels([row for row in rows if row["n"] == last], rows, height)
-    chosen = [{"n": plan.n, "points": 100 * plan.error, "label": _told(plan, width)}]
+    chosen = [{"n": plan.n, "points": 100 * plan.error, "label": _label(plan, width)}]
     x = alt.X(
         "n:Q",
         title="people" if plan.response == 1.0 else "people invited",
@@ -97,6 +97,6 @@ def _labels(ends: list[Row], rows: list[Row], height: int) -> list[Row]:
     return found
 
 
-def _told(plan: PlanFacts, width: int) -> str:
+def _label(plan: PlanFacts, width: int) -> str:
     short = f"±{100 * plan.error:.2g} points"
     return short if width < WIDTH else f"{plan.n:,} people: {short}"

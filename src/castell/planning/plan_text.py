@@ -95,7 +95,7 @@ def notes(plan: PlanFacts) -> list[str]:
             f"{bounded}: some attributes are never reported together, so tables of several are "
             "bounds that no number of respondents narrows."
         )
-    found += [_solved(plan, plan.wanted)] if plan.wanted is not None else []
+    found += [_solution_text(plan, plan.wanted)] if plan.wanted is not None else []
     if plan.tradeoff is not None:
         listed = ", ".join(
             f"{epsilon:g}: {n:,}" if n else f"{epsilon:g}: none are enough"
@@ -142,7 +142,7 @@ def epsilon_words(plan: PlanFacts) -> list[str]:
     ]
 
 
-def _solved(plan: PlanFacts, wanted: float) -> str:
+def _solution_text(plan: PlanFacts, wanted: float) -> str:
     if plan.solved == "n":
         return f"{plan.n:,} people are the fewest who reach {points(wanted)}."
     if plan.solved == "epsilon":
@@ -168,9 +168,9 @@ def _power(power: Power) -> str:
 
 def summary(plan: PlanFacts) -> str:
     """The plan for a terminal."""
-    lines = [", ".join(facts(plan)), "", *_aligned(table_rows(plan)), "", *notes(plan)]
+    lines = [", ".join(facts(plan)), "", *_align(table_rows(plan)), "", *notes(plan)]
     if plan.solved == "curve":
-        lines += ["", f"{plan.design_name}, by people and epsilon:", *_aligned(curve_rows(plan))]
+        lines += ["", f"{plan.design_name}, by people and epsilon:", *_align(curve_rows(plan))]
     return "\n".join(lines)
 
 
@@ -183,7 +183,7 @@ def curve_rows(plan: PlanFacts) -> list[list[str]]:
     return rows + [[f"{n:,}", *(number(at.get((n, e), inf)) for e in epsilons)] for n in people]
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def _align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns under their titles, the first to the left."""
     columns = []
     for i, column in enumerate(zip(*rows, strict=True)):

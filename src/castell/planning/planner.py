@@ -11,16 +11,16 @@ from typing import Any
 from castell.channels.budget import MAX_EPSILON, as_decimal
 from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
+from castell.planning.design_comparison import Progress, Task
 from castell.planning.forecast import METHODS
 from castell.planning.plan_facts import PlannedDesign
 from castell.planning.plan_text import reason_for
 from castell.planning.population import Population, population_of
 from castell.planning.power import power_of
 from castell.planning.simulation import simulate as simulate_design
-from castell.planning.solve import MOST
+from castell.planning.smallest_n_or_epsilon import MOST
 from castell.planning.survey_plan import Plan
 from castell.planning.targets import targets_of
-from castell.planning.task import Progress, Task
 from castell.study.design import check_hides_answers
 from castell.study.study import Study
 
@@ -82,9 +82,9 @@ def plan(
     tell(0.3)
     made = task.compare(people, budget, tell)
     if simulate:
-        made = _simulated(made, task, people, simulate, seed, tell)
+        made = _simulate(made, task, people, simulate, seed, tell)
         if solved == "n" and error is not None:
-            people, made = _corrected(task, made, error, budget, people, simulate, seed, tell)
+            people, made = _correct_n(task, made, error, budget, people, simulate, seed, tell)
     best = made[0]
     tell(0.9)
     forecast = task.outlook(best.study).at(task.reports(people))
@@ -161,7 +161,7 @@ def _kind_of(like: Any) -> str:
     return "synthetic people from what was estimated" if modelled else "answers that were given"
 
 
-def _simulated(
+def _simulate(
     made: Sequence[PlannedDesign], task: Task, n: int, repeats: int, seed: int, tell: Progress
 ) -> list[PlannedDesign]:
     """The same designs, with what simulated collections gave beside what was predicted."""
@@ -182,7 +182,7 @@ def _simulated(
     return found
 
 
-def _corrected(
+def _correct_n(
     task: Task,
     made: list[PlannedDesign],
     error: float,
@@ -200,4 +200,4 @@ def _corrected(
         return n, made
     n = task.people_for(error, budget, cautious=reached / best.error)
     again = task.compare(n, budget, tell)
-    return n, _simulated(again, task, n, repeats, seed, tell)
+    return n, _simulate(again, task, n, repeats, seed, tell)

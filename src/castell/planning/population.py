@@ -55,7 +55,7 @@ class Population(Protocol):
         ...
 
     def sample(self, n: int, generator: np.random.Generator) -> dict[str, Codes]:
-        """The codes of n people drawn from it."""
+        """The codes of n people sampled from it."""
         ...
 
 
@@ -89,11 +89,11 @@ class People:
         return float(len(self.codes[self.schema.names[0]]))
 
     @cached_property
-    def _counted(self) -> Any:
+    def _count_of(self) -> Any:
         return lru_cache(maxsize=4096)(self._count)
 
     def table(self, names: Sequence[str]) -> Floats:
-        found: Floats = self._counted(tuple(names))
+        found: Floats = self._count_of(tuple(names))
         return found
 
     def _count(self, names: tuple[str, ...]) -> Floats:

@@ -4,7 +4,7 @@ Local privacy holds for every single report against everybody. Whoever sees no m
 all reports cannot tell which is whose, and everybody else's noise hides each of them: that is
 worth a much smaller epsilon, at a small chance delta that it does not hold. The bound is the better
 of two, which both hold for any answers of the others: the privacy blanket of these very channels
-(`blanket`), and the enumeration of small ones (`small_shuffles`).
+(`privacy_blanket`), and the enumeration of small ones (`small_shuffles`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from castell.channels import SkipResponse
 from castell.display.one_line import one_line
 from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
-from castell.planning import blanket, small_shuffles
+from castell.planning import privacy_blanket, small_shuffles
 from castell.planning.likelihoods import if_all_answer_alike, of_design
 from castell.planning.small_shuffles import Curve
 from castell.study.design import Design
@@ -126,11 +126,11 @@ def shuffled(study: Study | Design, n: int, delta: float = DELTA) -> Shuffled:
     pairs = of_design(design)
     found = 0.0
     for pair in sorted(pairs, key=lambda pair: -pair.spread):
-        found = _smallest(partial(blanket.delta_of, pair, n), delta, local, found)
+        found = _smallest(partial(privacy_blanket.delta_of, pair, n), delta, local, found)
     small = _small(design, n, delta, local)
     at_least = 0.0
     for pair in if_all_answer_alike(design):
-        at_least = _smallest(partial(blanket.delta_about, pair, n), delta, local, at_least)
+        at_least = _smallest(partial(privacy_blanket.delta_about, pair, n), delta, local, at_least)
     found = min(found, small)
     return Shuffled(int(n), float(delta), found, local, min(at_least, found), design)
 
@@ -151,7 +151,7 @@ def delta_at(study: Study | Design, n: int, epsilon: float) -> float:
     n = n if design.hidden == design.blocks else 1
     if _may_skip(design):
         return 1.0
-    found = max(blanket.delta_of(pair, n, epsilon) for pair in of_design(design))
+    found = max(privacy_blanket.delta_of(pair, n, epsilon) for pair in of_design(design))
     matrix = small_shuffles.whole_matrix(design)
     if matrix is not None:
         each = [curve(epsilon) for curve in small_shuffles.curves(matrix, n)]

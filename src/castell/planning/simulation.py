@@ -1,4 +1,4 @@
-"""Collections that did not take place: real noise on answers drawn from a likely population."""
+"""Collections that did not take place: real noise on answers sampled from a likely population."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from castell.study.study import Study
 
 
 def collect(study: Study, population: Population, n: int, seed: int) -> Reports:
-    """The reports of n people drawn from a population. Nobody's answers: the seed is no risk."""
+    """The reports of n people sampled from a population. Nobody's answers: the seed is no risk."""
     codes = population.sample(n, np.random.default_rng([seed, 1]))
     words = seeded_words(seed)
     drawn = draw_blocks(study.design, n, words)

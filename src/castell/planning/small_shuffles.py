@@ -21,7 +21,7 @@ from castell.study.design import Design
 # Classes of what others answered: nobody is left out below so many people, then one in so many.
 CLASSES = 64
 # Numbers that an enumeration may look at, for one epsilon.
-MOST_CELLS = 1 << 20
+MOST_ENUMERATED = 1 << 20
 # Sums of chances are a little off, relative to delta and in all.
 _RELATIVE, _ABSOLUTE = 1e-10, 1e-14
 
@@ -62,7 +62,7 @@ def curves(matrix: Floats, n: int) -> Iterator[Curve]:
     else:
         most = _enumerable(matrix.shape, n)
         if most > 1:
-            yield _enumerated(matrix, most)
+            yield _enumerate_answers(matrix, most)
 
 
 def _two_answers(matrix: Floats, n: int) -> Iterator[Curve]:
@@ -72,7 +72,7 @@ def _two_answers(matrix: Floats, n: int) -> Iterator[Curve]:
     classes = sorted(pairwise(ends), key=lambda ends: -abs(ends[0] + ends[1] - n))
     for low, high in classes:
         # Between `low` and `high` - 1 of the n - 1 others gave the first answer.
-        others = _convolved(_binomial(low, first), _binomial(n - high, second))
+        others = _convolve(_binomial(low, first), _binomial(n - high, second))
         yield _curve_of_two(others, first, second, n)
 
 
@@ -102,7 +102,7 @@ def _binomial(many: int, chance: float) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _convolved(one: Floats, two: Floats) -> Floats:
+def _convolve(one: Floats, two: Floats) -> Floats:
     wide = len(one) + len(two) - 1
     if min(len(one), len(two)) < 64:
         return np.convolve(one, two)
@@ -120,12 +120,12 @@ def _enumerable(shape: tuple[int, ...], n: int) -> int:
         return data_sets * prod([people + 1] * (reports - 1))
 
     most = 1
-    while most < n and cells(most + 1) <= MOST_CELLS:
+    while most < n and cells(most + 1) <= MOST_ENUMERATED:
         most += 1
     return most
 
 
-def _enumerated(matrix: Floats, n: int) -> Curve:
+def _enumerate_answers(matrix: Floats, n: int) -> Curve:
     """All answers of n - 1 others, all sets of n reports."""
     answers, reports = matrix.shape
     shape = (n + 1,) * (reports - 1)

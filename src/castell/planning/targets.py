@@ -19,7 +19,7 @@ from castell.study.schema import Schema
 
 # Tables of each width that stand for all of them, and the most cells of each.
 SOME = {1: 12, 2: 15, 3: 6}
-MOST_CELLS = 20_000
+MOST_PLANNED_CELLS = 20_000
 
 
 class Target(Protocol):
@@ -69,10 +69,10 @@ class ShareTarget:
 
     @property
     def label(self) -> str:
-        text = _told(self.where)
+        text = _where_text(self.where)
         if self.versus:
-            text += f" less {_told(self.versus)}"
-        return text + (f" among {_told(self.given)}" if self.given else "")
+            text += f" less {_where_text(self.versus)}"
+        return text + (f" among {_where_text(self.given)}" if self.given else "")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class ShareTarget:
         return (float(high) - float(low)) / 2
 
 
-def _told(where: Mapping[str, Sequence[str]]) -> str:
+def _where_text(where: Mapping[str, Sequence[str]]) -> str:
     return " and ".join(f"{name} = {' or '.join(values)}" for name, values in where.items())
 
 
@@ -151,10 +151,10 @@ def _tables(schema: Schema, attributes: Any) -> list[tuple[str, ...]]:
     for names in listed:
         wide = tuple(a.name for a in schema.select(names))
         cells = prod(schema[name].size for name in wide)
-        if cells > MOST_CELLS:
+        if cells > MOST_PLANNED_CELLS:
             raise OptionError(
                 f"the table {' x '.join(wide)} has {cells:,} cells",
-                f"plan one of at most {MOST_CELLS:,}, or a share of them: where=",
+                f"plan one of at most {MOST_PLANNED_CELLS:,}, or a share of them: where=",
             )
         found.append(wide)
     return found
@@ -184,7 +184,7 @@ def usual_tables(schema: Schema, width: int, most: int | None = None) -> tuple[T
     step = max(many // wanted, 1)
     found = []
     for chosen in islice(combinations(names, width), step // 2, None, step):
-        if prod(schema[name].size for name in chosen) <= MOST_CELLS:
+        if prod(schema[name].size for name in chosen) <= MOST_PLANNED_CELLS:
             found.append(TableTarget(tuple(chosen)))
         if len(found) == wanted:
             break

@@ -14,7 +14,7 @@ a channel with matrix Q, has the Fisher information n U'U with
     U = diag(Q pi)^(-1/2) Q Cov_0(1_c, f).
 
 With the prior it gives the posterior covariance of t, and so the expected squared error of what is
-wanted, before anybody was asked. Covariances are those of synthetic people drawn from p_0.
+wanted, before anybody was asked. Covariances are those of synthetic people sampled from p_0.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Codes = NDArray[np.intp]
 DEVIATION = 0.6
 # Directions kept, and cells of pairs that they are made from: the heaviest.
 DIRECTIONS = 200
-MOST_CELLS = 2000
+MOST_PAIR_CELLS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def _features(people: Sequence[Codes], sizes: Sequence[int]) -> Floats:
         keys = people[one] * sizes[two] + people[two]
         counts = np.bincount(keys, minlength=sizes[one] * sizes[two])
         cells += [(int(counts[key]), one, two, int(key)) for key in np.flatnonzero(counts)]
-    cells = sorted(cells, reverse=True)[:MOST_CELLS]
+    cells = sorted(cells, reverse=True)[:MOST_PAIR_CELLS]
     for _, one, two, key in cells:
         columns.append((people[one] * sizes[two] + people[two] == key).astype(np.float64))
     return np.array(columns).T.reshape(n, -1)

@@ -45,7 +45,7 @@ def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1
     return codes.astype(code_type(outputs), copy=False)
 
 
-def joined(study: Study, parts: Iterable[Sequence[NDArray[Any]]]) -> list[NDArray[Any]]:
+def join_parts(study: Study, parts: Iterable[Sequence[NDArray[Any]]]) -> list[NDArray[Any]]:
     """Columns that came some rows at a time, whole."""
     empty = [np.empty(0, code_type(width)) for width in study.design.widths]
     return [np.concatenate(column) for column in zip(*parts, strict=True)] or empty

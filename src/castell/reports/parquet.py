@@ -119,7 +119,7 @@ class ReportFile:
         every, widths = column_names(self.study), self.study.design.widths
         names = [every[i] for i in wanted]
         row = 1
-        for batch in self._read(names, groups):
+        for batch in self._read_batches(names, groups):
             columns = []
             for i, name in zip(wanted, names, strict=True):
                 column: pa.Array = batch.column(name)
@@ -130,7 +130,9 @@ class ReportFile:
             row += batch.num_rows
             yield columns
 
-    def _read(self, names: list[str], groups: Sequence[int] | None) -> Iterator[pa.RecordBatch]:
+    def _read_batches(
+        self, names: list[str], groups: Sequence[int] | None
+    ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         try:

@@ -46,7 +46,7 @@ def report_files(source: Any) -> tuple[str | Path, ...]:
         found = tuple(_remote(str(source)))
     elif Path(source).is_dir():
         inside = Path(source).rglob(f"*{ENDING}")
-        found = tuple(sorted(path for path in inside if _shown(path.relative_to(source))))
+        found = tuple(sorted(path for path in inside if _is_visible(path.relative_to(source))))
     elif has_magic(str(source)) and not Path(source).exists():
         found = tuple(sorted(Path(path) for path in glob(str(source), recursive=True)))  # noqa: PTH207
     else:
@@ -59,7 +59,7 @@ def report_files(source: Any) -> tuple[str | Path, ...]:
     return found
 
 
-def _shown(inside: PurePath) -> bool:
+def _is_visible(inside: PurePath) -> bool:
     return not any(part[0] in "._" for part in inside.parts)
 
 
@@ -85,7 +85,7 @@ def _remote(address: str) -> Iterator[str]:
         names = system.glob(path)
     elif system.isdir(path):
         inside = (name for name in system.find(path) if name.endswith(ENDING))
-        names = [name for name in inside if _shown(PurePosixPath(name).relative_to(path))]
+        names = [name for name in inside if _is_visible(PurePosixPath(name).relative_to(path))]
     else:
         names = [path]
     yield from sorted(system.unstrip_protocol(name) for name in names)

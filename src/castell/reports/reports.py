@@ -19,7 +19,7 @@ from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.errors import ReportError
 from castell.reports.arrow_metadata import check_study, is_secure, marked_schema, metadata_of
-from castell.reports.codes import check_codes, column_names, column_types, joined
+from castell.reports.codes import check_codes, column_names, column_types, join_parts
 from castell.reports.parquet import ROW_GROUP, ReportFile, ReportWriter
 from castell.study.study import Study
 
@@ -151,7 +151,7 @@ class Reports:
         same = all(part.backend == first.backend for part in every)
         return cls(
             first.study,
-            joined(first.study, [part.columns for part in every]),
+            join_parts(first.study, [part.columns for part in every]),
             secure=all(part.secure for part in every),
             backend=first.backend if same else None,
         )
@@ -191,4 +191,4 @@ class Reports:
         """All reports of a Parquet file in memory. `scan_reports` reads larger ones."""
         with ReportFile(path, study) as file:
             parts = file.batches(range(len(study.design.widths)))
-            return cls(study, joined(study, parts), secure=file.secure)
+            return cls(study, join_parts(study, parts), secure=file.secure)

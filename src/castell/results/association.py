@@ -17,7 +17,7 @@ from castell.inference.reasons import Code
 from castell.linear.operators import Floats
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
-from castell.results.summary import number, percent, span, warned
+from castell.results.summary import number, percent, span, with_warning
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -78,7 +78,7 @@ class Association(OneNumber):
                 f"values of {name} too rare to be told were put together"
                 for name in self.test.grouped
             ]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The association for programs, as plain JSON values; docs/results.md has the layout."""
@@ -156,7 +156,7 @@ class TrendTest(OneNumber):
             f"interval {span(*self.conf_int(level))}",
             f"z = {self.statistic:.2f}, p {p_text(self.p_value)}",
         ]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The trend for programs, as plain JSON values; docs/results.md has the layout."""

@@ -30,7 +30,7 @@ CLOSE = 1e-9
 @table_method(reads=Reads(everybody=False, drawn=True, across=True))
 def calm(counts: Counts, names: tuple[str, ...]) -> Floats:
     """CALM: consistent tables of drawn blocks, maximum entropy between them."""
-    margins = _widest([_shared(table, names) for table in block_tables(counts)])
+    margins = _widest([_shared_margin(table, names) for table in block_tables(counts)])
     sizes = {name: counts.study.schema[name].size for name in names}
     return maximum_entropy([table for table in margins if table.names], names, sizes)
 
@@ -45,7 +45,7 @@ def block_tables(counts: Counts) -> tuple[Table, ...]:
     return tuple(Table(joint.names, simplex(joint.probabilities)) for joint in agreed)
 
 
-def _shared(table: Table, names: Sequence[str]) -> Table:
+def _shared_margin(table: Table, names: Sequence[str]) -> Table:
     return table.project([name for name in names if name in table.names])
 
 

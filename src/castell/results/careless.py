@@ -12,7 +12,7 @@ import numpy as np
 from castell.display.json_values import plain
 from castell.errors import QueryError
 from castell.inference.careless import CarelessFit, Group, fit_careless, is_told
-from castell.inference.support import Checked
+from castell.inference.contributing_samples import Checked
 from castell.linear.operators import Floats
 from castell.numbers import is_number
 from castell.results.careless_table import alone_in_block, careless_reports
@@ -109,7 +109,7 @@ def careless(
         table = counts.table(block.axes(index, [name])).astype(np.float64)
         matrix = np.array(block.channel.weights(), dtype=np.float64) / block.channel.total
         groups.append(Group(table, matrix, careless_reports(counts.study, block, says)))
-    answers = None if known is None else _known(attribute, known)
+    answers = None if known is None else _known_shares(attribute, known)
     if answers is not None and np.abs(answers @ groups[0].matrix - groups[0].careless).max() < 1e-9:
         raise QueryError(
             "careless reports look like those of the known answers", "take another anchor question"
@@ -124,7 +124,7 @@ def careless(
         )
     fit = fit_careless(groups, answers)
     sources = [Source(c.study, "likelihood", c.n, c.secure) for c in counted]
-    source = sources[0] if len(sources) == 1 else sources[0].joined(sources[1])
+    source = sources[0] if len(sources) == 1 else sources[0].join(sources[1])
     return CarelessShare(
         value=fit.share,
         standard_error=fit.errors[0],
@@ -136,7 +136,7 @@ def careless(
     )
 
 
-def _known(attribute: Attribute, known: Mapping[str, float]) -> Floats:
+def _known_shares(attribute: Attribute, known: Mapping[str, float]) -> Floats:
     answers = np.zeros(attribute.size)
     for value, share in known.items():
         if not is_number(share, 0.0) or float(share) > 1.0:

@@ -1,4 +1,4 @@
-"""What a chart is drawn from: the numbers of a table's cells, and the names of its axes."""
+"""What a chart is plotted from: the numbers of a table's cells, and the names of its axes."""
 
 from __future__ import annotations
 

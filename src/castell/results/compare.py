@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from castell.errors import QueryError
+from castell.inference.contributing_samples import Checked
 from castell.inference.independent_shares import everybody, independent
 from castell.inference.queries import Query
 from castell.inference.shares import Shares
-from castell.inference.support import Checked
 from castell.results.contrast import Comparison, Group
 from castell.results.provenance import Labels
 from castell.results.questions import (
@@ -77,7 +77,7 @@ def compare(
         other=Group(labels[1][1], titles[1]),
         shares=independent(*shares),
         each=(shares[0], shares[1]),
-        source=one.source.joined(other.source),
+        source=one.source.join(other.source),
         checked=min(checked, key=_ORDER.index),
         reasons=(*reasons[0], *(each for each in reasons[1] if each not in reasons[0])),
     )

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from castell.errors import QueryError
 from castell.inference.association import independence, is_testable, margins_of, trend
 from castell.inference.category_scores import Scores, refuse_other_scores, scores_of
-from castell.inference.misfit import detectable
+from castell.inference.contributing_samples import Checked
+from castell.inference.goodness_of_fit import detectable
 from castell.inference.reasons import Code, Reason, reason
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.association import Association, TrendTest, association_error, cramers_v
 from castell.results.compare import compare_groups

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.group_shares import GroupShares
 from castell.results.notebook_table import shares_html
 from castell.results.provenance import Labels, Source, describe_values, listed
-from castell.results.summary import number, percent, warned
+from castell.results.summary import number, percent, with_warning
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -96,7 +96,7 @@ class Conditional(GroupShares):
             f"{percent(level)} interval [{number(least)}, {number(most)}]"
             for value, share, error, least, most in rows
         ]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
         """Bars of the shares with their intervals (extra `plot`)."""
@@ -119,5 +119,5 @@ class Conditional(GroupShares):
             [self.asked],
             [[value] for value in self.values],
             self._numbers().T,
-            warned(self.secure, self.notes),
+            with_warning(self.secure, self.notes),
         )

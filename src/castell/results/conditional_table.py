@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.reasons import Reason
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.conditional import Conditional
 from castell.results.group_shares import GroupShares
 from castell.results.notebook_table import shares_html
 from castell.results.provenance import Source
-from castell.results.summary import aligned, number, percent, span, warned
+from castell.results.summary import align, number, percent, span, with_warning
 from castell.study.schema import Attribute
 
 
@@ -84,8 +84,8 @@ class ConditionalTable(GroupShares):
         numbers = self._numbers(level).reshape(4, -1)
         for labels, (share, error, least, most) in zip(self._rows(), numbers.T, strict=True):
             rows.append([*labels, number(share), number(error), span(least, most)])
-        lines = [f"{self.title} ({self.method})", *aligned(rows, 2)]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        lines = [f"{self.title} ({self.method})", *align(rows, 2)]
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
         """A heat map of the shares (extra `plot`)."""
@@ -109,5 +109,5 @@ class ConditionalTable(GroupShares):
             [self.given.name, self.asked.name],
             self._rows(),
             self._numbers().reshape(4, -1).T,
-            warned(self.secure, self.notes),
+            with_warning(self.secure, self.notes),
         )

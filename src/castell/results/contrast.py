@@ -15,14 +15,14 @@ from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.chisquare import p_text
+from castell.inference.contributing_samples import Checked
 from castell.inference.effect_measures import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, EffectMeasure
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
-from castell.inference.support import Checked
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
 from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
-from castell.results.summary import aligned, number, percent, span, warned
+from castell.results.summary import align, number, percent, span, with_warning
 
 
 class Kind(StrEnum):
@@ -209,8 +209,8 @@ class Comparison(FromReports):
             [name, number(x), number(e), span(low, high), _p(p)]
             for name, x, e, low, high, p in self._rows(level)
         ]
-        lines = [f"{self.title} ({self.source.method})", *aligned([head, *rows])]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        lines = [f"{self.title} ({self.source.method})", *align([head, *rows])]
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The comparison for programs, as plain JSON values; docs/results.md has the layout."""
@@ -263,7 +263,7 @@ class Comparison(FromReports):
             heading(self.title, *self.source.facts()),
             ["", "estimate", "std. err.", "95% interval", "p"],
             rows,
-            notes=warned(self.secure, self.notes),
+            notes=with_warning(self.secure, self.notes),
         )
 
 

@@ -17,13 +17,13 @@ from castell.display.one_line import one_line
 from castell.errors import QueryError
 from castell.inference.association import Independence, independence, is_testable
 from castell.inference.chisquare import false_discovery, p_text
-from castell.inference.support import support
+from castell.inference.contributing_samples import support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.canvas import BLUE, FONT, INK, load_altair
 from castell.results.every_table import count_tables
 from castell.results.provenance import Source
-from castell.results.summary import number, percent, warned
+from castell.results.summary import number, percent, with_warning
 
 # The share of false discoveries among those that are called associated, at most.
 RATE = 0.05
@@ -175,7 +175,7 @@ class Associations:
             f"{found:,} of {len(self.pairs):,} pairs are called associated; at most "
             f"{percent(RATE)} of these are expected to be false discoveries."
         )
-        return "\n".join([*lines, *warned(self.source.secure, ())])
+        return "\n".join([*lines, *with_warning(self.source.secure, ())])
 
     def _rows(self, level: float, most: int) -> list[list[str]]:
         rows = [["", "", "V", f"{percent(level)} interval", "p", "associated"]]

@@ -23,7 +23,7 @@ from castell.study.study import Study
 
 Names = tuple[str, ...]
 # Cells that are counted in one pass: their tables take eight bytes each.
-MOST_CELLS = 1 << 26
+MOST_CELLS_IN_A_PASS = 1 << 26
 # More tables than this are not wanted by anybody.
 MOST_TABLES = 1_000_000
 
@@ -105,7 +105,7 @@ def _chunks(study: Study, sets: list[Names]) -> Iterator[list[Names]]:
     cells = 0
     for names in sets:
         more = prod(study.schema[name].size for name in names)
-        if part and cells + more > MOST_CELLS:
+        if part and cells + more > MOST_CELLS_IN_A_PASS:
             yield part
             part, cells = [], 0
         part.append(names)
@@ -125,7 +125,11 @@ def count_tables(counts: Counts, sets: list[Names]) -> None:
             tuple(axis for part in parts_of(sample.study, names) for axis in part.axes)
             for names in wanted
         )
-        few = [each for each in dict.fromkeys(axes) if prod(a.size for a in each) <= MOST_CELLS]
+        few = [
+            each
+            for each in dict.fromkeys(axes)
+            if prod(a.size for a in each) <= MOST_CELLS_IN_A_PASS
+        ]
         # Margins too: whoever estimates a table looks at those of its attributes.
         alone = dict.fromkeys((axis,) for each in few for axis in each)
         count_ahead(sample, [*few, *(one for one in alone if one not in few)])

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from castell.display.arrays import array_of
 from castell.display.json_values import plain
-from castell.inference.support import Checked
+from castell.inference.contributing_samples import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.chart_data import ChartData, lines_of

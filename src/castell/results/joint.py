@@ -14,10 +14,10 @@ from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.errors import MissingExtraError, QueryError
+from castell.inference.contributing_samples import Checked, Support
+from castell.inference.goodness_of_fit import Misfit, Verdict
 from castell.inference.intervals import Spread, SpreadOf, quantile
-from castell.inference.misfit import Misfit, Verdict
 from castell.inference.reasons import Reason
-from castell.inference.support import Checked, Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.notebook_table import joint_html

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.inference.misfit import Misfit, Verdict
+from castell.inference.goodness_of_fit import Misfit, Verdict
 from castell.linear.operators import Floats
 from castell.results.provenance import Source
 from castell.study.schema import Attribute

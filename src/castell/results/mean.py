@@ -10,7 +10,7 @@ from castell.inference.group_mean import GroupMean
 from castell.results.probability import OneNumber
 from castell.results.provenance import Labels, describe_values, listed
 from castell.results.score_scale import ScoreScale
-from castell.results.summary import percent, warned
+from castell.results.summary import percent, with_warning
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -102,4 +102,4 @@ class Mean(OneNumber):
         if not self.scale.exact:
             low, high = self.noise_conf_int(level)
             lines[-1] += f", of sampling and noise alone [{low:.4g}, {high:.4g}]"
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])

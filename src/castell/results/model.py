@@ -19,8 +19,8 @@ from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import MethodError, ReportError
 from castell.estimators import Method, fit_sampled, name_of, reads
+from castell.inference.goodness_of_fit import Misfit, misfit
 from castell.inference.method import Fitted
-from castell.inference.misfit import Misfit, misfit
 from castell.inference.postprocess import step
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
@@ -82,9 +82,9 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
         It holds the studies, how often each report came, and what was fitted; no answer, and
         nothing that could be run. What it says stays the same to the last bit.
         """
-        write_model(path, self._saved(), VERSION)
+        write_model(path, self._to_saved(), VERSION)
 
-    def _saved(self) -> SavedModel:
+    def _to_saved(self) -> SavedModel:
         if self.fitted.sampling is not None:
             raise MethodError(
                 "a weighted model is not saved: its weights belong to reports in their order",
@@ -94,7 +94,7 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
         return SavedModel.of(self.fitted, made, self.options)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self._saved(), self.method)
+        return _unpickle, (self._to_saved(), self.method)
 
     def estimate(
         self, names: Iterable[str] | str, *, post: str = "raw", max_cells: int | None = None
@@ -193,7 +193,7 @@ DEFAULT_METHOD = "auto"
 Collected = Reports | Counts
 
 
-def _unpickled(saved: SavedModel, name: str) -> Model:
+def _unpickle(saved: SavedModel, name: str) -> Model:
     return Model(saved.fitted(), name, saved.method, saved.options)
 
 

@@ -78,14 +78,14 @@ def read(document: Any, arrays: list[NDArray[Any]], counts: Counts | None = None
     if "class" in document:
         found = {name: read(each, arrays, counts) for name, each in document["fields"].items()}
         module, name = document["class"]
-        return _made(module, name, found)
+        return _make(module, name, found)
     for name, kind in CONTAINERS.items():
         if name in document:
             return kind(read(each, arrays, counts) for each in document[name])
     raise NotPlainError(f"no kind of value: {', '.join(document)}")
 
 
-def _made(module: str, name: str, values: dict[str, Any]) -> Any:
+def _make(module: str, name: str, values: dict[str, Any]) -> Any:
     """A dataclass with its fields as they were. Its own code is not run."""
     if not module.startswith(ROOMS):
         raise NotPlainError(f"{module} is not among {', '.join(ROOMS)}")

@@ -13,15 +13,15 @@ from numpy.typing import DTypeLike, NDArray
 from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import Bounds, Spread, quantile
 from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.sum_interval import sum_interval
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.notebook_table import shares_html
 from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
-from castell.results.summary import number, percent, warned
+from castell.results.summary import number, percent, with_warning
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -51,7 +51,7 @@ class OneNumber(FromReports, ABC):
             f"{number(self.value)}, std. err. {number(self.standard_error)} ({self.source.method})",
             f"{percent(level)} interval [{number(low)}, {number(high)}]",
         ]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
         """The number and its interval (extra `plot`)."""
@@ -92,7 +92,7 @@ class OneNumber(FromReports, ABC):
 
     def _repr_html_(self) -> str:
         numbers = np.array([[self.value, self.standard_error, *self.conf_int()]])
-        notes = warned(self.secure, self.notes)
+        notes = with_warning(self.secure, self.notes)
         title = self.title[0].upper() + self.title[1:]
         return shares_html(title, self.source.facts(), [], [[]], numbers, notes)
 

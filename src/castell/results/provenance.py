@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castell.display.json_values import plain
-from castell.display.one_line import shortened
+from castell.display.one_line import shorten
 from castell.inference.reasons import Reason
 from castell.study.study import Study
 
@@ -37,7 +37,7 @@ class Source:
         """What a respondent spends in all, at most: each took part in one study."""
         return max(study.epsilon for study in self.studies)
 
-    def joined(self, other: Source) -> Source:
+    def join(self, other: Source) -> Source:
         """Of a result from the reports of two models; the other's study counts as the later."""
         method = self.method if self.method == other.method else f"{self.method}, {other.method}"
         earlier = (*self.studies, *other.earlier)
@@ -62,7 +62,7 @@ class Source:
     def facts(self) -> list[str]:
         """The same in a few words."""
         found = [
-            f"method {shortened(self.method, 40)!r}",
+            f"method {shorten(self.method, 40)!r}",
             f"n = {self.n:,}",
             f"epsilon {self.epsilon:.4g}",
         ]

@@ -10,13 +10,13 @@ import numpy as np
 
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile as normal_quantile
 from castell.inference.reasons import Reason
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
 from castell.results.score_scale import numbers_of
-from castell.results.summary import percent, warned
+from castell.results.summary import percent, with_warning
 from castell.study.scales import Bins
 from castell.study.schema import Attribute
 
@@ -135,16 +135,16 @@ class Quantile(FromReports):
     def summary(self, level: float = 0.95) -> str:
         """The quantile as a text for a report."""
         unit = getattr(self.attribute.scale, "unit", "")
-        low, high = (_shown(end) for end in self.conf_int(level))
+        low, high = (_end_text(end) for end in self.conf_int(level))
         lines = [
             self.title,
-            f"{_shown(self.value)}{' ' + unit if unit else ''} ({self.source.method})",
+            f"{_end_text(self.value)}{' ' + unit if unit else ''} ({self.source.method})",
             f"{percent(level)} interval [{low}, {high}]",
         ]
         if isinstance(self.attribute.scale, Bins):
-            low, high = (_shown(end) for end in self.noise_conf_int(level))
+            low, high = (_end_text(end) for end in self.noise_conf_int(level))
             lines[-1] += f", of sampling and noise alone [{low}, {high}]"
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The quantile for programs, as plain JSON values."""
@@ -170,13 +170,13 @@ class Quantile(FromReports):
         }
 
     def __repr__(self) -> str:
-        return one_line("Quantile", self.title, [_shown(self.value), *self.source.facts()])
+        return one_line("Quantile", self.title, [_end_text(self.value), *self.source.facts()])
 
     def __str__(self) -> str:
         return self.summary()
 
 
-def _shown(end: float | str) -> str:
+def _end_text(end: float | str) -> str:
     if isinstance(end, str):
         return end
     return f"{end:.4g}" if end == end else "not known"

@@ -15,11 +15,11 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import MethodError, QueryError
+from castell.inference.contributing_samples import Support
 from castell.inference.declared_zeros import contradictions
 from castell.inference.method import Fitted
 from castell.inference.queries import Query
 from castell.inference.reasons import ABOUT_SEVERAL, Reason
-from castell.inference.support import Support
 from castell.results.provenance import Labels, Source
 from castell.results.reasons_of_part import reports_behind
 from castell.study.schema import Schema

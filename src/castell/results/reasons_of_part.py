@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from castell.inference.contributing_samples import Checked, Support
 from castell.inference.reasons import ABOUT_SEVERAL, Code, Reason, reason
-from castell.inference.support import Checked, Support
 
 
 def reasons_of_part(whole: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:

@@ -15,19 +15,19 @@ from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.category_scores import Scores
 from castell.inference.chisquare import tail
+from castell.inference.contributing_samples import Checked, support
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.fitting import Family, Fit, fit_formula
 from castell.inference.regression.formula import parse
-from castell.inference.support import Checked, support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.model import Collected, counts_of
 from castell.results.provenance import FromReports, Source
 from castell.results.questions import reasons_of
-from castell.results.summary import aligned, percent, warned
+from castell.results.summary import align, percent, with_warning
 
 NUMBERS = ("coef", "standard_error", "z", "p_value", "lower", "upper")
 
@@ -188,7 +188,7 @@ class Regression(FromReports):
 
     def summary(self, level: float = 0.95) -> str:
         """The coefficients as a text for a report."""
-        table = aligned(self._rows(level))
+        table = align(self._rows(level))
         rule = "-" * max(len(line) for line in table)
         made = f"method    {self.method}, {self.errors} errors, {percent(level)} intervals"
         if self.log_likelihood == self.log_likelihood:
@@ -204,7 +204,7 @@ class Regression(FromReports):
             *table[1:],
             rule,
         ]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
         """Coefficients and their intervals beside 0, without intercepts (extra `plot`)."""
@@ -230,7 +230,7 @@ class Regression(FromReports):
             heading(self.title[0].upper() + self.title[1:], self.formula, *self.source.facts()),
             head,
             rows,
-            notes=warned(self.secure, self.notes),
+            notes=with_warning(self.secure, self.notes),
         )
 
 

@@ -121,7 +121,7 @@ def read_model(path: str | Path, version: str, kinds: Kinds | None) -> SavedMode
     """What a file holds, checked. Reports of another study than its own are refused."""
     try:
         with zipfile.ZipFile(path) as file:
-            return _read(file, version, kinds)
+            return _read_model(file, version, kinds)
     except FileNotFoundError:
         raise ReportError(f"there is no file {path}", "model.save writes one") from None
     except IsADirectoryError:
@@ -133,7 +133,7 @@ def read_model(path: str | Path, version: str, kinds: Kinds | None) -> SavedMode
         raise ReportError(f"{path} holds no model ({first})", "model.save writes one") from None
 
 
-def _read(file: zipfile.ZipFile, version: str, kinds: Kinds | None) -> SavedModel:
+def _read_model(file: zipfile.ZipFile, version: str, kinds: Kinds | None) -> SavedModel:
     document = json.loads(file.read("model.json"))
     if document["kind"] != "model" or document["format"] != FORMAT:
         raise ReportError(

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
+from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile
 from castell.inference.reasons import Reason
 from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.smoothing import Smooth
-from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.group_shares import GroupShares
 from castell.results.provenance import Source
-from castell.results.summary import number, percent, warned
+from castell.results.summary import number, percent, with_warning
 from castell.study.schema import Attribute
 
 
@@ -104,7 +104,7 @@ class SmoothShares(GroupShares):
             f"[{number(least)}, {number(most)}]"
             for value, share, least, most in rows
         ]
-        return "\n".join([*lines, *warned(self.secure, self.notes)])
+        return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
         """Bars of the shares with their intervals (extra `plot`)."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.inference.chisquare import p_text
-from castell.inference.misfit import Verdict
+from castell.inference.goodness_of_fit import Verdict
 from castell.results.joint_protocol import LabelledTable
 
 INSECURE = "INSECURE: the reports were made with a seed; for tests only, they protect nobody"
@@ -61,7 +61,7 @@ def _table(joint: LabelledTable, level: float, most: int) -> list[str]:
                 f"[{numbers[2]:8.4f}, {numbers[3]:8.4f}]",
             ]
         )
-    text = aligned(lines, len(labels))
+    text = align(lines, len(labels))
     rule = "-" * max(len(line) for line in text)
     return [rule, text[0], rule, *text[1:], rule]
 
@@ -99,7 +99,7 @@ def doubt(joint: LabelledTable) -> str:
     )
 
 
-def warned(secure: bool, notes: tuple[str, ...]) -> tuple[str, ...]:
+def with_warning(secure: bool, notes: tuple[str, ...]) -> tuple[str, ...]:
     """The notes of a result, after the warning that its reports protect nobody."""
     return notes if secure else (INSECURE, *notes)
 
@@ -131,10 +131,10 @@ def span(low: float, high: float) -> str:
     return f"[{end(low)}, {end(high)}]"
 
 
-def aligned(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
+def align(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
     """Lines of a table: the first `words` columns to the left, numbers to the right.
 
-    >>> aligned([["", "x"], ["one", "1"]])
+    >>> align([["", "x"], ["one", "1"]])
     ['     x', 'one  1']
     """
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]

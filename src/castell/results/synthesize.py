@@ -42,8 +42,8 @@ def synthesize(
 ) -> Synthetic:
     """Synthetic people under a model, in labels: files of `n` rows each.
 
-    One file is drawn from the model itself. Several are each drawn from a model fitted anew to a
-    collection like this one, so that they differ as much as the model is unsure; `combine` puts
+    One file is sampled from the model itself. Several are each sampled from a model fitted anew to
+    a collection like this one, so that they differ as much as the model is unsure; `combine` puts
     together what is worked out in each. `tables` are estimates that a single file must have.
 
     >>> from castell import Attribute, Schema, Study, fit

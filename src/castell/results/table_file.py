@@ -37,7 +37,7 @@ def markdown(columns: Columns) -> str:
         f"|{'|'.join('---:' if number else ':---' for number in numeric)}|",
     ]
     rows = zip(*columns.values(), strict=True)
-    lines += [f"| {' | '.join(_markdown(_shown(cell)) for cell in row)} |" for row in rows]
+    lines += [f"| {' | '.join(_markdown(_cell_text(cell)) for cell in row)} |" for row in rows]
     return "\n".join(lines)
 
 
@@ -45,7 +45,7 @@ def latex(columns: Columns) -> str:
     """A table as LaTeX, for the package booktabs."""
     kinds = "".join("r" if _is_numeric(values) else "l" for values in columns.values())
     lines = [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule", _row(columns), "\\midrule"]
-    lines += [_row(map(_shown, row)) for row in zip(*columns.values(), strict=True)]
+    lines += [_row(map(_cell_text, row)) for row in zip(*columns.values(), strict=True)]
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}"])
 
 
@@ -92,7 +92,7 @@ def _number(cell: Any) -> float | None:
     return float(cell) if cell is not None and isfinite(cell) else None
 
 
-def _shown(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell
     if (number := _number(cell)) is None:

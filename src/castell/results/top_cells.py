@@ -22,7 +22,7 @@ from castell.reports.frames import frame_of
 from castell.results.joint import NUMBERS, JointEstimate
 from castell.results.provenance import Source
 from castell.results.questions import Answering, reasons_of
-from castell.results.summary import aligned, percent, warned
+from castell.results.summary import align, percent, with_warning
 from castell.study.schema import Attribute
 
 # Tables up to this size are built: then nothing is left out.
@@ -146,10 +146,8 @@ class TopCells:
             )
         head = f"The {len(self)} largest of {self.cells:,} cells of {' x '.join(self.names)}"
         facts = ", ".join(self.source.facts())
-        remarks = warned(self.source.secure, (*self.notes, *told))
-        return "\n".join(
-            [head, facts, "", *aligned([titles, *rows], len(self.names)), "", *remarks]
-        )
+        remarks = with_warning(self.source.secure, (*self.notes, *told))
+        return "\n".join([head, facts, "", *align([titles, *rows], len(self.names)), "", *remarks])
 
 
 def top_cells(

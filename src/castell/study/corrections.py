@@ -127,7 +127,7 @@ def correction(old: Content, new: Content, on: str) -> Correction:
 
 def changes(old: Content, new: Content) -> Iterator[Change]:
     """The texts that differ, one by one."""
-    texts = [dict(_texts("", _shown(content))) for content in (old, new)]
+    texts = [dict(_texts("", _texts_by_place(content))) for content in (old, new)]
     for where in dict.fromkeys([*texts[0], *texts[1]]):
         was, now = (found.get(where, "") for found in texts)
         if was != now:
@@ -152,7 +152,7 @@ def _texts(where: str, value: object) -> Iterator[tuple[str, str]]:
         yield from _texts(f"{where} {key}".strip(), item)
 
 
-def _shown(content: Content) -> Content:
+def _texts_by_place(content: Content) -> Content:
     """The texts of a study by where they stand: its own, then each attribute's."""
     inside = {
         attribute["name"]: {key: attribute.get(key) for key in OF_AN_ATTRIBUTE}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from castell.display.notebook import html_table
-from castell.display.one_line import shortened
+from castell.display.one_line import shorten
 from castell.study.schema import Schema
 
 # Of a long list of values a few say what it is.
@@ -15,7 +15,7 @@ def attribute_table(caption: str, schema: Schema) -> str:
     asked = any(attribute.question for attribute in schema)
     titles = ["attribute", *(["question"] if asked else []), "values"]
     rows = [
-        [a.name, *([a.question] if asked else []), shortened(", ".join(a.values), _MOST)]
+        [a.name, *([a.question] if asked else []), shorten(", ".join(a.values), _MOST)]
         for a in schema
     ]
     return html_table(caption, titles, rows, texts=len(titles))

@@ -20,7 +20,7 @@ def page_warnings(study: Study) -> list[str]:
     []
     """
     order = [REVIEW_BEFORE] if study.text.review == "before" else []
-    return order + [_untranslated(study, language) for language in _incomplete(study)]
+    return order + [_translation_warning(study, language) for language in _incomplete(study)]
 
 
 def _incomplete(study: Study) -> list[str]:
@@ -31,7 +31,7 @@ def _incomplete(study: Study) -> list[str]:
     return sorted(language for language in translated if _missing(study, language))
 
 
-def _untranslated(study: Study, language: str) -> str:
+def _translation_warning(study: Study, language: str) -> str:
     return (
         f"some texts are not there in {language!r} ({', '.join(_missing(study, language))}): "
         f"respondents see them in {study.text.language or 'the first language'!r}; add them to "

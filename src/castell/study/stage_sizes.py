@@ -48,7 +48,7 @@ class StageSizes:
         if isinstance(given, bool):
             return cls() if given else None
         if not isinstance(given, list) or not 2 <= len(given) <= MOST_STAGES:
-            raise StudyError(f"stages is {_shown(given)}", _EXAMPLE)
+            raise StudyError(f"stages is {_given_text(given)}", _EXAMPLE)
         if not shares:
             return cls(tuple(map(int, given)))
         if expected is None:
@@ -75,11 +75,11 @@ def _shares(given: list[Any], expected: int) -> list[int]:
     for share in given:
         number = isinstance(share, (int, Decimal)) and not isinstance(share, bool)
         if not number or not 0 < share <= 1:
-            raise StudyError(f"stages is {_shown(given)}", _EXAMPLE)
+            raise StudyError(f"stages is {_given_text(given)}", _EXAMPLE)
     if given[-1] != 1:
         raise StudyError(f"the last stage ends at {given[-1]} of the respondents", "end it at 1.0")
     return [int(share * expected) for share in given]
 
 
-def _shown(given: object) -> str:
+def _given_text(given: object) -> str:
     return f"[{', '.join(map(str, given))}]" if isinstance(given, list) else repr(given)

@@ -26,9 +26,9 @@ Mask = NDArray[np.bool_]
 Codes = Mapping[str, NDArray[np.intp]]
 
 MOST_RULES = 1000
-# Combinations of attributes that rules tie together, to be looked at at once, in every class of a
+# Combinations of attributes that rules connect, to be looked at at once, in every class of a
 # mixture: half a megabyte for each of some hundred classes.
-MOST_CELLS = 1 << 16
+MOST_RULED_CELLS = 1 << 16
 
 
 class Asked(Protocol):
@@ -90,7 +90,7 @@ class StructuralZeros:
 
     @cached_property
     def components(self) -> tuple[frozenset[str], ...]:
-        """The attributes that rules tie together, directly or by way of others."""
+        """The attributes that rules connect, directly or by way of others."""
         found: list[frozenset[str]] = []
         for rule in self.rules:
             met = [one for one in found if one & set(rule.names)]
@@ -101,8 +101,8 @@ class StructuralZeros:
     def touching(self, names: Iterable[str]) -> tuple[Rule, ...]:
         """The rules that matter for some attributes: those of the components they are in."""
         asked = set(names)
-        tied = frozenset[str]().union(*(one for one in self.components if one & asked))
-        return tuple(rule for rule in self.rules if set(rule.names) <= tied)
+        connected = frozenset[str]().union(*(one for one in self.components if one & asked))
+        return tuple(rule for rule in self.rules if set(rule.names) <= connected)
 
     def possible(self, names: Sequence[str]) -> Mask:
         """Which cells of the table of some attributes, all with a rule, somebody can be in.
@@ -111,14 +111,14 @@ class StructuralZeros:
         a = 1 and only 2 with c = 1, nobody has a = 1 and c = 1.
         """
         kept = set(names)
-        factors = [factor for factor in self.factors if kept & self._tied(factor)]
+        factors = [factor for factor in self.factors if kept & self._component_of(factor)]
         sizes = self.size_of
         gone, _ = elimination_order([factor.names for factor in factors], sizes, kept)
         left = eliminate(factors, gone, any_of=True).left
         found = multiply(left, names)[0] > 0.0
         return np.broadcast_to(found, [sizes[name] for name in names])
 
-    def _tied(self, factor: Factor) -> frozenset[str]:
+    def _component_of(self, factor: Factor) -> frozenset[str]:
         return next(one for one in self.components if set(factor.names) <= one)
 
     def impossible_cells(self, names: Sequence[str], shape: Sequence[int]) -> Mask:
@@ -137,7 +137,7 @@ class StructuralZeros:
         if any(set(rule.names) <= asked for rule in self.rules):
             return True
         ruled = sorted(asked & set(self.size_of))
-        if not ruled or prod(self.size_of[name] for name in ruled) > MOST_CELLS:
+        if not ruled or prod(self.size_of[name] for name in ruled) > MOST_RULED_CELLS:
             return False
         return not bool(self.possible(ruled).all())
 
@@ -232,14 +232,14 @@ def _codes(asked: Asked, value: object) -> tuple[int, ...]:
 
 
 def _check_together(zeros: StructuralZeros, attribute: Callable[[str], Asked]) -> None:
-    """Refuse rules that leave a value, or everything, impossible, or that tie too much together."""
+    """Refuse rules that leave a value, or everything, impossible, or that connect too much."""
     if not zeros.rules:
         return
     names, cells = elimination_order([rule.names for rule in zeros], zeros.size_of)
-    if cells > MOST_CELLS:
+    if cells > MOST_RULED_CELLS:
         raise SchemaError(
-            f"the rules of impossible tie attributes with {cells:,} combinations together, the "
-            f"limit is {MOST_CELLS:,}",
+            f"the rules of impossible connect attributes with {cells:,} combinations, the "
+            f"limit is {MOST_RULED_CELLS:,}",
             "declare rules of fewer attributes, or of attributes with fewer values",
         )
     for name in sorted(names):

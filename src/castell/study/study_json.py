@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from castell.errors import StudyError
-from castell.study.whole_file import write_whole
+from castell.study.atomic_write import write_whole
 
 
 def save(published: str, path: Path, overwrite: bool) -> None:

@@ -87,7 +87,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
                 f"add mechanism = ..., or leave {key} out",
             )
         if {"matrix", "weights", "mechanism"} & set(table):
-            channels[attribute.name] = _written(table, repr(attribute.name), kinds)
+            channels[attribute.name] = _read_channel(table, repr(attribute.name), kinds)
     for table in _channel_tables(content):
         names = tuple(table["attributes"])
         if names in channels or (len(names) == 1 and names[0] in channels):
@@ -95,7 +95,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         if table.get("mechanism") in {*MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL, RAPPOR}:
             channels[names] = _channel_by_name(table, Schema(attributes))
         else:
-            channels[names] = _written(table, " x ".join(map(repr, names)), kinds)
+            channels[names] = _read_channel(table, " x ".join(map(repr, names)), kinds)
     clusters = content.get("clusters")
     if clusters is not None and content.get("design", "clusters") != "clusters":
         raise StudyError("there are clusters and another design", "leave one of them out")
@@ -150,7 +150,7 @@ def _channel_tables(content: dict[str, Any]) -> list[dict[str, Any]]:
     return tables
 
 
-def _written(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
+def _read_channel(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
     """The channel that a section gives: a matrix, weights, or a kind with its entries."""
     given = [key for key in ("matrix", "weights", "kind", "mechanism") if key in table]
     if "kind" in table and "attributes" in table:

@@ -13,7 +13,7 @@ from castell.collector.results.answer import in_one_sentence
 from castell.collector.results.question import Question, parse
 from castell.collector.results.shares import groups_of, share_table
 from castell.collector.settings import State
-from castell.inference.misfit import Verdict
+from castell.inference.goodness_of_fit import Verdict
 from castell.results.trust import Signal
 from tests.collector.results.stores import (
     STUDY,

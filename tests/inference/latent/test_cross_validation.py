@@ -179,7 +179,8 @@ def test_whole_reports_tell_what_pairs_do_not() -> None:
 @pytest.mark.parametrize("most", [0, 1 << 22])
 @pytest.mark.parametrize("design", [*studies(), "rectangular"])
 def test_rows_are_the_reports(design: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castell.inference.latent.report_rows.MOST_REPORTS", most)
+    few = replace(SETTINGS, most_possible_reports=most)
+    monkeypatch.setattr("castell.inference.latent.report_rows.SETTINGS", few)
     study = {**studies(), "rectangular": rectangular()}[design]
     people = population(study.schema.sizes, seed=4)
     reports = collect(study, people.table, 50, np.random.default_rng(0))
@@ -209,7 +210,8 @@ def test_reports_put_together_say_the_same(design: str) -> None:
     one, two = (random_start(margins, 3, 0.5, generator) for _ in range(2))
     together = report_rows(counts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("castell.inference.latent.report_rows.MOST_REPORTS", 0)
+        none = replace(SETTINGS, most_possible_reports=0)
+        patch.setattr("castell.inference.latent.report_rows.SETTINGS", none)
         apart = report_rows(counts)
     assert together.codes.shape[1] < apart.codes.shape[1] == 5000
     found, expected = e_step(one, [together]), e_step(one, [apart])
@@ -236,12 +238,14 @@ def test_rows_are_read_only_where_they_tell_more_and_are_not_too_many() -> None:
         assert affordable_report_steps(counts, 6, 5) == 0
         patch.setattr(trials, "SETTINGS", replace(SETTINGS, report_work=24 * 3 * 6 * 5 * 10))
         assert affordable_report_steps(counts, 6, 5) == 10
-        patch.setattr("castell.inference.latent.report_rows.MOST_REPORTS", 23)
+        few = replace(SETTINGS, most_possible_reports=23)
+        patch.setattr("castell.inference.latent.report_rows.SETTINGS", few)
         assert affordable_report_steps(counts, 6, 5) == 0
         patch.setattr(trials, "SETTINGS", replace(SETTINGS, report_work=100 * 3 * 6 * 5 * 10))
         assert affordable_report_steps(counts, 6, 5) == 10
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("castell.inference.latent.report_rows.MOST_CELLS", 3)
+        small = replace(SETTINGS, most_block_cells=3)
+        patch.setattr("castell.inference.latent.report_rows.SETTINGS", small)
         assert affordable_report_steps(counts, 6, 5) == 0
     drawn = collect(drawn_studies()["pairs"], people.table, 100, np.random.default_rng(0))
     assert affordable_report_steps(MemoryCounts(drawn), 6, 5) == 0

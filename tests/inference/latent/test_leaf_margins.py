@@ -8,7 +8,7 @@ import pytest
 from castell import Design, KaryResponse, Reports, Study
 from castell.channels import PartitionResponse
 from castell.counting import MemoryCounts, join_stages
-from castell.inference.latent.leaves import LeafMargins, Leaves
+from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
 from castell.inference.margins import Margins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
@@ -29,6 +29,7 @@ from castell.inference.latent.mixture import (
     shrink_to_margins,
 )
 from castell.inference.latent.report_rows import ReportRows
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import BlockTable, PairTables
 from castell.linear.operators import Dense, Floats, Uniform
 from tests.populations import kronecker
@@ -192,7 +193,7 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
     outputs = (2, 4, 4, 3)
     matrices = [stochastic(*shape, generator) for shape in zip(SIZES, outputs, strict=True)]
     reports = np.stack([generator.integers(k, size=20) for k in outputs], axis=1)
-    evidence, seen = pairs_seen(reports, matrices, apart)
+    statistics, seen = pairs_seen(reports, matrices, apart)
     model = mixture(3, seed=2)
     each = [one.e_step(model) for one in seen]
     summed = Expectation(
@@ -200,8 +201,8 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
         np.sum([e.values for e in each], axis=0),
         np.sum([e.log_likelihood for e in each]),
     )
-    agree(e_step(model, [evidence]), summed)
-    assert composite_log_likelihood(model, [evidence, evidence]) == pytest.approx(
+    agree(e_step(model, [statistics]), summed)
+    assert composite_log_likelihood(model, [statistics, statistics]) == pytest.approx(
         2 * summed.log_likelihood
     )
 
@@ -209,8 +210,7 @@ def test_pairs_by_bayes_rule(apart: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize("few", [0, 3, 64], ids=["picked", "both", "indicators"])
 @pytest.mark.parametrize("step", [7, 4096])
 def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "FEW_CODES", few)
-    monkeypatch.setattr(rows, "STEP", step)
+    monkeypatch.setattr(rows, "SETTINGS", replace(SETTINGS, few_codes=few, rows_at_once=step))
     generator = np.random.default_rng(7)
     blocks, outputs = ((1,), (3, 0), (2,)), (3, 6, 5)
     cells = [int(np.prod([SIZES[a] for a in block])) for block in blocks]
@@ -218,19 +218,19 @@ def test_whole_reports_by_bayes_rule(few: int, step: int, monkeypatch: pytest.Mo
     codes = np.stack([generator.integers(k, size=30) for k in outputs]).astype(np.int32)
     times = generator.integers(1, 4, size=30)
     forward = tuple(Dense(matrix.T) for matrix in matrices)
-    evidence = ReportRows(blocks, forward, codes, times.astype(np.float64))
+    statistics = ReportRows(blocks, forward, codes, times.astype(np.float64))
     model = mixture(3, seed=2)
     # The same reports, each as often as it came.
     whole_codes = np.ravel_multi_index(tuple(np.repeat(codes, times, axis=1)), outputs).tolist()
     wanted = Seen((1, 3, 0, 2), kronecker(matrices), whole_codes).e_step(model)
-    found = e_step(model, [evidence])
+    found = e_step(model, [statistics])
     np.testing.assert_allclose(found.classes, wanted.classes, rtol=1e-5)
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
     assert found.log_likelihood == pytest.approx(wanted.log_likelihood, rel=1e-6)
     other = mixture(3, seed=3)
-    each = [np.exp(evidence.logs(m)) for m in (model, other)]
+    each = [np.exp(statistics.logs(m)) for m in (model, other)]
     mixed = [times @ np.log(each[0] + t * (each[1] - each[0])) for t in (0.0, 0.3, 1.0)]
-    between = evidence.log_likelihood_between(0, model, other, np.array([0.0, 0.3, 1.0]))
+    between = statistics.log_likelihood_between(0, model, other, np.array([0.0, 0.3, 1.0]))
     np.testing.assert_allclose(between, mixed, rtol=1e-6)
     assert between[0] == pytest.approx(wanted.log_likelihood, rel=1e-6)
 
@@ -320,7 +320,7 @@ def test_margins_are_drawn_as_far_as_asked(share: float) -> None:
 # -- the way up ------------------------------------------------------------------------------------
 
 
-def some_evidence(seed: int, kept: float = 0.5) -> list[CountedTable]:
+def some_statistics(seed: int, kept: float = 0.5) -> list[CountedTable]:
     """Reports of a mixture: overlapping blocks, of which a share is `kept` as answered."""
     generator = np.random.default_rng(seed)
     truth = mixture(4, seed=seed)
@@ -335,22 +335,22 @@ def some_evidence(seed: int, kept: float = 0.5) -> list[CountedTable]:
 
 
 def plain(
-    start: Mixture, evidence: Sequence[Statistics], steps: int
+    start: Mixture, statistics: Sequence[Statistics], steps: int
 ) -> tuple[Mixture, list[float]]:
-    """Plain steps: the first of every climb."""
+    """Plain steps: the first of every over-relaxed EM."""
     model, logs = start, []
     for _ in range(steps):
-        climb = OverRelaxedEM(model, evidence)
-        climb.step()
-        logs.append(climb.log_likelihood)
-        model = climb.mixture
+        em = OverRelaxedEM(model, statistics)
+        em.step()
+        logs.append(em.log_likelihood)
+        model = em.mixture
     return model, logs
 
 
 def test_a_step_is_what_was_expected() -> None:
-    start, evidence = mixture(3, seed=1), some_evidence(0)
-    after, _ = plain(start, evidence, 1)
-    expected = e_step(start, evidence)
+    start, statistics = mixture(3, seed=1), some_statistics(0)
+    after, _ = plain(start, statistics, 1)
+    expected = e_step(start, statistics)
     classes, values = expected.classes, expected.values
     np.testing.assert_allclose(after.weights, classes / np.sum(classes), rtol=1e-9)
     for a, part in enumerate(after.parts):
@@ -360,20 +360,20 @@ def test_a_step_is_what_was_expected() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_plain_steps_never_lead_downwards(seed: int) -> None:
-    _, logs = plain(mixture(3, seed=seed + 10), some_evidence(seed), 60)
+    _, logs = plain(mixture(3, seed=seed + 10), some_statistics(seed), 60)
     assert np.diff(logs).min() >= -1e-8
     assert logs[-1] > logs[0] + 1.0
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_margins_alone_never_lead_downwards(seed: int) -> None:
-    start, evidence = mixture(3, seed=seed + 10), some_evidence(seed)
+    start, statistics = mixture(3, seed=seed + 10), some_statistics(seed)
     model, logs = start, []
     for _ in range(60):
-        climb = OverRelaxedEM(model, evidence, margins_step)
-        climb.step()
-        logs.append(climb.log_likelihood)
-        model = climb.mixture
+        em = OverRelaxedEM(model, statistics, margins_step)
+        em.step()
+        logs.append(em.log_likelihood)
+        model = em.mixture
     assert np.diff(logs).min() >= -1e-8
     assert logs[-1] > logs[0] + 1.0
     # Classes stay as large, and differ in what they did: their odds of any two values, relative to
@@ -389,27 +389,27 @@ def test_margins_alone_never_lead_downwards(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_longer_strides_get_at_least_as_far(seed: int, kept: float) -> None:
     # With little noise long strides lead downwards now and then, and are taken back.
-    evidence, start = some_evidence(seed, kept), mixture(3, seed=seed + 10)
-    slow, _ = plain(start, evidence, 300)
-    climb, logs = OverRelaxedEM(start, evidence), []
+    statistics, start = some_statistics(seed, kept), mixture(3, seed=seed + 10)
+    slow, _ = plain(start, statistics, 300)
+    em, logs = OverRelaxedEM(start, statistics), []
     for _ in range(300):
-        climb.step()
-        logs.append(climb.log_likelihood)
-        assert climb.mixture.weights.sum() == pytest.approx(1.0)
-        assert climb.mixture.profiles.min() >= 0.0
-        for part in climb.mixture.parts:
+        em.step()
+        logs.append(em.log_likelihood)
+        assert em.mixture.weights.sum() == pytest.approx(1.0)
+        assert em.mixture.profiles.min() >= 0.0
+        for part in em.mixture.parts:
             np.testing.assert_allclose(part.sum(axis=1), 1.0)
     # What it gives back it never keeps: each log is that of a mixture it stands on.
     assert np.diff(logs).min() >= -1e-8
-    assert logs[-1] >= composite_log_likelihood(slow, evidence) - 1e-6
+    assert logs[-1] >= composite_log_likelihood(slow, statistics) - 1e-6
     # And it is much further on after a tenth of the steps than plain ones are.
-    assert logs[40] > composite_log_likelihood(plain(start, evidence, 40)[0], evidence)
+    assert logs[40] > composite_log_likelihood(plain(start, statistics, 40)[0], statistics)
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.95], ids=["noisy", "clear"])
 def test_several_mixtures_take_the_steps_each_takes_alone(kept: float) -> None:
     # Each with reports of its own, and each takes its own steps back.
-    reports = [some_evidence(seed, kept) for seed in range(3)]
+    reports = [some_statistics(seed, kept) for seed in range(3)]
     starts = [mixture(3, seed=seed + 10) for seed in range(3)]
     both = OverRelaxedEM(Mixture.stack(starts), stack_tables(reports))
     alone = [OverRelaxedEM(*each) for each in zip(starts, reports, strict=True)]
@@ -437,21 +437,21 @@ def test_the_same_reports_serve_several_mixtures() -> None:
         np.ones(40),
     )
     models = [mixture(3, seed=seed) for seed in range(5)]
-    evidence: list[Statistics] = [rows, *some_evidence(1)]
-    found = e_step(Mixture.stack(models), evidence)
+    statistics: list[Statistics] = [rows, *some_statistics(1)]
+    found = e_step(Mixture.stack(models), statistics)
     for i, model in enumerate(models):
-        alone = e_step(model, evidence)
+        alone = e_step(model, statistics)
         np.testing.assert_allclose(found.classes[i], alone.classes, rtol=1e-5)
         np.testing.assert_allclose(found.values[i], alone.values, rtol=1e-5, atol=1e-6)
         assert found.log_likelihood[i] == pytest.approx(float(alone.log_likelihood), rel=1e-6)
 
 
 def test_a_step_says_what_the_one_before_gained() -> None:
-    climb = OverRelaxedEM(mixture(2, seed=3), some_evidence(1))
-    assert climb.step() == np.inf
-    before = climb.log_likelihood
-    gained = climb.step()
-    assert gained == pytest.approx(climb.log_likelihood - before)
+    em = OverRelaxedEM(mixture(2, seed=3), some_statistics(1))
+    assert em.step() == np.inf
+    before = em.log_likelihood
+    gained = em.step()
+    assert gained == pytest.approx(em.log_likelihood - before)
     assert gained > 0.0
 
 

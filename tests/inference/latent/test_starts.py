@@ -14,10 +14,10 @@ from castell.counting import MemoryCounts
 from castell.inference.latent import cross_validation
 from castell.inference.latent.mixture import random_start
 from castell.inference.latent.starts import (
-    StandingOut,
+    PositiveResiduals,
     Start,
+    positive_residuals,
     seed,
-    standing_out,
     whole_blocks,
 )
 from castell.inference.latent.sufficient_statistics import BlockTable, sufficient_statistics
@@ -90,7 +90,7 @@ def _block(people: Population, n: int = 50_000, epsilon: float = 20.0) -> BlockT
 def test_what_stands_out_is_what_independence_leaves_open() -> None:
     people = _rare_together(3)
     table = _block(people)
-    (found,) = standing_out(table, people.schema.sizes)
+    (found,) = positive_residuals(table, people.schema.sizes)
     answers: Floats = (table.counts / table.counts.sum()).reshape(2, 2, 2)  # hardly any noise
     margins = [answers.sum(axis=others) for others in ((1, 2), (0, 2), (0, 1))]
     expected = np.maximum(answers - reduce(np.multiply.outer, margins), 0.0)
@@ -104,7 +104,7 @@ def test_a_block_without_reports_says_nothing() -> None:
     people = _rare_together(3)
     table = _block(people)
     nobody = table.with_counts(np.zeros_like(table.counts))
-    (found,) = standing_out(nobody, people.schema.sizes)
+    (found,) = positive_residuals(nobody, people.schema.sizes)
     plain = random_start([np.array([0.5, 0.5])] * 3, 4, 0.3, _random())
     assert found.excess.sum() == 0.0
     assert seed(plain, [found], _random()) is plain
@@ -113,14 +113,16 @@ def test_a_block_without_reports_says_nothing() -> None:
 def test_classes_are_put_where_something_stands_out() -> None:
     excess = np.zeros((2, 3))
     excess[1, 2] = 0.2
-    standing = StandingOut((0, 2), excess, (np.array([70.0, 30.0]), np.array([50.0, 25.0, 25.0])))
+    residuals = PositiveResiduals(
+        (0, 2), excess, (np.array([70.0, 30.0]), np.array([50.0, 25.0, 25.0]))
+    )
     alone = [np.array([0.5, 0.5]), np.array([0.9, 0.1]), np.full(3, 1 / 3)]
     start = Start(8, 0.3, seeded=True)
-    margins = start.margins(alone, [standing])
+    margins = start.margins(alone, [residuals])
     np.testing.assert_allclose(margins[0], [0.7, 0.3])
     np.testing.assert_allclose(margins[1], [0.9, 0.1])  # in no block
     np.testing.assert_allclose(margins[2], [0.5, 0.25, 0.25])
-    found = start.mixture(alone, [standing], _random())
+    found = start.mixture(alone, [residuals], _random())
     assert found.weights[0] == pytest.approx(0.2)
     np.testing.assert_allclose(found.weights[1:], 0.8 / 7)
     np.testing.assert_allclose(found.parts[0][0], [0.07, 0.93], rtol=1e-6)
@@ -128,7 +130,7 @@ def test_classes_are_put_where_something_stands_out() -> None:
     np.testing.assert_allclose(found.parts[2][0], [0.05, 0.025, 0.925], rtol=1e-6)
     for part in found.parts:
         np.testing.assert_allclose(part.sum(axis=1), 1.0)
-    assert Start(8, 0.3).margins(alone, [standing]) == tuple(alone)
+    assert Start(8, 0.3).margins(alone, [residuals]) == tuple(alone)
 
 
 def test_a_start_is_random_unless_it_is_to_be_seeded() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -14,6 +15,7 @@ from castell.inference.chisquare import tail
 from castell.inference.latent import structural_zero_mixture
 from castell.inference.latent.em import e_step
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_likelihood import (
     PossibleTable,
     possible_tables,
@@ -64,7 +66,8 @@ def test_tables_are_the_mixture_on_what_is_possible(
     classes: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is asked for, and however few classes are looked at at once."""
-    monkeypatch.setattr(structural_zero_mixture, "MOST_NUMBERS", room)
+    few = replace(SETTINGS, most_numbers=room)
+    monkeypatch.setattr(structural_zero_mixture, "SETTINGS", few)
     model = plain(mixture(classes, seed=classes))
     whole = model.mixture.table(range(5)) * mask()
     whole /= whole.sum()

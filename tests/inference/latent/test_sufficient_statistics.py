@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -14,6 +15,7 @@ from castell.inference.inversion import observe
 from castell.inference.latent import sufficient_statistics as statistics_module
 from castell.inference.latent.em import e_step
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     PairTables,
@@ -136,7 +138,7 @@ def test_blocks_of_several_attributes_are_counted_whole(design: str) -> None:
 def test_blocks_that_are_too_wide_are_looked_at_in_pairs(
     design: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(statistics_module, "MOST_CELLS", 7)
+    monkeypatch.setattr(statistics_module, "SETTINGS", replace(SETTINGS, most_table_cells=7))
     study = FULL[design]
     reports = _reports(study)
     found = _blocks([*sufficient_statistics(MemoryCounts(reports))])

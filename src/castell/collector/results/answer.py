@@ -11,11 +11,11 @@ import numpy as np
 
 from castell.collector.results.charts import kinds, pictures
 from castell.collector.results.dated_reports import DatedReports, period_tables, periods
-from castell.collector.results.question import MOST_CELLS, Question
+from castell.collector.results.question import MOST_SHOWN_CELLS, Question
 from castell.collector.results.shares import ShareTable, share_table
 from castell.collector.results.summaries import Summary, summaries
 from castell.display.json_values import plain
-from castell.inference.misfit import Verdict
+from castell.inference.goodness_of_fit import Verdict
 from castell.results import trust
 from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate
@@ -58,7 +58,7 @@ class Answer:
 def solve(dated: DatedReports, question: Question) -> JointEstimate:
     """The table that was asked for."""
     model = dated.model(question.method)
-    return model.estimate(question.attributes, post=question.post, max_cells=MOST_CELLS)
+    return model.estimate(question.attributes, post=question.post, max_cells=MOST_SHOWN_CELLS)
 
 
 def signals(dated: DatedReports, joint: JointEstimate, level: float) -> tuple[Signal, ...]:

@@ -16,7 +16,7 @@ from castell.collector.store.store import Batch, Store, hour_text
 from castell.counting import Counts, MemoryCounts, join_stages, samples_of
 from castell.counting.kernels import Integers
 from castell.inference.inversion import parts_of
-from castell.reports.codes import joined
+from castell.reports.codes import join_parts
 from castell.reports.reports import Reports
 from castell.results.model import Model, fit
 from castell.study.design import Axis
@@ -138,7 +138,7 @@ def read_store(store: Store) -> DatedReports:
 def _dated(stage: Study, parts: Sequence[Batch], secure: bool) -> DatedReports:
     hours = np.concatenate([part.hours for part in parts] or [np.empty(0, np.int64)])
     order = np.argsort(hours, kind="stable")
-    columns = [column[order] for column in joined(stage, (part.columns for part in parts))]
+    columns = [column[order] for column in join_parts(stage, (part.columns for part in parts))]
     return DatedReports(Reports(stage, columns, secure=secure), hours[order])
 
 

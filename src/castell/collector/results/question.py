@@ -20,7 +20,7 @@ PARAMETERS = ("attributes", "method", "level", "post", "chart", "given", "merge"
 SEVERAL = ("attributes", "given", "merge")
 CHARTS = ("auto", "heat", "bars", "mosaic")
 # A page shows no more cells than a person can look through.
-MOST_CELLS = 5_000
+MOST_SHOWN_CELLS = 5_000
 # Groups and shares among some are asked cell by cell, which takes milliseconds for each.
 MOST_SHARES = 1_000
 

@@ -22,7 +22,7 @@ from castell.collector.store.store import (
 )
 from castell.counting import Counts, MemoryCounts, join_stages
 from castell.errors import MissingExtraError
-from castell.reports.codes import joined
+from castell.reports.codes import join_parts
 from castell.reports.reports import Reports
 from castell.study.study import Study
 
@@ -96,7 +96,7 @@ def reports_of(store: Store) -> tuple[Reports, ...]:
     for batch in store.dated():
         parts.setdefault(batch.stage, []).append(batch.columns)
     return tuple(
-        Reports(stage, joined(stage, columns), secure=store.secure)
+        Reports(stage, join_parts(stage, columns), secure=store.secure)
         for stage, columns in parts.items()
     )
 

@@ -17,10 +17,11 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import Observed, Part, parts_of
+from castell.inference.latent.coarse_blocks import leaf_residuals
 from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.em import CountedTable
-from castell.inference.latent.leaves import leaf_residuals
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
@@ -30,9 +31,6 @@ from castell.inference.latent.sufficient_statistics import (
 )
 from castell.linear.operators import Floats
 from castell.study.study import Study
-
-# More pairs than these tell no more of the average over them.
-MOST_PAIRS = 300
 
 Key = tuple[int, int, int]  # which table of the reports, and which two attributes
 
@@ -67,18 +65,18 @@ def _residuals(
     """For each pair of attributes that some table of the reports holds."""
     names = counts.study.names
     homes = studies_of_tables(counts)
-    folds = [_observed(names, homes, tables) for tables in hyperparameters.held_out]
+    folds = [_observe_pairs(names, homes, tables) for tables in hyperparameters.held_out]
     if not folds:
         return
     # The same tables, with what the mixture expects in place of what was counted.
     tables = [t.with_counts(t.report_probabilities(mixture)) for t in hyperparameters.held_out[0]]
-    expected = _observed(names, homes, tables)
+    expected = _observe_pairs(names, homes, tables)
     # Repeatable: nobody's privacy depends on it.
     generator = np.random.default_rng(0)
     margins = [mixture.weights @ part for part in mixture.parts]
     groups = [groups_of(margin, generator) for margin in margins]
     keys = sorted(set().union(*folds))
-    step = -(-len(keys) // MOST_PAIRS)
+    step = -(-len(keys) // SETTINGS.most_pairs)
     for key in keys[:: max(step, 1)]:
         _, one, two = key
         unseen = [(fold[key], m) for fold, m in zip(folds, fold_models, strict=True) if key in fold]
@@ -93,7 +91,7 @@ def _residuals(
             yield frozenset((names[one], names[two])), found
 
 
-def _observed(
+def _observe_pairs(
     names: Sequence[str], homes: Sequence[Study], tables: Sequence[CountedTable]
 ) -> dict[Key, Observed]:
     """The reports of every pair, in the tables they were counted in: those of one study once."""

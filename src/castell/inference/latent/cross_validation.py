@@ -33,7 +33,12 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, distinct, fold_rows, readable
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.starts import StandingOut, Start, standing_out, whole_blocks
+from castell.inference.latent.starts import (
+    PositiveResiduals,
+    Start,
+    positive_residuals,
+    whole_blocks,
+)
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     LeafTable,
@@ -82,14 +87,14 @@ class TabledFolds:
         return fold_rows(self.reports)
 
     @cached_property
-    def standing_out(self) -> list[list[StandingOut]]:
-        """What stands out in the blocks of the reports to fit to, by fold."""
+    def positive_residuals(self) -> list[list[PositiveResiduals]]:
+        """From independence, of the blocks of the reports to fit to, by fold."""
         sizes = self.reports[0].held_out.study.schema.sizes
-        found = [standing_out(table, sizes) for table in whole_blocks(self.training_tables)]
+        found = [positive_residuals(table, sizes) for table in whole_blocks(self.training_tables)]
         return [list(each) for each in zip(*found, strict=True)]
 
-    def _blocks(self, start: Start) -> list[list[StandingOut]]:
-        return self.standing_out if start.seeded else [[]] * len(self.margins)
+    def _blocks(self, start: Start) -> list[list[PositiveResiduals]]:
+        return self.positive_residuals if start.seeded else [[]] * len(self.margins)
 
     def margins_of(self, start: Start) -> Margins:
         pairs = zip(self.margins, self._blocks(start), strict=True)
@@ -143,8 +148,8 @@ def likely_margins(
     """What the margins of several models are shrunk towards: those that are most likely.
 
     Of blocks that ask finely these are the margins of independent attributes, `alone`. How often a
-    leaf over several attributes is reported depends on how these go together: there, independence
-    gets the margins wrong, and they are fitted with each model's own associations.
+    leaf over several attributes is reported depends on how these are associated: there,
+    independence gets the margins wrong, and they are fitted with each model's own associations.
     """
     if not any(isinstance(table, LeafTable) for table in tables):
         return alone

@@ -15,13 +15,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.inference.latent.mixture import LEAST, Mixture, normalise
+from castell.inference.latent.mixture import Mixture, normalise
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.progress import begin
 from castell.linear.operators import Floats
-
-# The factor by which the relaxation grows with every step that raises the likelihood, and its most.
-GROWTH = 1.15
-LARGEST = 8.0
 
 
 @dataclass(eq=False)
@@ -155,7 +152,11 @@ def _has_value(sizes: tuple[int, ...]) -> Floats:
 
 def m_step(expected: Expectation, before: Mixture) -> Mixture:
     """The mixture of the expected numbers: maximum likelihood, were they known."""
-    return normalise(expected.classes + LEAST, expected.values + LEAST, before.sizes)
+    return normalise(
+        expected.classes + SETTINGS.least_share,
+        expected.values + SETTINGS.least_share,
+        before.sizes,
+    )
 
 
 def margins_step(expected: Expectation, before: Mixture) -> Mixture:
@@ -166,8 +167,10 @@ def margins_step(expected: Expectation, before: Mixture) -> Mixture:
     """
     sums = np.add.reduceat(expected.values, before.starts[:-1], axis=-1)
     present = (np.repeat(sums, before.sizes, axis=-1) * before.profiles).sum(axis=-2, keepdims=True)
-    factor = (expected.values.sum(axis=-2, keepdims=True) + LEAST) / (present + LEAST)
-    profiles = np.maximum(before.profiles * factor, LEAST)
+    factor = (expected.values.sum(axis=-2, keepdims=True) + SETTINGS.least_share) / (
+        present + SETTINGS.least_share
+    )
+    profiles = np.maximum(before.profiles * factor, SETTINGS.least_share)
     return normalise(before.weights, profiles, before.sizes)
 
 
@@ -215,8 +218,7 @@ class OverRelaxedEM:
     def converge(self, most: int) -> Mixture:
         """Steps until one gains next to nothing, and where they lead."""
         for step in range(most):
-            # A gain of a hundredth in the log-likelihood is nothing that reports can tell.
-            if self.step() < 0.01 and step > 10:
+            if self.step() < SETTINGS.converged and step > SETTINGS.first_steps:
                 break
         return self.mixture
 
@@ -230,7 +232,7 @@ class OverRelaxedEM:
         gained = float((expected.log_likelihood - self._logs).max())
         self._logs = expected.log_likelihood
         self._now, self._plain = _extrapolate(self._now, plain, self._eta), plain
-        self._eta = np.minimum(self._eta * GROWTH, LARGEST)
+        self._eta = np.minimum(self._eta * SETTINGS.relaxation_growth, SETTINGS.largest_relaxation)
         return gained
 
     def _take_back(self, members: NDArray[np.intp], expected: Expectation) -> None:
@@ -250,9 +252,17 @@ class OverRelaxedEM:
 def _extrapolate(old: Mixture, new: Mixture, eta: Floats) -> Mixture:
     further = (eta - 1.0)[:, None]
     weights = new.weights * _power(new.weights / old.weights, further)
-    ratio = np.clip(new.profiles / np.maximum(old.profiles, LEAST), 1e-3, 1e3)
-    profiles = np.maximum(new.profiles, LEAST) * _power(ratio, further[..., None])
-    return normalise(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), old.sizes)
+    ratio = np.clip(
+        new.profiles / np.maximum(old.profiles, SETTINGS.least_share),
+        1.0 / SETTINGS.largest_ratio,
+        SETTINGS.largest_ratio,
+    )
+    profiles = np.maximum(new.profiles, SETTINGS.least_share) * _power(ratio, further[..., None])
+    return normalise(
+        np.maximum(weights, SETTINGS.least_share),
+        np.maximum(profiles, SETTINGS.least_share),
+        old.sizes,
+    )
 
 
 def _power(positive: Floats, exponent: Floats) -> Floats:

@@ -17,10 +17,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
-
-# No share is ever exactly zero: EM cannot leave it.
-LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +89,7 @@ class Mixture:
         inside = [self.parts[a][:, codes].sum(axis=1) for a, codes in asked.items()]
         return float(self.weights @ np.prod(inside, axis=0))
 
-    def lengthened(self, before: Sequence[int], codes: NDArray[np.intp], then: int) -> Floats:
+    def extend_cells(self, before: Sequence[int], codes: NDArray[np.intp], then: int) -> Floats:
         """For some cells of some attributes, in rows: the share of each together with each value
         of one more attribute."""
         inside = np.repeat(self.weights[:, None], len(codes), axis=1)
@@ -159,19 +157,19 @@ def shrink_margins(mixture: Mixture, margins: Sequence[Floats], share: float) ->
 
 def _with_margins(mixture: Mixture, wanted: Floats) -> Mixture:
     """Raking (iterative proportional fitting) of the class profiles to given margins."""
-    wanted = np.maximum(wanted, LEAST)
-    for _ in range(20):
-        have = np.maximum(mixture.weights @ mixture.profiles, LEAST)
-        profiles = np.maximum(mixture.profiles * (wanted / have), LEAST)
+    wanted = np.maximum(wanted, SETTINGS.least_share)
+    for _ in range(SETTINGS.margin_sweeps):
+        have = np.maximum(mixture.weights @ mixture.profiles, SETTINGS.least_share)
+        profiles = np.maximum(mixture.profiles * (wanted / have), SETTINGS.least_share)
         mixture = normalise(mixture.weights, profiles, mixture.sizes)
     return mixture
 
 
 def random_start(
-    margins: Sequence[Floats], classes: int, scatter: float, generator: np.random.Generator
+    margins: Sequence[Floats], classes: int, scale: float, generator: np.random.Generator
 ) -> Mixture:
     """A start: classes that differ by chance and have the given margins together."""
     sizes = tuple(len(margin) for margin in margins)
-    wanted = np.maximum(np.concatenate(list(margins)), 1e-6)
-    profiles = wanted * np.exp(scatter * generator.standard_normal((classes, sum(sizes))))
+    wanted = np.maximum(np.concatenate(list(margins)), SETTINGS.least_start_share)
+    profiles = wanted * np.exp(scale * generator.standard_normal((classes, sum(sizes))))
     return _with_margins(normalise(np.ones(classes), profiles, sizes), wanted)

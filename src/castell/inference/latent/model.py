@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
+from castell.inference.goodness_of_fit import detectable
+from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.cross_validation import (
     Hyperparameters,
@@ -23,7 +25,6 @@ from castell.inference.latent.cross_validation import (
     uniform,
 )
 from castell.inference.latent.em import CountedTable, OverRelaxedEM, composite_log_likelihood
-from castell.inference.latent.leaves import LeafMargins, Leaves
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -33,12 +34,11 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.starts import Start, standing_out, whole_blocks
+from castell.inference.latent.starts import Start, positive_residuals, whole_blocks
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
 from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
 from castell.inference.margins import Margins
-from castell.inference.misfit import detectable
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.postprocess import simplex
@@ -92,7 +92,7 @@ class Latent:
         )
         return ModelIntervals(ModelError(margins, error))
 
-    def learned(self) -> dict[str, Any]:
+    def to_keep(self) -> dict[str, Any]:
         """To keep: all that took long, and nothing that can be looked up."""
         return {"latent": self, "intervals": self.intervals}
 
@@ -122,7 +122,7 @@ class Latent:
     def _children(self, names: Sequence[str], step: int, codes: NDArray[np.intp]) -> Floats:
         answers, places = self.answers, self.places(names)
         if isinstance(answers, Mixture):
-            return answers.lengthened(places[:step], codes, places[step])
+            return answers.extend_cells(places[:step], codes, places[step])
         values = range(self.counts.study.schema[names[step]].size)
         rows = [dict(zip(names[:step], row[:, None], strict=True)) for row in codes]
         return np.array(
@@ -141,12 +141,12 @@ class Latent:
         """What was chosen, as far as it concerns some attributes."""
         if len(names) == 1:
             return ()
-        return (*self._chosen(names), *self.intervals.reasons(names))
+        return (*self._reasons_of_choice(names), *self.intervals.reasons(names))
 
-    def _chosen(self, names: Sequence[str]) -> tuple[Reason, ...]:
+    def _reasons_of_choice(self, names: Sequence[str]) -> tuple[Reason, ...]:
         hyperparameters = self.hyperparameters
         if hyperparameters.steps == 0:
-            return self._unassociated([tuple(names)])
+            return self._nothing_associated([tuple(names)])
         made = reason(
             Code.LATENT_CLASSES,
             fits=self.starts,
@@ -159,9 +159,9 @@ class Latent:
         alone = [name for name in names if shrinkage[name] == 0.0]
         others = [(one, two) for one in alone for two in names if two != one]
         apart = {tuple(sorted(pair, key=list(names).index)) for pair in others}
-        return (made, *self._unassociated(sorted(apart)))
+        return (made, *self._nothing_associated(sorted(apart)))
 
-    def _unassociated(self, apart: Sequence[tuple[str, ...]]) -> tuple[Reason, ...]:
+    def _nothing_associated(self, apart: Sequence[tuple[str, ...]]) -> tuple[Reason, ...]:
         """What was not found, and how strong it would have to be to show."""
         found = []
         for some in apart:
@@ -242,8 +242,8 @@ def fit_starts(
     chosen = hyperparameters
     sizes = [len(margin) for margin in margins]
     blocks = whole_blocks(tables) if chosen.start.seeded else []
-    standing = [each for table in blocks for each in standing_out(table, sizes)]
-    starts = [chosen.start.mixture(margins, standing, generator) for _ in range(many)]
+    residuals = [each for table in blocks for each in positive_residuals(table, sizes)]
+    starts = [chosen.start.mixture(margins, residuals, generator) for _ in range(many)]
     what = f"{many} fits at once, {chosen.classes} classes"
     fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(
         chosen.steps, f"{what}, by tables"
@@ -257,7 +257,7 @@ def fit_starts(
     fits = [shrink_to_margins(each, chosen.shrinkage) for each in fits]
     if not chosen.margin_shrinkage:
         return fits
-    target = chosen.start.margins(margins, standing)
+    target = chosen.start.margins(margins, residuals)
     likely = likely_margins(Mixture.stack(fits), tables, rules, (target,) * many)
     return [
         shrink_margins(each, target, chosen.margin_shrinkage)

@@ -19,22 +19,9 @@ from castell.counting import Counts, Fold
 from castell.counting.folds import report_keys
 from castell.inference.latent.em import Expectation, add_by_attribute, logs
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Block, Design
-
-# Rows at a time: they stay in the cache. Fewer of several mixtures, but no less than these.
-STEP = 1 << 12
-FEWEST_ROWS = 1 << 9
-# Codes of a block are looked up by a matrix product with indicators up to this many: faster than
-# picking them out one by one.
-FEW_CODES = 64
-# The combinations of a block that are kept for every class.
-MOST_CELLS = 1 << 14
-# Equal reports are put together where no more than these are possible: one table counts them all.
-MOST_REPORTS = 1 << 22
-
-# Indicators of all reports that are kept from step to step.
-MOST_INDICATORS = 1 << 24
 
 Codes = NDArray[np.int32]
 Singles = NDArray[np.float32]
@@ -81,7 +68,7 @@ class ReportRows:
         return np.cumsum([0, *(f.rows for f in self.forward)])
 
     def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
-        joints, shown = self._shown(mixture)
+        joints, shown = self._report_chances(mixture)
         many, lead = mixture.weights.size, mixture.weights.shape[:-1]
         blamed = np.zeros((int(self._starts[-1]), many))
         for rows, share, whole in self._pass(mixture, shown):
@@ -114,12 +101,12 @@ class ReportRows:
 
     def logs(self, mixture: Mixture) -> Floats:
         """The log chance of each report."""
-        _, shown = self._shown(mixture)
+        _, shown = self._report_chances(mixture)
         found = [whole.astype(np.float64) for _, _, whole in self._pass(mixture, shown)]
         none = np.zeros((*mixture.weights.shape[:-1], 0))
         return np.concatenate([none, *found], axis=-1)
 
-    def _shown(self, mixture: Mixture) -> tuple[list[Floats], Floats]:
+    def _report_chances(self, mixture: Mixture) -> tuple[list[Floats], Floats]:
         """How likely the answers to each block are in each class, and all reports side by side."""
         joints = [mixture.classwise(block) for block in self.attributes]
         pairs = zip(self.forward, joints, strict=True)
@@ -131,7 +118,10 @@ class ReportRows:
         table = logs(shown).astype(np.float32).reshape(many, -1)
         base = logs(mixture.weights).astype(np.float32)[..., None]
         # Rows of several mixtures at once take more room, each.
-        step = max(STEP * mixture.weights.shape[-1] // many, min(STEP, FEWEST_ROWS))
+        step = max(
+            SETTINGS.rows_at_once * mixture.weights.shape[-1] // many,
+            min(SETTINGS.rows_at_once, SETTINGS.fewest_rows_at_once),
+        )
         for low in range(0, self.codes.shape[1], step):
             rows = slice(low, low + step)
             share = self._indicators.total(rows, table).reshape(*mixture.weights.shape, -1)
@@ -152,29 +142,29 @@ class _Indicators:
 
     def __init__(self, codes: Codes, widths: Sequence[int]) -> None:
         self.codes, self._ends = codes, np.cumsum([0, *widths])
-        self._large = [i for i, width in enumerate(widths) if width > FEW_CODES]
-        small = [i for i, width in enumerate(widths) if width <= FEW_CODES]
+        self._large = [i for i, width in enumerate(widths) if width > SETTINGS.few_codes]
+        small = [i for i, width in enumerate(widths) if width <= SETTINGS.few_codes]
         places = [np.arange(self._ends[i], self._ends[i + 1]) for i in small]
         self._places = np.concatenate([np.zeros(0, dtype=np.intp), *places])
         starts = np.cumsum([0, *(widths[i] for i in small)])[:-1]
         self._small = codes[small] + starts[:, None].astype(np.int32)
         # Kept where there is room, else made anew for some rows at a time.
-        room = codes.shape[1] * len(self._places) <= MOST_INDICATORS
-        self._kept = self._made(slice(None)) if room else None
+        room = codes.shape[1] * len(self._places) <= SETTINGS.most_indicators
+        self._kept = self._make_indicators(slice(None)) if room else None
 
-    def _made(self, rows: slice) -> Singles:
+    def _make_indicators(self, rows: slice) -> Singles:
         small = self._small[:, rows]
         shown = np.zeros((len(self._places), small.shape[1]), dtype=np.float32)
         shown[small, np.arange(small.shape[1])] = 1.0
         return shown
 
-    def _shown(self, rows: slice) -> Singles:
-        return self._made(rows) if self._kept is None else self._kept[:, rows]
+    def _of_rows(self, rows: slice) -> Singles:
+        return self._make_indicators(rows) if self._kept is None else self._kept[:, rows]
 
     def total(self, rows: slice, table: Singles) -> Singles:
         """The sum over blocks of what each report's codes mean, by the rows of a table."""
         own = table if not self._large else table[:, self._places]
-        found: Singles = own @ self._shown(rows)
+        found: Singles = own @ self._of_rows(rows)
         for i in self._large:
             found += table[:, self._ends[i] : self._ends[i + 1]][:, self.codes[i, rows]]
         return found
@@ -182,7 +172,7 @@ class _Indicators:
     def add(self, rows: slice, share: Singles, blamed: Floats) -> None:
         """Add the shares of each report to its codes' rows."""
         many = len(share)
-        sums = self._shown(rows) @ share.T
+        sums = self._of_rows(rows) @ share.T
         if not self._large:
             blamed += sums
             return
@@ -196,7 +186,7 @@ class _Indicators:
 
 def readable(blocks: tuple[Block, ...]) -> bool:
     """Whether the blocks are small enough to keep all their combinations for every class."""
-    return all(prod(block.sizes) <= MOST_CELLS for block in blocks)
+    return all(prod(block.sizes) <= SETTINGS.most_block_cells for block in blocks)
 
 
 def distinct(design: Design, n: int) -> int:
@@ -205,7 +195,7 @@ def distinct(design: Design, n: int) -> int:
 
 
 def _few(design: Design) -> bool:
-    return prod(design.widths) <= MOST_REPORTS
+    return prod(design.widths) <= SETTINGS.most_possible_reports
 
 
 def report_rows(counts: Counts) -> ReportRows:
@@ -224,7 +214,7 @@ def _rows_of(parts: Sequence[Counts]) -> ReportRows:
     study = parts[0].study
     blocks = study.design.blocks
     place = {name: i for i, name in enumerate(study.names)}
-    codes, times = (_put_together if _few(study.design) else _read)(parts)
+    codes, times = (_put_together if _few(study.design) else _read_rows)(parts)
     return ReportRows(
         tuple(tuple(place[name] for name in block.names) for block in blocks),
         tuple(block.channel.forward for block in blocks),
@@ -244,7 +234,7 @@ def _put_together(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
     return np.array(np.unravel_index(every, widths), dtype=np.int32), times
 
 
-def _read(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
+def _read_rows(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
     """One report after the other, ordered by what they say: sums round alike whoever holds them."""
     blocks = range(len(parts[0].study.design.blocks))
     found = [[np.array(columns, dtype=np.int32) for columns in p.batches(blocks)] for p in parts]

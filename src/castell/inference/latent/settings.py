@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from castell.inference.constants import LEAST_SHARE
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -18,9 +20,9 @@ class Settings:
     # tell more than those of a single stage.
     coarse_classes: int = 48
     coarse_start_scale: float = 1.0
-    # Starts at combinations that stand out: EM steps to the table of a block, which is smooth where
-    # it is stopped early; the share of classes at such combinations, the others being near
-    # independence; and the share of such a class that has its combination.
+    # Starts seeded at positive residuals from independence: EM steps to the table of a block, which
+    # is smooth where it is stopped early; the share of classes at such combinations, the others
+    # being near independence; and the share of such a class that has its combination.
     block_steps: int = 100
     seeded: float = 0.75
     certain: float = 0.9
@@ -49,6 +51,44 @@ class Settings:
     weights: tuple[float, ...] = tuple(k / 20 for k in range(21))
     sweeps: int = 2
     margin_shrinkage: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
+    # Over-relaxed EM: the factor by which the relaxation grows with every step that raises the
+    # likelihood, its most, and the most by which a share may change before it is extrapolated. They
+    # set how fast EM moves; the number of its steps is cross-validated with the same relaxation.
+    relaxation_growth: float = 1.15
+    largest_relaxation: float = 8.0
+    largest_ratio: float = 1e3
+    # EM that is not stopped early ends where a step, after the first ones, gains less in
+    # log-likelihood: a hundredth is nothing that reports can tell.
+    converged: float = 0.01
+    first_steps: int = 10
+    # No share is ever exactly zero; a start is somewhat further from it.
+    least_share: float = LEAST_SHARE
+    least_start_share: float = 1e-6
+    # Rounds of raking that bring class profiles to given margins.
+    margin_sweeps: int = 20
+    # Structural zeros: lambda / (1 + lambda), how far raking moves a margin back to what it was;
+    # raking ends once no margin moves by more than the tolerance.
+    margin_pull: float = 0.95
+    raking_tolerance: float = 1e-7
+    most_raking_sweeps: int = 100
+    # The error of associations: more pairs than these tell no more of the average over them.
+    most_pairs: int = 300
+    # A block of more combinations is counted in pairs of its attributes.
+    most_table_cells: int = 1 << 14
+    # Reports are read one by one only where no block has more combinations: they are kept for every
+    # class.
+    most_block_cells: int = 1 << 14
+    # Equal reports are put together where no more than these are possible: one table counts all.
+    most_possible_reports: int = 1 << 22
+    # Memory and speed alone. Reports at a time: they stay in the cache; fewer of several mixtures,
+    # but no less than the latter. Codes of a block are looked up by a matrix product with
+    # indicators up to so many: faster than picking them out one by one. Indicators of all reports
+    # that are kept from step to step. Numbers at once for the classes of a table.
+    rows_at_once: int = 1 << 12
+    fewest_rows_at_once: int = 1 << 9
+    few_codes: int = 64
+    most_indicators: int = 1 << 24
+    most_numbers: int = 1 << 22
 
 
 SETTINGS = Settings()

@@ -1,10 +1,11 @@
-"""Where fits start: classes that differ by chance, or classes at combinations that stand out.
+"""Where fits start: at random near independence, or seeded at positive residuals from it.
 
-EM finds no class that it does not start near to. Near independence, rare answers that go together
-in one block are taken for its channel's noise: the next step makes them rarer, and they never come
-back, however many reports there are. Where blocks of several attributes are asked, a start is
-offered that has seen their tables. The most likely table of answers to a block, next to the product
-of its own margins, says which combinations stand out; classes are put at some of them.
+EM finds no class that it does not start near to. Near independence, rare answers that are
+associated in one block are taken for its channel's noise: the next step makes them rarer, and they
+never come back, however many reports there are. Where blocks of several attributes are asked, a
+start is offered that has seen their tables: the most likely table of answers to a block less the
+product of its own margins. Classes are put at combinations with a positive residual, sampled in
+proportion to it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from math import prod
 import numpy as np
 
 from castell.inference.latent.em import CountedTable
-from castell.inference.latent.mixture import LEAST, Mixture, normalise, random_start
+from castell.inference.latent.mixture import Mixture, normalise, random_start
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import BlockTable, LeafTable
 from castell.linear.operators import Floats
@@ -25,36 +26,36 @@ from castell.linear.operators import Floats
 
 @dataclass(frozen=True)
 class Start:
-    """How a fit starts: with how many classes, how far apart, and whether at combinations that
-    stand out."""
+    """How a fit starts: with how many classes, how far apart, and whether seeded at positive
+    residuals from independence."""
 
     classes: int
     scale: float
     seeded: bool = False
 
     def margins(
-        self, alone: Sequence[Floats], standing: Sequence[StandingOut]
+        self, alone: Sequence[Floats], residuals: Sequence[PositiveResiduals]
     ) -> tuple[Floats, ...]:
         """The margins to start with, and to shrink to: the most likely ones of independent
-        attributes, `alone`, or those of the blocks' own tables, which hold however they go
-        together."""
-        return block_margins(alone, standing) if self.seeded else tuple(alone)
+        attributes, `alone`, or those of the blocks' own tables, which hold however they are
+        associated."""
+        return block_margins(alone, residuals) if self.seeded else tuple(alone)
 
     def mixture(
         self,
         alone: Sequence[Floats],
-        standing: Sequence[StandingOut],
+        residuals: Sequence[PositiveResiduals],
         generator: np.random.Generator,
     ) -> Mixture:
-        margins = self.margins(alone, standing)
+        margins = self.margins(alone, residuals)
         plain = random_start(margins, self.classes, self.scale, generator)
-        return seed(plain, standing, generator) if self.seeded else plain
+        return seed(plain, residuals, generator) if self.seeded else plain
 
 
 @dataclass(frozen=True, eq=False)
-class StandingOut:
-    """Combinations of a block's attributes: by how much each is more frequent than if they were
-    independent, and how many reported each value."""
+class PositiveResiduals:
+    """Of the combinations of a block's attributes from independence: by how much each is more
+    frequent than the product of the margins; and how many reported each value."""
 
     attributes: tuple[int, ...]
     excess: Floats  # an axis for each attribute
@@ -67,8 +68,9 @@ def whole_blocks(tables: Sequence[CountedTable]) -> list[BlockTable]:
     return [b for b in blocks if len(b.attributes) > 1 and not isinstance(b, LeafTable)]
 
 
-def standing_out(table: BlockTable, sizes: Sequence[int]) -> list[StandingOut]:
-    """What stands out in a block, from its reports, or those of several folds."""
+def positive_residuals(table: BlockTable, sizes: Sequence[int]) -> list[PositiveResiduals]:
+    """Of a block's most likely table from independence, by its reports, or those of several
+    folds."""
     shape = [sizes[a] for a in table.attributes]
     counts = np.atleast_2d(table.counts)
     n: Floats = counts.sum(axis=1)
@@ -78,33 +80,34 @@ def standing_out(table: BlockTable, sizes: Sequence[int]) -> list[StandingOut]:
         seen = np.maximum(table.forward.apply_last(answers), 1e-300)
         answers = answers * backward.apply_last(counts / seen) / np.maximum(n, 1.0)[:, None]
     return [
-        _beside_independence(table.attributes, found.reshape(shape), float(many))
+        _from_independence(table.attributes, found.reshape(shape), float(many))
         for found, many in zip(answers, n, strict=True)
     ]
 
 
-def _beside_independence(attributes: tuple[int, ...], table: Floats, n: float) -> StandingOut:
+def _from_independence(attributes: tuple[int, ...], table: Floats, n: float) -> PositiveResiduals:
     axes = range(table.ndim)
     margins = [table.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
     excess = np.maximum(table - reduce(np.multiply.outer, margins), 0.0)
-    return StandingOut(attributes, excess, tuple(n * margin for margin in margins))
+    return PositiveResiduals(attributes, excess, tuple(n * margin for margin in margins))
 
 
 def seed(
-    plain: Mixture, standing: Sequence[StandingOut], generator: np.random.Generator
+    plain: Mixture, residuals: Sequence[PositiveResiduals], generator: np.random.Generator
 ) -> Mixture:
-    """The same with most classes at combinations that stand out, drawn by how much they do."""
-    excess = np.concatenate([each.excess.ravel() for each in standing]) / len(standing)
+    """The same with most classes at combinations with a positive residual, sampled in proportion
+    to it."""
+    excess = np.concatenate([each.excess.ravel() for each in residuals]) / len(residuals)
     classes = len(plain.weights)
-    many = min(int(SETTINGS.seeded * classes), int((excess > LEAST).sum()))
+    many = min(int(SETTINGS.seeded * classes), int((excess > SETTINGS.least_share).sum()))
     if not many:
         return plain
     everybody, profiles = plain.weights @ plain.profiles, plain.profiles.copy()
     chosen = generator.choice(len(excess), size=many, replace=False, p=excess / excess.sum())
-    first = np.cumsum([0, *(each.excess.size for each in standing)])
+    first = np.cumsum([0, *(each.excess.size for each in residuals)])
     for k, cell in enumerate(chosen):
         which = int(np.searchsorted(first, cell, side="right")) - 1
-        each = standing[which]
+        each = residuals[which]
         codes = np.unravel_index(cell - first[which], each.excess.shape)
         profiles[k] = everybody
         for a, code in zip(each.attributes, codes, strict=True):
@@ -113,13 +116,19 @@ def seed(
             profiles[k, start + code] += SETTINGS.certain
     weights = np.full(classes, (1.0 - excess[chosen].sum()) / (classes - many))
     weights[:many] = excess[chosen]
-    return normalise(np.maximum(weights, LEAST), np.maximum(profiles, LEAST), plain.sizes)
+    return normalise(
+        np.maximum(weights, SETTINGS.least_share),
+        np.maximum(profiles, SETTINGS.least_share),
+        plain.sizes,
+    )
 
 
-def block_margins(alone: Sequence[Floats], standing: Sequence[StandingOut]) -> tuple[Floats, ...]:
+def block_margins(
+    alone: Sequence[Floats], residuals: Sequence[PositiveResiduals]
+) -> tuple[Floats, ...]:
     """The margins of the blocks' tables, by how many reported them; those `alone` elsewhere."""
     told = [np.zeros(len(margin)) for margin in alone]
-    for each in standing:
+    for each in residuals:
         for a, margin in zip(each.attributes, each.margins, strict=True):
             told[a] += margin
     return tuple(

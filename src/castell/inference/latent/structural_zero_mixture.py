@@ -19,7 +19,7 @@ with K_a the margin without u_a, in cycles (Chizat et al. 2018), and goes into t
 prod_a u_a(x_a) is a mixture too.
 
 Within a class attributes are independent, so the chance of being possible is a product over the
-components of attributes that rules tie together, each summed attribute by attribute.
+connected components of attributes that rules name together, each summed attribute by attribute.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.inference.latent.mixture import LEAST, Mixture
+from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.elimination import (
     Eliminated,
     Factor,
@@ -44,14 +45,6 @@ from castell.linear.elimination import (
 from castell.linear.operators import Floats
 from castell.study.schema import Schema
 from castell.study.structural_zeros import StructuralZeros
-
-# lambda / (1 + lambda): how far a margin is moved back to what it was.
-PULL = 0.95
-# Raking stops once no margin moves by more.
-CLOSE = 1e-7
-MOST_SWEEPS = 100
-# Numbers in memory at once for the classes of a table.
-MOST_NUMBERS = 1 << 22
 
 
 class Answers(Protocol):
@@ -171,16 +164,16 @@ class RestrictedMixture:
         return eliminate(factors, order)
 
     def _factors(self, asked: Sequence[str], some: slice) -> list[Factor]:
-        """What classes give the attributes asked for, those tied to them summed out.
+        """What classes give the attributes asked for, those connected to them summed out.
 
         Rules wholly among the attributes asked for are left out.
         """
         met = [component for component in self.zeros.components if component & set(asked)]
-        tied = frozenset[str]().union(*met)
+        connected = frozenset[str]().union(*met)
         rules = [
             factor
             for factor in self.zeros.factors
-            if set(factor.names) <= tied and not set(factor.names) <= set(asked)
+            if set(factor.names) <= connected and not set(factor.names) <= set(asked)
         ]
         involved = [*dict.fromkeys([*asked, *sorted(name for f in rules for name in f.names)])]
         each = [
@@ -192,7 +185,7 @@ class RestrictedMixture:
     def _classes(self, cells: int) -> Iterator[slice]:
         """The classes, so many at a time that their tables fit in memory."""
         many = len(self.mixture.weights)
-        step = max(1, MOST_NUMBERS // max(cells, 1))
+        step = max(1, SETTINGS.most_numbers // max(cells, 1))
         return (slice(start, start + step) for start in range(0, many, step))
 
 
@@ -235,18 +228,20 @@ def _sample_codes(rows: Floats, generator: np.random.Generator) -> NDArray[np.in
 
 def _rake(mixture: Mixture, names: tuple[str, ...], zeros: StructuralZeros) -> Mixture:
     """The mixture tilted until it has about its own margins, conditional on what is possible."""
-    wanted = [np.maximum(mixture.weights @ part, LEAST) for part in mixture.parts]
+    wanted = [np.maximum(mixture.weights @ part, SETTINGS.least_share) for part in mixture.parts]
     tilts = [np.ones(size) for size in mixture.sizes]
-    for _ in range(MOST_SWEEPS):
+    for _ in range(SETTINGS.most_raking_sweeps):
         furthest = 0.0
         for a in range(len(names)):
-            have = np.maximum(RestrictedMixture(mixture, names, zeros).table([a]), LEAST)
-            tilt = (wanted[a] * tilts[a] / have) ** PULL
+            have = np.maximum(
+                RestrictedMixture(mixture, names, zeros).table([a]), SETTINGS.least_share
+            )
+            tilt = (wanted[a] * tilts[a] / have) ** SETTINGS.margin_pull
             by = tilt / tilts[a]
             moved = have * by / (have @ by)
             furthest = max(furthest, float(np.abs(moved - have).max()))
             mixture, tilts[a] = _tilt(mixture, a, by), tilt
-        if furthest < CLOSE:
+        if furthest < SETTINGS.raking_tolerance:
             break
     return mixture
 
@@ -254,7 +249,7 @@ def _rake(mixture: Mixture, names: tuple[str, ...], zeros: StructuralZeros) -> M
 def _tilt(mixture: Mixture, attribute: int, by: Floats) -> Mixture:
     """A mixture times a function of one attribute, made to sum to one."""
     parts = list(mixture.parts)
-    tilted = np.maximum(parts[attribute] * by, LEAST)
+    tilted = np.maximum(parts[attribute] * by, SETTINGS.least_share)
     sums = tilted.sum(axis=1)
     parts[attribute] = tilted / sums[:, None]
     weights = mixture.weights * sums

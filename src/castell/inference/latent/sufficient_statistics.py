@@ -27,6 +27,7 @@ from castell.inference.latent.em import (
     logs,
 )
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.kronecker_product import KroneckerProduct, identity
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Axis, Design, lens_on
@@ -151,7 +152,7 @@ class PairTables:
             row, column = row + f.rows, column + f.columns
         return matrix
 
-    def _shown(self, mixture: Mixture) -> Floats:
+    def _report_chances(self, mixture: Mixture) -> Floats:
         """How likely each report of each attribute is in each class."""
         return mixture.profiles @ self._whole.T
 
@@ -163,13 +164,13 @@ class PairTables:
         own = slice(ends[attribute], ends[attribute + 1])
 
         def chances(mixture: Mixture) -> Floats:
-            shown = self._shown(mixture)
+            shown = self._report_chances(mixture)
             return (shown[:, own] * mixture.weights[:, None]).T @ shown
 
         return _log_likelihood_between(self.counts[own], chances(low), chances(high), shares)
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
-        shown = self._shown(mixture)
+        shown = self._report_chances(mixture)
         found: Floats = shown.swapaxes(-1, -2) @ (shown * mixture.weights[..., None])
         return found
 
@@ -178,7 +179,7 @@ class PairTables:
         return np.asarray(0.5 * (self.counts * logs(chances)).sum(axis=(-2, -1)))
 
     def add_expectation(self, mixture: Mixture, total: Expectation) -> None:
-        shown = self._shown(mixture)
+        shown = self._report_chances(mixture)
         weighted = shown * mixture.weights[..., None]
         seen = np.maximum(shown.swapaxes(-1, -2) @ weighted, 1e-300)
         blame = (weighted @ (self.counts / seen)) @ self._whole
@@ -186,10 +187,6 @@ class PairTables:
         total.classes += 0.5 * values.sum(axis=-1)
         total.values += values
         total.log_likelihood += self.log_likelihood(seen)
-
-
-# Wider blocks are looked at in pairs.
-MOST_CELLS = 1 << 14
 
 
 def sufficient_statistics(counts: Counts) -> list[CountedTable]:
@@ -259,7 +256,7 @@ def _within_blocks(design: Design) -> list[tuple[int, tuple[str, ...]]]:
     for i, block in enumerate(design.blocks):
         if len(block.names) == 1 and len(design.blocks) > 1:
             continue
-        wide = prod(block.sizes) > MOST_CELLS and not block.is_coarse
+        wide = prod(block.sizes) > SETTINGS.most_table_cells and not block.is_coarse
         found += [(i, names) for names in (combinations(block.names, 2) if wide else [block.names])]
     return found
 

@@ -52,7 +52,7 @@ def parse(text: str) -> Formula:
     """
     if not isinstance(text, str):
         raise QueryError(f"the formula is {text!r}", _REMEDY)
-    words = _split(text)
+    words = _split_words(text)
     if words.count("~") != 1 or words.index("~") != 1 or len(words) < 3:
         raise QueryError(f"the formula is {text!r}, not outcome ~ covariates", _REMEDY)
     outcome, rest = _name(words[0], text), words[2:]
@@ -76,7 +76,7 @@ def parse(text: str) -> Formula:
     return Formula(outcome, tuple(terms), intercept)
 
 
-def _split(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     words, at = [], 0
     stripped = text.strip()
     while at < len(stripped):

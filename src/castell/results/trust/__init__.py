@@ -14,8 +14,8 @@ from castell.results.joint import JointEstimate
 from castell.results.trust.agreement import KEY, TITLE, agreement, agreements
 from castell.results.trust.drift import drift, homogeneity
 from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
-from castell.results.trust.leaving import displaced, leaving
 from castell.results.trust.raw_tables import Sight, sights
+from castell.results.trust.selective_sending import displaced, leaving
 from castell.results.trust.signal import Signal, points, unknown, where_possible
 from castell.results.trust.structural_zeros import declared_rules
 from castell.results.trust.table_signals import (

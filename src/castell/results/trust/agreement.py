@@ -14,9 +14,10 @@ import numpy as np
 
 from castell.counting import Counts, samples_with
 from castell.inference.chisquare import p_text, tail
+from castell.inference.constants import ALARM
 from castell.inference.inversion import observe
 from castell.linear.operators import Floats
-from castell.results.trust.signal import ALARM, Signal, unknown
+from castell.results.trust.signal import Signal, unknown
 
 KEY, TITLE = "agreement", "Blocks that disagree"
 # Fewer reports of a block say too little of their own variance.

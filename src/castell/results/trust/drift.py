@@ -11,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.inference.chisquare import p_text, tail
+from castell.inference.constants import ALARM, LEAST_EXPECTED
 from castell.linear.operators import Floats
-from castell.results.trust.signal import ALARM, Signal, unknown
-
-# Below so many expected reports the chi-square distribution is not to be relied on.
-LEAST_EXPECTED = 5.0
+from castell.results.trust.signal import Signal, unknown
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from castell.counting import Counts, samples_of, tells
+from castell.inference.contributing_samples import views
 from castell.inference.inversion import Observed
 from castell.inference.products import product_model
-from castell.inference.support import views
 from castell.results.joint import JointEstimate
 from castell.results.model import Model
 
@@ -29,13 +29,13 @@ def sights(counts: Counts, names: Sequence[str]) -> tuple[Sight, ...]:
     """
     model = Model(product_model(counts, [counts.study.names], "population"), "castell")
     some = [sample for sample in samples_of(counts) if sample.n]
-    each = {one for sample in some for one in _told(sample, names)}
+    each = {one for sample in some for one in _tables_of_sample(sample, names)}
     widest = [one for one in each if one and not any(set(one) < set(other) for other in each)]
     order = sorted(widest, key=lambda one: [names.index(name) for name in one])
     return tuple(Sight(model.estimate(group), views(counts, group)) for group in order)
 
 
-def _told(sample: Counts, names: Sequence[str]) -> list[tuple[str, ...]]:
+def _tables_of_sample(sample: Counts, names: Sequence[str]) -> list[tuple[str, ...]]:
     """The tables that a sample tells: of all it holds, or of single attributes, or none."""
     reported = tuple(name for name in names if name in sample.study.names)
     if tells(sample, reported):

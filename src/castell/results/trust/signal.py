@@ -9,9 +9,6 @@ from typing import Any, Literal
 from castell.display.json_values import plain
 from castell.errors import CastellError
 
-# A signal that is raised by chance in one table of a thousand.
-ALARM = 1e-3
-
 State = Literal["fine", "look", "unknown"]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from castell.counting import Counts
 from castell.inference.chisquare import p_text
-from castell.inference.declared_zeros import ALARM, RuleTest, rule_tests
+from castell.inference.constants import ALARM
+from castell.inference.declared_zeros import RuleTest, rule_tests
 from castell.results.trust.signal import Signal, unknown
 from castell.study.structural_zeros_text import rule_text
 
@@ -23,7 +24,9 @@ def declared_rules(counts: Counts) -> Signal:
     worst = min(tests, key=lambda one: (one.p, -(one.share or 0.0)))
     text = "The reports contradict none of the declared rules."
     if wrong:
-        said = "; ".join(_told(counts, one) for one in sorted(wrong, key=lambda one: one.p))
+        said = "; ".join(
+            _rule_sentence(counts, one) for one in sorted(wrong, key=lambda one: one.p)
+        )
         text = (
             f"The reports contradict {_many(len(wrong))}: {said}. Methods that use the rules are "
             "wrong if a rule is. Take it out of the study file, or look at how the question was "
@@ -53,6 +56,6 @@ def _many(rules: int) -> str:
     return f"{rules:,} of the declared rules" if rules > 1 else "one of the declared rules"
 
 
-def _told(counts: Counts, one: RuleTest) -> str:
+def _rule_sentence(counts: Counts, one: RuleTest) -> str:
     rule = rule_text(counts.study.schema, one.rule)
     return f"{rule} is {one.share:.2%} of respondents (std. err. {one.error:.2%})"

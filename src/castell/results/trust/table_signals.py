@@ -7,11 +7,12 @@ from statistics import median
 import numpy as np
 
 from castell.inference.chisquare import p_text
-from castell.inference.misfit import Verdict
+from castell.inference.constants import ALARM
+from castell.inference.goodness_of_fit import Verdict
 from castell.results.joint import JointEstimate
 from castell.results.summary import percent
 from castell.results.trust.raw_tables import of_parts
-from castell.results.trust.signal import ALARM, Signal, points, unknown
+from castell.results.trust.signal import Signal, points, unknown
 
 NEGATIVE = "Negative mass beyond its error"
 
@@ -118,8 +119,8 @@ def model_fit(joint: JointEstimate) -> Signal:
         other = "castell" if joint.method == "auto" else "auto or castell"
         text = (
             f"Doubtful: the reports contradict this table in {' x '.join(found.names)}. Its "
-            f"intervals do not hold that. Choose another method, such as {other}; if cells of that "
-            "are far below zero, look for forged reports."
+            f"intervals do not contain that. Choose another method, such as {other}; if cells of "
+            "that are far below zero, look for forged reports."
         )
         return Signal("misfit", title, "look", "doubtful", text, method, numbers)
     text = "The reports do not contradict the model's associations."

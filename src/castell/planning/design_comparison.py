@@ -11,13 +11,13 @@ from typing import Any
 
 from castell.channels.budget import as_decimal
 from castell.errors import CastellError, OptionError
+from castell.planning.coarser_domains import Coarser, Merged, coarser
 from castell.planning.designs import DesignKind, build_all, design_kinds
 from castell.planning.forecast import Forecast, Outlook
 from castell.planning.plan_facts import PlannedDesign, Tradeoff
 from castell.planning.plan_text import points
 from castell.planning.population import Population
-from castell.planning.savings import Coarser, Merged, coarser
-from castell.planning.solve import MOST, MOST_EPSILON, smallest_epsilon, smallest_n
+from castell.planning.smallest_n_or_epsilon import MOST, MOST_EPSILON, smallest_epsilon, smallest_n
 from castell.planning.targets import TableTarget, Target, usual_tables
 from castell.study.study import Study
 
@@ -84,11 +84,11 @@ class Task:
         return max(found) if self.targets else sum(found) / len(found)
 
     def _error_at(self, study: Study, n: int) -> float:
-        if not self._identified(study):
+        if not self._is_identified(study):
             return inf
         return self.error(self.outlook(study).at(self.reports(n)))
 
-    def _identified(self, study: Study) -> bool:
+    def _is_identified(self, study: Study) -> bool:
         """Whether some respondents report the attributes of every question, two by two.
 
         Otherwise intervals are bounds that no number of reports narrows.
@@ -111,7 +111,7 @@ class Task:
             tried.add(best.digest)
             n = smallest_n(partial(self._scaled_error, best, cautious), error)
             if n is not None:
-                n = self._invited(n)
+                n = self._number_invited(n)
                 needed = n if needed is None else min(n, needed)
             best = self._best(found, needed or MOST)
         if needed is None:
@@ -122,12 +122,12 @@ class Task:
             )
         return needed
 
-    def _invited(self, reports: int) -> int:
+    def _number_invited(self, reports: int) -> int:
         """How many are invited for so many reports."""
         return ceil(reports / self.response - 1e-9)
 
     def _scaled_error(self, study: Study, cautious: float, reports: int) -> float:
-        if not self._identified(study):
+        if not self._is_identified(study):
             return inf
         return cautious * self.error(self.outlook(study).at(reports))
 
@@ -188,7 +188,7 @@ class Task:
         found, _ = self.kinds(budget)
         made = []
         for i, (kind, study) in enumerate(found):
-            made.append(self._planned(kind, study, n))
+            made.append(self._plan_design(kind, study, n))
             tell(0.3 + 0.4 * (i + 1) / len(found))
         made = _best_shares(made)
         order = {id(row): i for i, row in enumerate(made)}
@@ -202,7 +202,7 @@ class Task:
         best = min(near, key=lambda row: order[id(row)])
         return [best, *(row for row in ranked if row is not best)]
 
-    def _planned(self, kind: DesignKind | None, study: Study, n: int) -> PlannedDesign:
+    def _plan_design(self, kind: DesignKind | None, study: Study, n: int) -> PlannedDesign:
         forecast = self.outlook(study).at(self.reports(n))
         widths = {}
         for width in (1, 2, 3):
@@ -221,7 +221,7 @@ class Task:
             widths,
             asked,
             max(asked.values()) if asked else usual,
-            self._identified(study),
+            self._is_identified(study),
             max(e.best_guess for e in exposures),
             min(1.0, FORGED * forged),
         )

@@ -64,14 +64,14 @@ class Support:
         parts: list[list[str]] = []
         for name in sorted(self.names):
             for part in parts:
-                if all(self._met(name, other) for other in part):
+                if all(self._reports_of_pair(name, other) for other in part):
                     part.append(name)
                     break
             else:
                 parts.append([name])
         return [tuple(part) for part in parts]
 
-    def _met(self, one: str, two: str) -> int:
+    def _reports_of_pair(self, one: str, two: str) -> int:
         return self.pairs[(one, two)] if (one, two) in self.pairs else self.pairs[(two, one)]
 
 

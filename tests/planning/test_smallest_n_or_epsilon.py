@@ -6,7 +6,12 @@ import math
 
 import pytest
 
-from castell.planning.solve import smallest, smallest_epsilon, smallest_n, three_digits
+from castell.planning.smallest_n_or_epsilon import (
+    smallest,
+    smallest_epsilon,
+    smallest_n,
+    three_digits,
+)
 
 
 @pytest.mark.parametrize("wanted", [0.03, 0.001])

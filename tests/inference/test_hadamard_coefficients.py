@@ -15,7 +15,7 @@ from castell.auditing.parts import enumerated
 from castell.channels import ParityResponse, channel_of
 from castell.channels.budget import log_ratio
 from castell.errors import ChannelError, MethodError, QueryError, ReportError, StudyError
-from castell.inference.coefficients import coefficient_model
+from castell.inference.hadamard_coefficients import coefficient_model
 from castell.results.model import counts_of
 from castell.study.design import Block, lens_on
 from tests.auditing.broken_devices import SeededFrame

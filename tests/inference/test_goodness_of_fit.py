@@ -10,7 +10,8 @@ import castell
 from castell import Study, Verdict
 from castell.counting import MemoryCounts
 from castell.inference.chisquare import critical, noncentrality, power, tail
-from castell.inference.misfit import ALARM, detectable, misfit
+from castell.inference.constants import ALARM
+from castell.inference.goodness_of_fit import detectable, misfit
 from castell.linear.operators import Floats
 from castell.results import trust
 from tests.populations import ASYMMETRIC, Population, collect, population, product
@@ -126,7 +127,7 @@ def test_a_pair_of_many_values_is_tested_too() -> None:
 
 
 def test_p_values_of_a_pair_of_many_values_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("castell.inference.misfit.MOST_INTERACTIONS", 4)
+    monkeypatch.setattr("castell.inference.goodness_of_fit.MOST_INTERACTIONS", 4)
     study, generator, found = STUDIES["independent"], np.random.default_rng(11), []
     for _ in range(300):
         counts = MemoryCounts(collect(study, APART.table, 3000, generator))

@@ -10,8 +10,8 @@ import pytest
 from castell.channels import CyclicResponse, KaryResponse, MatrixResponse, PartitionResponse
 from castell.channels.difference_sets import singer
 from castell.channels.partition import Box, Inner
+from castell.inference.latent.coarse_blocks import Leaves, _associations, leaf_residuals
 from castell.inference.latent.em import e_step
-from castell.inference.latent.leaves import Leaves, _associations, leaf_residuals
 from castell.inference.latent.mixture import Mixture, random_start
 from castell.inference.latent.sufficient_statistics import BlockTable, LeafTable
 from castell.linear.operators import Floats

@@ -74,9 +74,9 @@ def _delta(pair: Likelihoods, n: int, epsilon: float, points: int) -> float | No
     """With so many points of the lattice to a standard deviation, if it can be done."""
     unit = max(pair.spread / points, float(pair.u.max()) * FINE / (points * _MOST_PLACES))
     own = _on_lattice(pair, epsilon, unit)
-    others = _gated(own, pair.common)
+    others = _one_other(own, pair.common)
     tilt = _tilt(others)
-    power, tilted = _tilted(others, tilt)
+    power, tilted = _tilted_distribution(others, tilt)
     reach = _reach(tilted, n - 1)
     if reach > _MOST_REACH:
         return None
@@ -101,7 +101,7 @@ def _on_lattice(pair: Likelihoods, epsilon: float, unit: float) -> _Steps:
     return _Steps(place + start, chance[place])
 
 
-def _gated(own: _Steps, common: float) -> _Steps:
+def _one_other(own: _Steps, common: float) -> _Steps:
     """What somebody else adds: W if they sent the background, else nothing."""
     place = np.append(own.place, 0)
     chance = np.append(common * own.chance, 1.0 - common)
@@ -130,7 +130,7 @@ def _tilt(others: _Steps) -> float:
     return low
 
 
-def _tilted(others: _Steps, tilt: float) -> tuple[float, _Steps]:
+def _tilted_distribution(others: _Steps, tilt: float) -> tuple[float, _Steps]:
     """The logarithm of the moment generating function, and the tilted distribution."""
     weight = others.chance * np.exp(tilt * others.place)
     total, some = float(weight.sum()), weight > 0.0

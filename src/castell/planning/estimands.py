@@ -69,7 +69,7 @@ class Wanted:
         return found
 
     @property
-    def _listed(self) -> tuple[tuple[int, ...], ...]:
+    def _all_tables(self) -> tuple[tuple[int, ...], ...]:
         if not self.is_usual:
             return self.tables
         return tuple(combinations(range(len(self.sizes)), 2)) or ((0,),)
@@ -77,23 +77,23 @@ class Wanted:
     @property
     def many(self) -> int:
         """How many tables and shares are wanted."""
-        return len(self._listed) + len(self.shares)
+        return len(self._all_tables) + len(self.shares)
 
     def error(self, fitted: Answers, truth: Answers) -> float:
         """The largest error of a cell, on average over what is wanted."""
-        errors = [float(np.abs(fitted.table(t) - truth.table(t)).max()) for t in self._listed]
+        errors = [float(np.abs(fitted.table(t) - truth.table(t)).max()) for t in self._all_tables]
         errors += [abs(fitted.share(s) - truth.share(s)) for s in self.shares]
         return float(np.mean(errors))
 
     def words(self) -> str:
         if self.is_usual:
             return "all tables of two attributes"
-        parts = [_counted(len(self.tables), "table")] * bool(self.tables)
-        parts += [_counted(len(self.shares), "share")] * bool(self.shares)
+        parts = [_count_text(len(self.tables), "table")] * bool(self.tables)
+        parts += [_count_text(len(self.shares), "share")] * bool(self.shares)
         return " and ".join(parts)
 
 
-def _counted(many: int, what: str) -> str:
+def _count_text(many: int, what: str) -> str:
     return f"the {what} asked for" if many == 1 else f"the {many} {what}s asked for"
 
 

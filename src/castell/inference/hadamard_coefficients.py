@@ -17,11 +17,11 @@ import numpy as np
 from castell.channels.parity import ParityResponse
 from castell.counting import Counts, samples_of
 from castell.errors import QueryError, ReportError
+from castell.inference.contributing_samples import Support
 from castell.inference.intervals import Normal
 from castell.inference.method import Fitted, Solution
 from castell.inference.queries import Query, names_of
 from castell.inference.shares import Shares
-from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.linear.table import check_cells
 
@@ -60,20 +60,20 @@ def _coefficients(counts: Counts) -> Coefficients:
             even, odd = sample.table(block.axes(0, block.names)).ravel().astype(np.float64)
             n, gain = even + odd, channel.gain
             value = gain * (even - odd) / n
-            # As if sqrt(n) more reports had come, evenly: a few show too little scatter.
+            # As if sqrt(n) more reports had come, evenly: a few show too little variance.
             smooth = value * n / (n + sqrt(n))
             each = (value, (gain**2 - smooth**2) / n)
             sums.setdefault(frozenset(block.names), []).append(each)
-    return {names: _pooled(parts) for names, parts in sums.items()}
+    return {names: _pool(parts) for names, parts in sums.items()}
 
 
-def _pooled(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _pool(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
     precision = [1.0 / variance for _, variance in parts]
     value = sum(p * v for p, (v, _) in zip(precision, parts, strict=True)) / sum(precision)
     return value, 1.0 / sum(precision)
 
 
-def _needed(counts: Counts, found: Coefficients, names: Sequence[str]) -> list[frozenset[str]]:
+def _needed_sets(counts: Counts, found: Coefficients, names: Sequence[str]) -> list[frozenset[str]]:
     sets = [frozenset(s) for k in range(1, len(names) + 1) for s in combinations(names, k)]
     drawn = {frozenset(sample.study.names) for sample in samples_of(counts)}
     missing = [s for s in sets if s not in drawn]
@@ -97,7 +97,7 @@ def _joint(
 ) -> Solution:
     shape = (2,) * len(names)
     check_cells(" x ".join(names), shape, max_cells)
-    sets = _needed(counts, found, names)
+    sets = _needed_sets(counts, found, names)
     table = np.ones(shape)
     for some in sets:
         signs = [np.array([1.0, -1.0 if name in some else 1.0]) for name in names]
@@ -105,7 +105,7 @@ def _joint(
 
     def spread(kept: tuple[str, ...]) -> Normal:
         # Coefficients come from different people, and every cell takes all of them, or minus them.
-        variance = sum(found[some][1] for some in _needed(counts, found, kept))
+        variance = sum(found[some][1] for some in _needed_sets(counts, found, kept))
         return Normal(np.full((2,) * len(kept), variance / 4.0 ** len(kept)))
 
     return Solution(table / table.size, spread)
@@ -113,7 +113,7 @@ def _joint(
 
 def _shares(counts: Counts, found: Coefficients, queries: Sequence[Query]) -> Shares:
     names = names_of(queries)
-    sets = _needed(counts, found, names)
+    sets = _needed_sets(counts, found, names)
     rows = np.array([_loading(names, sets, query) for query in queries])
     coefficients = np.array([found[some] for some in sets])
     constant = np.array([_part(names, frozenset(), query) for query in queries])

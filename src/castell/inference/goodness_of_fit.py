@@ -28,18 +28,16 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, studies_of
 from castell.inference.chisquare import noncentrality, tail
+from castell.inference.constants import ALARM, LEAST_EXPECTED
+from castell.inference.contributing_samples import support, views
 from castell.inference.inversion import Observed
 from castell.inference.postprocess import simplex
-from castell.inference.support import support, views
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 
 Members = NDArray[np.bool_]
 
-# A table is called doubtful by chance once in a thousand, at most.
-ALARM = 1e-3
-# Reports expected in the rarest cell of a test, and the most interactions tested at once.
-LEAST_EXPECTED = 5.0
+# The most interactions tested at once.
 MOST_INTERACTIONS = 400
 
 

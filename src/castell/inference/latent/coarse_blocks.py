@@ -37,11 +37,10 @@ from castell.inference.association_error import GROUPS, Residuals
 from castell.inference.intervals import Normal
 from castell.inference.latent.em import CountedTable
 from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import LeafTable
 from castell.inference.margins import Codes, Margins
 from castell.linear.operators import Floats
-
-_LEAST = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +66,9 @@ class Leaves:
     def inside(self) -> Floats:
         """The share of the values of each attribute that each leaf holds: a row an attribute."""
         pairs = zip(self.members, self.margins, strict=True)
-        return np.array([np.maximum(members @ margin, _LEAST) for members, margin in pairs])
+        return np.array(
+            [np.maximum(members @ margin, SETTINGS.least_share) for members, margin in pairs]
+        )
 
     @cached_property
     def main_effects(self) -> Floats:
@@ -123,7 +124,7 @@ def leaf_residuals(
             differences.append(gains @ (counts / n - expected))
             associations.append(gains @ expected)
             spread = gains**2 @ expected - (gains @ expected) ** 2
-            variances.append(np.maximum(spread, _LEAST) / n)
+            variances.append(np.maximum(spread, SETTINGS.least_share) / n)
         if differences:
             ways = min(1.0, np.linalg.matrix_rank(functions) / len(functions))
             found = np.concatenate(differences)
@@ -142,7 +143,7 @@ def _associations(leaves: Leaves, generator: np.random.Generator) -> Floats | No
         return None
     norms = free.T @ leaves.association_products @ free
     values, vectors = np.linalg.eigh(norms)
-    sure = values > 1e-9 * max(float(values.max()), _LEAST)
+    sure = values > 1e-9 * max(float(values.max()), SETTINGS.least_share)
     if not sure.any():
         return None
     basis = (vectors[:, sure] / np.sqrt(values[sure])).T @ free.T

@@ -18,7 +18,7 @@ from castell.counting.counts import ByBatches, Progress, add_batches
 from castell.counting.kernels import Sum
 from castell.counting.memory import MemoryCounts
 from castell.errors import ReportError
-from castell.reports.codes import check_codes, column_names, joined
+from castell.reports.codes import check_codes, column_names, join_parts
 from castell.reports.reports import Reports
 from castell.study.study import Study
 
@@ -37,9 +37,9 @@ class Unordered(ByBatches):
         """The codes of some columns, some reports at a time, in any order."""
 
     def add_up(self, *totals: Sum) -> None:
-        add_batches(self._checked, *totals)
+        add_batches(self._check_batches, *totals)
 
-    def _checked(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+    def _check_batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         names, widths = column_names(self.study), self.study.design.widths
         rows = 0
         for columns in self.stream(blocks):
@@ -60,8 +60,8 @@ class Unordered(ByBatches):
 
     @cached_property
     def _kept(self) -> MemoryCounts:
-        every = self._checked(range(len(self.study.design.widths)))
-        return MemoryCounts(Reports(self.study, joined(self.study, every), secure=self.secure))
+        every = self._check_batches(range(len(self.study.design.widths)))
+        return MemoryCounts(Reports(self.study, join_parts(self.study, every), secure=self.secure))
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         return self._kept.batches(blocks)
