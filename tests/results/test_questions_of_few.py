@@ -7,10 +7,13 @@ import pytest
 
 import castell
 from castell import Attribute, Model, Study
+from castell.counting import Counts
 from castell.errors import OptionError, QueryError
+from castell.extend import table_method
 from castell.inference.contributing_samples import Checked
 from castell.inference.goodness_of_fit import Verdict
 from castell.inference.reasons import Code
+from castell.linear.operators import Floats
 
 ASKED = [Attribute("x", ["no", "yes"]), Attribute("y", ["no", "yes"]), Attribute("z", list("abc"))]
 METHODS = ("castell", "auto", "latent", "em")
@@ -153,8 +156,9 @@ def test_one_attribute_is_tested_too() -> None:
         {"x": ["yes"] * 900 + ["no"] * 100, "y": ["no"] * 1_000, "z": ["a"] * 1_000}, seed=1
     )
 
-    def half(reports: castell.Reports, names: tuple[str, ...]) -> np.ndarray:
-        sizes = [reports.study.schema[name].size for name in names]
+    @table_method
+    def half(counts: Counts, names: tuple[str, ...]) -> Floats:
+        sizes = [counts.study.schema[name].size for name in names]
         return np.full(sizes, 1.0 / np.prod(sizes))
 
     assert castell.fit(reports, half).estimate("x").verdict is Verdict.DOUBTFUL

@@ -13,6 +13,7 @@ and likewise above. Where an estimated error is next to nothing beside the inter
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite, sqrt
 
@@ -26,8 +27,6 @@ from castell.linear.operators import Floats
 
 # An error below this share of what the interval of its share allows for tells no correlation.
 _TELLING = 0.1
-# What is beyond the range of a sum by rounding alone.
-_ROUNDING = 1e-6
 
 
 def sum_interval(shares: Shares, weights: Floats, level: float) -> Interval:
@@ -41,61 +40,65 @@ def sum_interval(shares: Shares, weights: Floats, level: float) -> Interval:
 
 def _intervals(shares: Shares, weights: Floats, level: float) -> list[Interval]:
     """The estimate's own interval, and that of the unbiased one, made to contain it."""
-    value = float(weights @ shares.values)
-    own = model_only(shares.spread)
+    value, own = float(weights @ shares.values), model_only(shares.spread)
     each = [
-        _recovered(shares.values, own, covariance, weights, level, shares.freedom)
+        _ends(Estimate(shares.values, own, covariance, shares.freedom), weights, level)
         for covariance in shares.covariances
     ]
-    widest = min(low for low, _ in each), max(high for _, high in each)
-    found = [_inside(value, widest, weights, level)]
+    found = [_cut((min(low for low, _ in each), max(high for _, high in each)), weights)]
     if shares.unbiased is not None:
         other = shares.unbiased
         spread = other.spread or Normal(np.diag(other.covariance).copy())
+        unbiased = Estimate(other.values, spread, other.covariance, shares.freedom)
 
-        def plain(at: float) -> Interval:
-            return _recovered(other.values, spread, other.covariance, weights, at, shares.freedom)
+        def limits() -> tuple[Floats, Floats]:
+            # One-sided; an interval beside a bound has spent the chance of both its ends on one.
+            at = two_sided(level)
+            return _arrays(_cut(_ends(unbiased, weights, at, bounded=False), weights))
 
-        ends = _inside(float(weights @ other.values), plain(level), weights, level)
-        low, high = containing(
-            np.asarray(value),
-            _arrays(ends),
-            lambda: _arrays(_cut(plain(two_sided(level)), weights)),
-        )
+        ends = _arrays(_cut(_ends(unbiased, weights, level), weights))
+        low, high = containing(np.asarray(value), ends, limits)
         found.append((float(low), float(high)))
     return found
 
 
-def _recovered(
-    values: Floats,
-    spread: Spread,
-    covariance: Floats,
-    weights: Floats,
-    level: float,
-    freedom: float,
-) -> Interval:
-    middle = float(weights @ values)
-    if isfinite(freedom):
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Estimated shares, the error of each and how they err together."""
+
+    values: Floats
+    spread: Spread
+    covariance: Floats
+    freedom: float
+
+
+def _ends(of: Estimate, weights: Floats, level: float, *, bounded: bool = True) -> Interval:
+    """MOVER's, from intervals of the shares inside [0, 1] or from plain ones."""
+    if isfinite(of.freedom):
         # Few clusters: the error of the sum itself is estimated with so many degrees of freedom.
-        variance = max(float(weights @ covariance @ weights), 0.0)
-        reach = student_quantile(level, freedom) * sqrt(variance)
-        return middle - reach, middle + reach
-    low, high = spread.plain(values, level)
-    down, up = values - low, high - values
-    lowering = np.where(weights > 0.0, down, up)
-    raising = np.where(weights > 0.0, up, down)
+        variance = max(float(weights @ of.covariance @ weights), 0.0)
+        middle, reach = weights @ of.values, student_quantile(level, of.freedom) * sqrt(variance)
+        return float(middle - reach), float(middle + reach)
+    values = np.clip(of.values, 0.0, 1.0) if bounded else of.values
+    low, high = (of.spread.interval if bounded else of.spread.plain)(of.values, level)
+    down, up = np.maximum(values - low, 0.0), np.maximum(high - values, 0.0)
+    correlation = _correlation(of.covariance, quantile(level), (down + up) / 2, weights)
+    ends = []
+    for sign in (-1.0, 1.0):
+        along = weights * np.where(sign * weights > 0.0, up, down)
+        reach = sqrt(max(float(along @ correlation @ along), 0.0))
+        ends.append(float(weights @ values) + sign * reach)
+    return ends[0], ends[1]
+
+
+def _correlation(covariance: Floats, z: float, allowed: Floats, weights: Floats) -> Floats:
     error = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    told = quantile(level) * error >= _TELLING * (down + up) / 2
-    correlation = np.sign(np.outer(weights, weights))
-    known = np.outer(told, told) & (np.outer(error, error) > 0.0)
-    correlation[known] = np.clip(covariance[known] / np.outer(error, error)[known], -1.0, 1.0)
-    np.fill_diagonal(correlation, 1.0)
-
-    def reach_of(distances: Floats) -> float:
-        along = weights * distances
-        return sqrt(max(float(along @ correlation @ along), 0.0))
-
-    return middle - reach_of(lowering), middle + reach_of(raising)
+    told = (z * error >= _TELLING * allowed) & (error > 0.0)
+    known = np.outer(told, told)
+    found = np.sign(np.outer(weights, weights))  # the worst
+    found[known] = np.clip((covariance[known] / np.outer(error, error)[known]), -1.0, 1.0)
+    np.fill_diagonal(found, 1.0)
+    return found
 
 
 def _range(weights: Floats) -> Interval:
@@ -106,17 +109,6 @@ def _cut(ends: Interval, weights: Floats) -> Interval:
     least, most = _range(weights)
     low, high = (min(max(end, least), most) for end in ends)
     return low, high
-
-
-def _inside(value: float, ends: Interval, weights: Floats, level: float) -> Interval:
-    """Inside the range of the sum, as the intervals of shares are brought inside [0, 1]."""
-    least, most = _range(weights)
-    span = most - least
-    if ends[0] >= least - _ROUNDING * span and ends[1] <= most + _ROUNDING * span:
-        return _cut(ends, weights)
-    error = (ends[1] - ends[0]) / (2.0 * quantile(level) * span)
-    low, high = Normal(np.asarray(error**2)).interval(np.asarray((value - least) / span), level)
-    return least + span * float(low), least + span * float(high)
 
 
 def _arrays(ends: Interval) -> tuple[Floats, Floats]:
