@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from castell import plugins
-from castell.channels import BUILT_IN
+from castell.channels import built_in
 from castell.collector.browser_channels import CLIENT, browser_kinds
 from castell.collector.page_bundle import one_script
 from tests.browser.conftest import ROOT
@@ -88,7 +88,7 @@ def test_a_file_for_each_kind_and_each_in_the_table() -> None:
     # are for programs: the page stays small, and set-valued response is never much worse.
     others = {"fake-data", "hadamard", "hashing", "hybrid", "key-value", "parity"}
     others |= {"subset", "thermometer", "unary", "window"}
-    assert browser_kinds() == set(BUILT_IN) - {"bloom"} - others
+    assert browser_kinds() == set(built_in()) - {"bloom"} - others
 
 
 # A draw from one set asks everybody the same.

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from castell import Study
-from castell.channels import BUILT_IN
+from castell.channels import built_in
 from castell.planning.card import MECHANISMS, card
 from castell.planning.card_page import card_page
 from castell.planning.shuffled import shuffled
@@ -92,7 +92,7 @@ class _Page(HTMLParser):
 
 
 def test_every_kind_of_channel_has_a_name_for_people() -> None:
-    assert set(MECHANISMS) == set(BUILT_IN)
+    assert set(MECHANISMS) == set(built_in())
 
 
 @pytest.mark.parametrize("name", STUDIES)
