@@ -40,6 +40,7 @@ class CyclicResponse(SetValued):
     """
 
     kind: ClassVar[str] = "cyclic"
+    title: ClassVar[str] = "set-valued randomised response (cyclic difference set)"
 
     size: int
     outputs: int

@@ -39,6 +39,7 @@ from castell.channels.fake_data_lenses import FakeDataMargin, FakeDataTable, no_
 from castell.channels.made_up import Shapes, fake_weights
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
 from castell.channels.supported import MOST_CELLS
+from castell.channels.traits import Traits
 from castell.errors import ChannelError
 from castell.linear.operators import Dense, Operator
 from castell.numbers import is_whole
@@ -49,7 +50,7 @@ _TOTAL = 1 << 50
 
 
 @dataclass(frozen=True)
-class FakeDataResponse:
+class FakeDataResponse(Traits):
     """`fakes[l]` weighs the made-up values of attribute l. If it is drawn each value that is not
     its true one weighs `other[l]`, and that one the rest of `total`.
 
@@ -61,6 +62,9 @@ class FakeDataResponse:
     """
 
     kind: ClassVar[str] = "fake-data"
+    title: ClassVar[str] = (
+        "one attribute of several, drawn and hidden among made-up ones (RS+FD, RS+RFD)"
+    )
     reports_answers: ClassVar[bool] = True
     has_digits: ClassVar[bool] = True
     has_matrix: ClassVar[bool] = True

@@ -51,6 +51,7 @@ MEMBERS = (
     "best_guess",
     "worst_guess",
     "document",
+    "title",
 )
 
 

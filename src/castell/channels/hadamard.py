@@ -46,6 +46,7 @@ class HadamardResponse(SetValued):
     """
 
     kind: ClassVar[str] = "hadamard"
+    title: ClassVar[str] = "Hadamard response"
 
     size: int
     groups: int

@@ -23,6 +23,7 @@ from castell.channels.budget import (
 )
 from castell.channels.document_entries import entries
 from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.traits import Traits
 from castell.errors import ChannelError
 from castell.linear.operators import Uniform
 
@@ -36,7 +37,7 @@ def power_of_two_for(epsilon: Decimal) -> int:
 
 
 @dataclass(frozen=True)
-class KaryResponse:
+class KaryResponse(Traits):
     """k-ary randomised response: the answer with weight `same`, each other with weight `other`.
 
     `other` is a power of two. A number r below `total` is turned into a report without a division
@@ -45,6 +46,7 @@ class KaryResponse:
     """
 
     kind: ClassVar[str] = "kary"
+    title: ClassVar[str] = "k-ary randomised response"
     draws: ClassVar[int] = 1
     reports_answers: ClassVar[bool] = True
     has_digits: ClassVar[bool] = True

@@ -39,6 +39,7 @@ class ParityResponse(WeightedChannel):
     """
 
     kind: ClassVar[str] = "parity"
+    title: ClassVar[str] = "parity of some answers, randomised (InpHT)"
     reports_answers: ClassVar[bool] = False
 
     attributes: int

@@ -27,6 +27,7 @@ from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
 from castell.channels.protocol import Lens, Words
+from castell.channels.traits import Traits
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Dense, Floats, Operator
 from castell.numbers import is_whole
@@ -42,7 +43,7 @@ _INNER = {c.kind: c for c in (KaryResponse, CyclicResponse, HadamardResponse, Ma
 
 
 @dataclass(frozen=True)
-class PartitionResponse:
+class PartitionResponse(Traits):
     """The leaf of an answer, through a channel on leaves.
 
     >>> leaves = (((0,), (0,)), ((0,), (1, 2)), ((1,), (0, 1, 2)))
@@ -52,6 +53,7 @@ class PartitionResponse:
     """
 
     kind: ClassVar[str] = "partition"
+    title: ClassVar[str] = "randomised response of groups of answers"
     reports_answers: ClassVar[bool] = False
     has_digits: ClassVar[bool] = False
     has_matrix: ClassVar[bool] = True

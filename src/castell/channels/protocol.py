@@ -61,6 +61,11 @@ class Channel(Lens, Protocol):
         ...
 
     @property
+    def title(self) -> str:
+        """Its name for people, as the literature has it."""
+        ...
+
+    @property
     def inputs(self) -> int:
         """How many answers there are."""
         ...

@@ -35,6 +35,7 @@ class SkipResponse(WeightedChannel):
     """
 
     kind: ClassVar[str] = "skip"
+    title: ClassVar[str] = "randomised response of those who answer; who skips is seen"
 
     inner: KaryResponse | MatrixResponse
 
