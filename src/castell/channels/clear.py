@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from castell.channels.document_entries import entries
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
-from castell.channels.traits import Traits
+from castell.channels.lens import Lens
+from castell.channels.protocol import MAX_TOTAL, Traits, Words
 from castell.errors import ChannelError
 from castell.linear.operators import Uniform
 from castell.numbers import is_whole
@@ -29,6 +29,7 @@ class ClearResponse(Traits):
 
     kind: ClassVar[str] = "clear"
     title: ClassVar[str] = "none: a public attribute, sent as it is"
+    is_public: ClassVar[bool] = True
     draws: ClassVar[int] = 1
     reports_answers: ClassVar[bool] = True
     has_digits: ClassVar[bool] = True

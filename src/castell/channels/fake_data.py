@@ -36,10 +36,10 @@ from castell.channels.budget import (
 )
 from castell.channels.document_entries import entries
 from castell.channels.fake_data_lenses import FakeDataMargin, FakeDataTable, no_table
+from castell.channels.lens import Lens
 from castell.channels.made_up import Shapes, fake_weights
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.protocol import MAX_TOTAL, Traits, Words
 from castell.channels.supported import MOST_CELLS
-from castell.channels.traits import Traits
 from castell.errors import ChannelError
 from castell.linear.operators import Dense, Operator
 from castell.numbers import is_whole
@@ -136,6 +136,12 @@ class FakeDataResponse(Traits):
     @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(len(row) for row in self.fakes)
+
+    def tells(self, many: int) -> bool:
+        return many < 2  # of two attributes at least one is made up
+
+    def fits(self, sizes: Sequence[int]) -> bool:
+        return self.sizes == tuple(sizes)
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:

@@ -25,9 +25,9 @@ from castell.channels.cyclic import CyclicResponse
 from castell.channels.document_entries import entries
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import KaryResponse
+from castell.channels.lens import Lens
 from castell.channels.matrix import MatrixResponse
-from castell.channels.protocol import Lens, Words
-from castell.channels.traits import Traits
+from castell.channels.protocol import Traits, Words
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Dense, Floats, Operator
 from castell.numbers import is_whole
@@ -126,6 +126,16 @@ class PartitionResponse(Traits):
         for leaf, answers in enumerate(self._inside):
             found[answers] = leaf
         return found
+
+    @property
+    def coarse(self) -> PartitionResponse:
+        return self
+
+    def tells(self, many: int) -> bool:  # noqa: ARG002
+        return False
+
+    def fits(self, sizes: Sequence[int]) -> bool:
+        return self.sizes == tuple(sizes)
 
     @property
     def volumes(self) -> list[int]:
