@@ -37,8 +37,13 @@ import { Refusal } from "./refusal.js";
  * @property {Channel} inner what randomises the group
  */
 
-/** @type {{[kind: string]: (document: any, channelOf: (document: any) => Channel) => Channel}} */
-const KINDS = { clear: clear.read, cyclic: cyclic.read, kary: kary.read, matrix: matrix.read, partition: partition.read, skip: skip.read };
+/**
+ * By the kind that is published, which is the file's name. All of them come with the page: nothing is
+ * fetched when it is needed. tests/collector/test_browser_channels.py compares the list with the folder.
+ *
+ * @type {{[kind: string]: {read: (document: any, channelOf: (document: any) => Channel) => Channel}}}
+ */
+const KINDS = { clear, cyclic, kary, matrix, partition, skip };
 
 /**
  * The channel a published study describes.
@@ -48,7 +53,7 @@ const KINDS = { clear: clear.read, cyclic: cyclic.read, kary: kary.read, matrix:
  */
 export function channelOf(document) {
   const kind = document !== null && typeof document === "object" ? document.kind : undefined;
-  if (typeof kind === "string" && Object.hasOwn(KINDS, kind)) return KINDS[kind](document, channelOf);
+  if (typeof kind === "string" && Object.hasOwn(KINDS, kind)) return KINDS[kind].read(document, channelOf);
   throw new Refusal(
     "study",
     `this page cannot randomise answers the way the study asks (${JSON.stringify(kind) ?? "?"})`,

@@ -182,6 +182,24 @@ class Blind(Neighbours):
         return None
 
 
+class Public(Neighbours):
+    """Would be outside epsilon."""
+
+    is_public: ClassVar[bool] = True
+
+
+class Shrunk(Neighbours):
+    """Says that all of a report is noise, which a shuffle would believe."""
+
+    @property
+    def blanket(self) -> float:
+        return 1.0
+
+
+class Untitled(Neighbours):
+    title: Any = None
+
+
 class Nameless(Neighbours):
     kind: ClassVar[str] = ""
 

@@ -13,6 +13,7 @@ import pytest
 
 from castell import CastellError, Study
 from castell.channels import Channel, Words, channel_of
+from castell.collector.browser_channels import browser_kinds
 from castell.device.device_file import Keep
 from castell.device.ledger import settle
 from castell.device.random_words import labelled_words, numbers_below
@@ -40,6 +41,12 @@ def test_the_files_are_what_the_generator_writes() -> None:
         written = (FOLDER / f"{name}.json").read_text(encoding="utf-8")
         assert written == text_of(entries), f"run python tests/make_vectors.py ({name})"
     assert sorted(path.stem for path in FOLDER.iterdir()) == sorted(vectors())
+
+
+def test_every_kind_of_the_browser_is_in_them() -> None:
+    """A public attribute is never sampled; it is in the vectors of studies."""
+    kinds = {vector["channel"]["kind"] for vector in load("channels")}
+    assert kinds == browser_kinds() - {"clear"}, "add it to CHANNELS of tests/make_vectors.py"
 
 
 @pytest.mark.parametrize("vector", load("canonical"))

@@ -7,7 +7,7 @@ as they are; a package adds them for everybody by entry points of the groups `ca
 `castell.channels` and `castell.engines`.
 """
 
-from castell.channels import MAX_TOTAL, Channel, Lens, WeightedChannel, Words
+from castell.channels import MAX_TOTAL, Channel, Lens, Traits, WeightedChannel, Words
 from castell.channels.budget import log_ratio, rounded_up
 from castell.channels.document_entries import entries
 from castell.channels.foreign_channels import check_channel
@@ -82,6 +82,7 @@ __all__ = [
     "Shares",
     "Solution",
     "Spread",
+    "Traits",
     "WeightedChannel",
     "Words",
     "check_channel",

@@ -15,9 +15,6 @@ import numpy as np
 import pytest
 
 from castell import plugins
-from castell.channels import BUILT_IN
-from castell.collector.browser_channels import CLIENT, browser_kinds
-from castell.collector.page_bundle import one_script
 from tests.browser.conftest import ROOT
 from tests.browser.test_survey import survey_through
 from tests.collecting import Collector
@@ -75,20 +72,6 @@ class Coin(WeightedChannel):
     def from_document(cls, document):
         return cls(*entries(document, "heads"))
 """
-
-
-def test_a_file_for_each_kind_and_each_in_the_table() -> None:
-    table = (ROOT / "client" / "channel.js").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"const KINDS = \{(.*?)\}", table)
-    assert {entry.split(":")[0].strip() for entry in listed.split(",")} == browser_kinds()
-    # All of them come with the page's one script: a kind is never fetched when it is needed.
-    script = one_script("survey/survey.js", {"client": CLIENT, "survey": SURVEY})
-    assert set(re.findall(r"^const \$client_channels_(\w+) = \(", script, re.M)) == browser_kinds()
-    # Bloom filters are for comparisons; no collector takes them. Other mechanisms of the literature
-    # are for programs: the page stays small, and set-valued response is never much worse.
-    others = {"fake-data", "hadamard", "hashing", "hybrid", "key-value", "parity"}
-    others |= {"subset", "thermometer", "unary", "window"}
-    assert browser_kinds() == set(BUILT_IN) - {"bloom"} - others
 
 
 # A draw from one set asks everybody the same.

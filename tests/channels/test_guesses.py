@@ -14,6 +14,7 @@ from castell.channels import (
     CyclicResponse,
     HadamardResponse,
     ParityResponse,
+    built_in,
     mechanism,
 )
 from castell.channels.difference_sets import singer
@@ -46,6 +47,12 @@ CHANNELS: dict[str, Channel] = {
     "made up": mechanism("rs+fd", (2, 3), 1.5),
     "parity": ParityResponse(3, 3, 1),
 }
+
+
+def test_every_kind_is_looked_at() -> None:
+    """Bloom filters have no matrix, and what is sent as it is needs no guess."""
+    kinds = {channel.kind for channel in CHANNELS.values()}
+    assert kinds == set(built_in()) - {"bloom", "clear", "skip"}
 
 
 @pytest.mark.parametrize("channel", CHANNELS.values(), ids=CHANNELS)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from typing import ClassVar
 
 import pytest
 
 from castell import Study
-from castell.channels import BUILT_IN
-from castell.planning.card import MECHANISMS, card
+from castell.channels import built_in
+from castell.planning.card import card
 from castell.planning.card_page import card_page
 from castell.planning.shuffled import shuffled
 from castell.study.collection_table import OpeningHours
 from tests.contract.designs import STUDIES
+from tests.foreign_channels import Neighbours
+from tests.populations import schema
 
 TOML = """
 name = "smoking"
@@ -92,14 +95,17 @@ class _Page(HTMLParser):
 
 
 def test_every_kind_of_channel_has_a_name_for_people() -> None:
-    assert set(MECHANISMS) == set(BUILT_IN)
+    titles = [found.title for found in built_in().values()]
+    assert len(set(titles)) == len(titles)
+    assert not set(titles) & set(built_in())
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_has_a_card_and_a_page(name: str) -> None:
     made = card(STUDIES[name], 50, delta=1e-3)
     json.dumps(made.to_dict(), allow_nan=False)
-    assert all(entry["kind"] in MECHANISMS for entry in made.mechanism())
+    for entry in made.mechanism():
+        assert entry["name"] == built_in()[entry["kind"]].title
     assert repr(made).startswith("<Card of ")
     page = _Page()
     page.feed(card_page(made))
@@ -118,3 +124,12 @@ def test_a_hundred_people_only_where_a_report_is_an_answer() -> None:
     assert "<svg" in card_page(card(Study.from_toml(TOML)))
     assert "<svg" not in card_page(card(STUDIES["sets"]))
     assert "<svg" not in card_page(card(STUDIES["own joint"]))
+
+
+def test_a_channel_from_elsewhere_has_its_own_name_or_that_of_its_kind() -> None:
+    class Named(Neighbours):
+        title: ClassVar[str] = "the nearer, the likelier"
+
+    for channel, name in [(Neighbours(3, 2), "neighbours"), (Named(3, 2), Named.title)]:
+        made = card(Study(schema((3,)), channels={"a": channel}))
+        assert [entry["name"] for entry in made.mechanism()] == [name]

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from castell.auditing.devices import Codes
-from castell.channels import Channel, SkipResponse
+from castell.channels import Channel
 from castell.channels.budget import rounded_up
 from castell.errors import OptionError
 from castell.linear.operators import Floats, apply
@@ -150,8 +150,7 @@ def _codes_if_skipped(study: Study) -> frozenset[int]:
     found: list[int] = []
     for block, start in zip(study.design.hidden, study.design.starts, strict=True):
         last = start + block.channel.outputs
-        skips = isinstance(block.channel, SkipResponse)
-        found += range(last - 1 if skips else start, last)
+        found += range(last - 1 if block.channel.may_skip else start, last)
     return frozenset(found)
 
 
@@ -162,7 +161,7 @@ def _distinct(rows: Iterator[Row]) -> list[Row]:
 def _answers(block: Block) -> list[int]:
     """Answers to one block: the two that reports tell apart best, and some others."""
     # Who skips is seen to, and spends nothing: only those are compared who answer.
-    channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
+    channel = block.channel.if_answered
     size = channel.inputs
     first, second = _farthest(channel)
     others = [int(code) for code in np.linspace(0, size - 1, MOST_ANSWERS).round()]
@@ -170,8 +169,8 @@ def _answers(block: Block) -> list[int]:
 
 
 def _farthest(channel: Channel) -> tuple[int, int]:
-    # Every two answers are as hard to tell apart, or there are too many to compare them all.
-    if channel.kind in ("kary", "cyclic") or channel.inputs * channel.outputs > MOST_READ_CELLS:
+    # Any two will do, or there are too many to compare them all.
+    if channel.treats_alike or channel.inputs * channel.outputs > MOST_READ_CELLS:
         return 0, channel.inputs - 1
     columns = list(zip(*channel.weights(), strict=True))
     widest = max(columns, key=lambda column: Fraction(max(column), min(column)))

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
 from castell.channels.document_entries import entries
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.lens import Lens
+from castell.channels.protocol import MAX_TOTAL, Traits, Words
 from castell.errors import ChannelError
 from castell.linear.operators import Floats, Operator
 
@@ -34,7 +35,7 @@ _ASK = "use a method that reads the bits (castell.methods_for(study) names them)
 
 
 @dataclass(frozen=True)
-class BloomResponse:
+class BloomResponse(Traits):
     """Each bit of a value's filter is sent as it is with weight `same`, flipped with `other`.
 
     Two values' reports differ in likelihood only at the bits where their filters differ, by at
@@ -49,6 +50,7 @@ class BloomResponse:
     """
 
     kind: ClassVar[str] = "bloom"
+    title: ClassVar[str] = "randomised Bloom filter (RAPPOR)"
     draws: ClassVar[int] = BITS  # a number for each bit
     reports_answers: ClassVar[bool] = False
     has_digits: ClassVar[bool] = False

@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels.matrix import MatrixResponse
-from castell.channels.protocol import MAX_TOTAL, Words
+from castell.channels.protocol import MAX_TOTAL, Said, Words
 from castell.errors import ChannelError
 from castell.numbers import is_whole
 
 Rows = list[list[Fraction]]
-Said = tuple[tuple[str, ...], ...]
 
 # What is written for the first and the second of two reports, whatever the design.
 NO_OR_YES: Said = (("no", "false", "0"), ("yes", "true", "1"))
@@ -59,6 +58,14 @@ class ClassicResponse(MatrixResponse):
         return any(0 in row for row in self.rows)
 
     @property
+    def one_sided(self) -> str | None:
+        return self.name if self.is_one_sided else None
+
+    @property
+    def words_on_paper(self) -> Said:
+        return self.said
+
+    @property
     def exact_epsilon(self) -> Decimal:
         if self.is_one_sided:
             return Decimal("Infinity")
@@ -72,11 +79,11 @@ class ClassicResponse(MatrixResponse):
 
     def respond(self, codes: NDArray[Any], numbers: Words) -> NDArray[Any]:
         if self.is_one_sided:
-            raise one_sided(self.name)
+            raise gives_answers_away(self.name)
         return super().respond(codes, numbers)
 
 
-def one_sided(name: str) -> ChannelError:
+def gives_answers_away(name: str) -> ChannelError:
     return ChannelError(
         f"{name}: one of its reports gives the answer away, epsilon is infinite",
         "it reads data that was collected on paper (castell import); to ask people, take a design "

@@ -16,17 +16,20 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from castell.channels.document_entries import entries
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.lens import Lens
+from castell.channels.protocol import MAX_TOTAL, Traits, Words
 from castell.errors import ChannelError
 from castell.linear.operators import Uniform
 from castell.numbers import is_whole
 
 
 @dataclass(frozen=True)
-class ClearResponse:
+class ClearResponse(Traits):
     """The answer itself, always."""
 
     kind: ClassVar[str] = "clear"
+    title: ClassVar[str] = "none: a public attribute, sent as it is"
+    is_public: ClassVar[bool] = True
     draws: ClassVar[int] = 1
     reports_answers: ClassVar[bool] = True
     has_digits: ClassVar[bool] = True

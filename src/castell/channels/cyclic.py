@@ -23,6 +23,7 @@ from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
 from castell.channels.protocol import MAX_TOTAL, Words
 from castell.channels.set_valued import SetValued
+from castell.channels.worst_pair import WorstPair
 from castell.errors import ChannelError
 from castell.linear.operators import Circulant, Floats
 
@@ -40,6 +41,8 @@ class CyclicResponse(SetValued):
     """
 
     kind: ClassVar[str] = "cyclic"
+    title: ClassVar[str] = "set-valued randomised response (cyclic difference set)"
+    treats_alike: ClassVar[bool] = True
 
     size: int
     outputs: int
@@ -105,6 +108,12 @@ class CyclicResponse(SetValued):
         shared = self._shared or 0
         own = many * self.same / self.total
         return own, (many * self.other + shared * gap) / self.total
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        many, shared = len(self.shifts), self._shared or 0
+        both, one = shared / self.outputs, (many - shared) / self.outputs
+        return WorstPair(self.outputs * self.other / self.total, self.same / self.other, both, one)
 
     def member(self) -> Circulant:
         return self._operator(np.array(1.0), np.array(0.0))

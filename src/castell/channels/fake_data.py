@@ -36,8 +36,9 @@ from castell.channels.budget import (
 )
 from castell.channels.document_entries import entries
 from castell.channels.fake_data_lenses import FakeDataMargin, FakeDataTable, no_table
+from castell.channels.lens import Lens
 from castell.channels.made_up import Shapes, fake_weights
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.protocol import MAX_TOTAL, Traits, Words
 from castell.channels.supported import MOST_CELLS
 from castell.errors import ChannelError
 from castell.linear.operators import Dense, Operator
@@ -49,7 +50,7 @@ _TOTAL = 1 << 50
 
 
 @dataclass(frozen=True)
-class FakeDataResponse:
+class FakeDataResponse(Traits):
     """`fakes[l]` weighs the made-up values of attribute l. If it is drawn each value that is not
     its true one weighs `other[l]`, and that one the rest of `total`.
 
@@ -61,6 +62,9 @@ class FakeDataResponse:
     """
 
     kind: ClassVar[str] = "fake-data"
+    title: ClassVar[str] = (
+        "one attribute of several, drawn and hidden among made-up ones (RS+FD, RS+RFD)"
+    )
     reports_answers: ClassVar[bool] = True
     has_digits: ClassVar[bool] = True
     has_matrix: ClassVar[bool] = True
@@ -132,6 +136,12 @@ class FakeDataResponse:
     @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(len(row) for row in self.fakes)
+
+    def tells(self, many: int) -> bool:
+        return many < 2  # of two attributes at least one is made up
+
+    def fits(self, sizes: Sequence[int]) -> bool:
+        return self.sizes == tuple(sizes)
 
     @property
     def _pairs(self) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels.budget import check_range, log_ratio
-from castell.channels.protocol import MAX_TOTAL, Channel, Words
+from castell.channels.protocol import MAX_TOTAL, Channel, Traits, Words
 from castell.errors import ChannelError
 from castell.linear.operators import Floats
 
@@ -52,6 +52,8 @@ MEMBERS = (
     "worst_guess",
     "document",
 )
+# What only castell's own channels answer for themselves: budget, exposure and audits rest on it.
+OWN_TRAITS = tuple(n for n in vars(Traits) if n[0] != "_" and n not in ("kind", "title"))
 
 
 def check_channel(channel: Any, built_in: Collection[str] = ()) -> None:
@@ -62,6 +64,7 @@ def check_channel(channel: Any, built_in: Collection[str] = ()) -> None:
             f"a {type(channel).__name__} is no channel: it has no {', '.join(missing)}",
             "give a matrix, or a channel (castell.extend.WeightedChannel has all of it)",
         )
+    _check_traits(channel)
     _check_once(_Case(type(channel), _published(channel, built_in), channel))
 
 
@@ -85,6 +88,21 @@ def _check_once(case: _Case) -> None:
 
 def _refuse(channel: Any, problem: str, remedy: str) -> NoReturn:
     raise ChannelError(f"the channel of kind {channel.kind!r} {problem}", remedy)
+
+
+def _check_traits(channel: Any) -> None:
+    """Refuse one that is public, skipped or coarse by its own word: no weights would show it."""
+    if not isinstance(getattr(channel, "title", None), str):
+        raise ChannelError(
+            f"a {type(channel).__name__} has no name for people",
+            "give it a text as its title, or inherit castell.extend.Traits",
+        )
+    changed = [n for n in OWN_TRAITS if getattr_static(channel, n, 0) is not vars(Traits)[n]]
+    if changed:
+        raise ChannelError(
+            f"a {type(channel).__name__} is special by its own word: {', '.join(changed)}",
+            "leave that as castell.extend.Traits has it; only the weights can be checked",
+        )
 
 
 def _published(channel: Any, built_in: Collection[str]) -> str:

@@ -23,6 +23,7 @@ from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
 from castell.channels.protocol import MAX_TOTAL, Words
 from castell.channels.set_valued import SetValued
+from castell.channels.worst_pair import WorstPair
 from castell.errors import ChannelError
 from castell.linear.operators import Floats
 from castell.linear.walsh import Walsh, even_parity
@@ -46,6 +47,7 @@ class HadamardResponse(SetValued):
     """
 
     kind: ClassVar[str] = "hadamard"
+    title: ClassVar[str] = "Hadamard response"
 
     size: int
     groups: int
@@ -104,6 +106,14 @@ class HadamardResponse(SetValued):
     @property
     def total(self) -> int:
         return self.outputs * self.other + self.order // 2 * (self.same - self.other)
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        # Sets of different groups share nothing, which is worse than half of a set.
+        inside = self.order / 2 / self.outputs
+        both = inside / 2 if self.groups == 1 else 0.0
+        common = self.outputs * self.other / self.total
+        return WorstPair(common, self.same / self.other, both, inside - both)
 
     def member(self) -> Walsh:
         return self._operator(np.array(1.0), np.array(0.0), np.array(0.0))

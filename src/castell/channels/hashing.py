@@ -33,6 +33,7 @@ class HashingResponse(TwoWeights):
     """
 
     kind: ClassVar[str] = "hashing"
+    title: ClassVar[str] = "local hashing"
 
     size: int
     prime: int

@@ -41,6 +41,7 @@ class HybridResponse(WeightedChannel):
     """
 
     kind: ClassVar[str] = "hybrid"
+    title: ClassVar[str] = "hybrid mechanism for numbers"
     reports_answers: ClassVar[bool] = False
 
     window: WindowResponse

@@ -22,7 +22,9 @@ from castell.channels.budget import (
     rounded_up,
 )
 from castell.channels.document_entries import entries
-from castell.channels.protocol import MAX_TOTAL, Lens, Words
+from castell.channels.lens import Lens
+from castell.channels.protocol import MAX_TOTAL, Traits, Words
+from castell.channels.worst_pair import WorstPair
 from castell.errors import ChannelError
 from castell.linear.operators import Uniform
 
@@ -36,7 +38,7 @@ def power_of_two_for(epsilon: Decimal) -> int:
 
 
 @dataclass(frozen=True)
-class KaryResponse:
+class KaryResponse(Traits):
     """k-ary randomised response: the answer with weight `same`, each other with weight `other`.
 
     `other` is a power of two. A number r below `total` is turned into a report without a division
@@ -45,11 +47,13 @@ class KaryResponse:
     """
 
     kind: ClassVar[str] = "kary"
+    title: ClassVar[str] = "k-ary randomised response"
     draws: ClassVar[int] = 1
     reports_answers: ClassVar[bool] = True
     has_digits: ClassVar[bool] = True
     has_matrix: ClassVar[bool] = True
     has_forward: ClassVar[bool] = True
+    treats_alike: ClassVar[bool] = True
 
     size: int
     same: int
@@ -127,6 +131,11 @@ class KaryResponse:
         # (total I - other J) / (same - other).
         gap = self.same - self.other
         return Uniform(self.size, (self.total - self.other) / gap, -self.other / gap)
+
+    @property
+    def worst_pair(self) -> WorstPair:
+        common = self.size * self.other / self.total
+        return WorstPair(common, self.same / self.other, 0.0, 1.0 / self.size)
 
     def weights(self) -> list[list[int]]:
         line = range(self.size)

@@ -46,6 +46,7 @@ class KeyValueResponse(SupportedChannel):
     """
 
     kind: ClassVar[str] = "key-value"
+    title: ClassVar[str] = "randomised key-value pair (PCKV-UE)"
 
     keys: int
     same: tuple[int, ...]

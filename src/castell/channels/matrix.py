@@ -31,6 +31,7 @@ class MatrixResponse(WeightedChannel):
     """
 
     kind: ClassVar[str] = "matrix"
+    title: ClassVar[str] = "randomised response by a matrix of its own"
 
     rows: tuple[tuple[int, ...], ...]
 

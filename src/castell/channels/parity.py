@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from castell.channels.block_margins import no_forward
 from castell.channels.document_entries import entries
 from castell.channels.kary import KaryResponse
-from castell.channels.protocol import Lens, Words
+from castell.channels.lens import Lens
+from castell.channels.protocol import Words
 from castell.channels.weighted import WeightedChannel
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Dense, Operator
@@ -39,6 +40,7 @@ class ParityResponse(WeightedChannel):
     """
 
     kind: ClassVar[str] = "parity"
+    title: ClassVar[str] = "parity of some answers, randomised (InpHT)"
     reports_answers: ClassVar[bool] = False
 
     attributes: int
@@ -71,9 +73,11 @@ class ParityResponse(WeightedChannel):
         bits = (codes[:, None] >> np.arange(self.attributes)) & 1
         return np.asarray(bits.sum(axis=1) & 1)
 
+    def tells(self, many: int) -> bool:  # noqa: ARG002
+        return self.attributes == 1
+
     @property
-    def gain(self) -> float:
-        """What the mean sign of the reports is multiplied by to be that of the answers."""
+    def parity_gain(self) -> float:
         return self.total / (self.same - self.other)
 
     @property

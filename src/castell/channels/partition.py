@@ -25,8 +25,9 @@ from castell.channels.cyclic import CyclicResponse
 from castell.channels.document_entries import entries
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import KaryResponse
+from castell.channels.lens import Lens
 from castell.channels.matrix import MatrixResponse
-from castell.channels.protocol import Lens, Words
+from castell.channels.protocol import Traits, Words
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Dense, Floats, Operator
 from castell.numbers import is_whole
@@ -42,7 +43,7 @@ _INNER = {c.kind: c for c in (KaryResponse, CyclicResponse, HadamardResponse, Ma
 
 
 @dataclass(frozen=True)
-class PartitionResponse:
+class PartitionResponse(Traits):
     """The leaf of an answer, through a channel on leaves.
 
     >>> leaves = (((0,), (0,)), ((0,), (1, 2)), ((1,), (0, 1, 2)))
@@ -52,6 +53,7 @@ class PartitionResponse:
     """
 
     kind: ClassVar[str] = "partition"
+    title: ClassVar[str] = "randomised response of groups of answers"
     reports_answers: ClassVar[bool] = False
     has_digits: ClassVar[bool] = False
     has_matrix: ClassVar[bool] = True
@@ -124,6 +126,16 @@ class PartitionResponse:
         for leaf, answers in enumerate(self._inside):
             found[answers] = leaf
         return found
+
+    @property
+    def coarse(self) -> PartitionResponse:
+        return self
+
+    def tells(self, many: int) -> bool:  # noqa: ARG002
+        return False
+
+    def fits(self, sizes: Sequence[int]) -> bool:
+        return self.sizes == tuple(sizes)
 
     @property
     def volumes(self) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from castell.channels.protocol import Lens
+from castell.channels.lens import Lens
 from castell.linear.operators import Floats
 
 

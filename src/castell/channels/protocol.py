@@ -1,15 +1,17 @@
-"""What every channel is: weights, a way to sample them, and a lens to look back through."""
+"""What every channel is: weights, a way to sample them, a lens to look back through, and traits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.linear.operators import Operator
+from castell.channels.lens import Lens
+from castell.channels.worst_pair import WorstPair
+from castell.linear.operators import Floats
 
 Words = NDArray[np.uint64]
 
@@ -17,48 +19,105 @@ Words = NDArray[np.uint64]
 MAX_TOTAL = 2**53
 
 
-class Lens(Protocol):
-    """How answers look from the server: a linear map there, one back, and what a guess gains."""
+# What is written for each report, the usual word first.
+Said = tuple[tuple[str, ...], ...]
+
+
+class Coarse(Protocol):
+    """Groups of answers ("leaves") that reports do not tell apart."""
 
     @property
-    def has_forward(self) -> bool:
-        """Whether `forward` exists.
+    def leaves(self) -> Sequence[object]: ...
 
-        It does not where how some attributes are reported depends on others of their block.
-        """
+    @property
+    def leaf_of(self) -> NDArray[np.intp]:
+        """The leaf of each answer."""
         ...
 
     @property
-    def forward(self) -> Operator:
-        """From the distribution of answers to that of reports."""
+    def inner(self) -> Channel:
+        """What randomises the leaf."""
         ...
 
-    @property
-    def inverse(self) -> Operator:
-        """From the distribution of reports back to that of answers."""
-        ...
-
-    @property
-    def best_guess(self) -> float:
-        """How often the best guess at a uniform answer is right after seeing its report."""
-        ...
-
-    @property
-    def worst_guess(self) -> float:
-        """The same after the report that gives most away; never less than `best_guess`."""
+    def members(self, place: int) -> Floats:
+        """Which values of an attribute are inside each leaf: a row of 0 and 1 for each."""
         ...
 
 
-class Channel(Lens, Protocol):
-    """What a block of attributes passes through on the device.
+class Traits(Protocol):
+    """What castell asks of a channel besides its weights, answered for one that is not special.
 
-    `castell.extend.WeightedChannel` works all of this out from the weights alone.
+    Every channel begins with these answers. One that is special says so in its own file, so that
+    nobody else has to ask which class it is.
     """
+
+    # Whether it sends answers as they are: attributes that are declared public, and no others.
+    is_public: ClassVar[bool] = False
+    # Whether its last answer is that a question was skipped, which shows.
+    may_skip: ClassVar[bool] = False
+    # Whether every two answers are equally hard to tell apart.
+    treats_alike: ClassVar[bool] = False
 
     @property
     def kind(self) -> str:
         """The name under which it is published, and its reader found."""
         ...
+
+    @property
+    def title(self) -> str:
+        """Its name for people, as the literature has it."""
+        return self.kind
+
+    @property
+    def if_answered(self) -> Channel:
+        """What those pass through who do not skip: itself, unless it is special for them."""
+        return cast("Channel", self)
+
+    @property
+    def coarse(self) -> Coarse | None:
+        """What it puts together before it randomises, if it does."""
+        return None
+
+    @property
+    def worst_pair(self) -> WorstPair | None:
+        """The two answers that are told apart best, where reports have two weights and a formula
+        tells."""
+        return None
+
+    @property
+    def blanket(self) -> float | None:
+        """The part of a report that is the same whatever the answer is, if a formula tells."""
+        return None
+
+    @property
+    def parity_gain(self) -> float | None:
+        """What the mean sign of reports is multiplied by, where they are parities of answers."""
+        return None
+
+    @property
+    def words_on_paper(self) -> Said | None:
+        """What people say or tick by a design for paper; nothing: the names of the values."""
+        return None
+
+    @property
+    def one_sided(self) -> str | None:
+        """The name of a design of which some report gives an answer away: nobody is asked by it."""
+        return None
+
+    def tells(self, many: int) -> bool:  # noqa: ARG002
+        """Whether its reports tell apart all combinations of so many attributes of its block."""
+        return True
+
+    def fits(self, sizes: Sequence[int]) -> bool:  # noqa: ARG002
+        """Whether it can be that of a block with as many answers, of attributes of these sizes."""
+        return True
+
+
+class Channel(Lens, Traits, Protocol):
+    """What a block of attributes passes through on the device.
+
+    `castell.extend.WeightedChannel` works all of this out from the weights alone.
+    """
 
     @property
     def inputs(self) -> int:

@@ -1,69 +1,66 @@
-"""From a published document to its channel: castell's own kinds, and those that packages add."""
+"""From a published document to its channel: castell's own kinds, and those that packages add.
+
+The folder is the list of castell's own: a class in one of its files that has a `kind` and
+`from_document` is the channel of that kind.
+"""
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
-from castell.channels.bloom import BloomResponse
-from castell.channels.classic import ClassicResponse
-from castell.channels.clear import ClearResponse
-from castell.channels.cyclic import CyclicResponse
-from castell.channels.fake_data import FakeDataResponse
 from castell.channels.foreign_channels import check_channel
-from castell.channels.hadamard import HadamardResponse
-from castell.channels.hashing import HashingResponse
-from castell.channels.hybrid import HybridResponse
-from castell.channels.kary import KaryResponse
-from castell.channels.key_value import KeyValueResponse
-from castell.channels.matrix import MatrixResponse
-from castell.channels.parity import ParityResponse
-from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import Channel
-from castell.channels.skip import SkipResponse
-from castell.channels.subsets import SubsetResponse
-from castell.channels.thermometer import ThermometerResponse
-from castell.channels.unary import UnaryResponse
-from castell.channels.window import WindowResponse
 from castell.errors import CastellError, ChannelError
 from castell.plugins import CHANNELS, Plugin, plugins
-
-BUILT_IN = {
-    c.kind: c
-    for c in (
-        KaryResponse,
-        MatrixResponse,
-        CyclicResponse,
-        PartitionResponse,
-        BloomResponse,
-        ClearResponse,
-        SkipResponse,
-        HadamardResponse,
-        HashingResponse,
-        SubsetResponse,
-        ThermometerResponse,
-        UnaryResponse,
-        WindowResponse,
-        FakeDataResponse,
-        HybridResponse,
-        KeyValueResponse,
-        ParityResponse,
-    )
-}
 
 # What makes a channel of a document: a function, or a class with `from_document`.
 Kinds = Mapping[str, Any]
 
 
+@cache
+def _classes() -> tuple[type[Any], ...]:
+    """The channels of the files here, in the order of the files' names."""
+    package = import_module("castell.channels")
+    files = [
+        import_module(f"{package.__name__}.{file.name}")
+        for file in pkgutil.iter_modules(package.__path__)
+    ]
+    return tuple(
+        found
+        for file in files
+        for found in vars(file).values()
+        if isinstance(found, type)
+        and found.__module__ == file.__name__
+        and hasattr(found, "kind")
+        and hasattr(found, "from_document")
+    )
+
+
+@cache
+def built_in() -> Mapping[str, type[Any]]:
+    """Castell's own channels by their kinds.
+
+    >>> built_in()["kary"].__name__
+    'KaryResponse'
+    """
+    # A classic design is published as a matrix, whose kind it inherits.
+    return MappingProxyType({c.kind: c for c in _classes() if "kind" in vars(c)})
+
+
 def is_built_in(channel: object) -> bool:
     """Whether a channel is one of castell's own, whose weights need no checking."""
-    return type(channel) in (*BUILT_IN.values(), ClassicResponse)
+    return type(channel) in _classes()
 
 
 def checked(channel: Any) -> Channel:
     """A channel as it is if it is castell's own; one from elsewhere only if it keeps its word."""
     if not is_built_in(channel):
-        check_channel(channel, set(BUILT_IN))
+        check_channel(channel, set(built_in()))
     made: Channel = channel
     return made
 
@@ -75,21 +72,23 @@ def channel_of(document: Any, kinds: Kinds | None = None) -> Channel:
     a function of the document, for each.
     """
     kind = document.get("kind") if isinstance(document, dict) else None
-    given, added = kinds or {}, plugins(CHANNELS, BUILT_IN)
-    known = sorted({*BUILT_IN, *given, *added})
+    own, given = built_in(), kinds or {}
+    added = plugins(CHANNELS, own)
+    known = sorted({*own, *given, *added})
     if not isinstance(kind, str) or kind not in known:
         raise ChannelError(
             f"a channel of kind {kind!r} is unknown here",
             "use a newer castell, install the package that adds it, or use a channel of kind "
             f"{', '.join(known)}",
         )
-    if kind in given and kind in BUILT_IN:
+    if kind in given and kind in own:
         raise ChannelError(f"{kind!r} is a kind of channel that castell has", "name it otherwise")
     if kind in given:
         return checked(_reader(given[kind])(document))
     if kind in added:
         return _added(added[kind], document)
-    return BUILT_IN[kind].from_document(document)
+    made: Channel = own[kind].from_document(document)
+    return made
 
 
 def _added(plugin: Plugin, document: dict[str, Any]) -> Channel:

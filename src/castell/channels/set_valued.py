@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from castell.channels.block_margins import answers_behind, no_forward
 from castell.channels.budget import log_ratio, rounded_up
-from castell.channels.protocol import Lens
+from castell.channels.lens import Lens
+from castell.channels.protocol import Traits
 from castell.errors import QueryError
 from castell.linear.operators import Dense, Operator
 
@@ -27,7 +28,7 @@ from castell.linear.operators import Dense, Operator
 MOST_ENTRIES = 1 << 27
 
 
-class SetValued(ABC):
+class SetValued(Traits, ABC):
     """A channel of two weights, by the sets in which they are."""
 
     draws: ClassVar[int] = 1

@@ -35,6 +35,8 @@ class SkipResponse(WeightedChannel):
     """
 
     kind: ClassVar[str] = "skip"
+    title: ClassVar[str] = "randomised response of those who answer; who skips is seen"
+    may_skip: ClassVar[bool] = True
 
     inner: KaryResponse | MatrixResponse
 
@@ -44,6 +46,10 @@ class SkipResponse(WeightedChannel):
                 f"a question that may be skipped has a {type(self.inner).__name__} inside",
                 "give it k-ary response, a matrix or a mechanism",
             )
+
+    @property
+    def if_answered(self) -> KaryResponse | MatrixResponse:
+        return self.inner
 
     def weights(self) -> list[list[int]]:
         rows = [[*row, 0] for row in self.inner.weights()]

@@ -31,6 +31,7 @@ class SubsetResponse(TwoWeights):
     """
 
     kind: ClassVar[str] = "subset"
+    title: ClassVar[str] = "subset selection"
 
     size: int
     chosen: int

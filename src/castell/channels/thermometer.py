@@ -35,6 +35,7 @@ class ThermometerResponse(SupportedChannel):
     """
 
     kind: ClassVar[str] = "thermometer"
+    title: ClassVar[str] = "thermometer encoding with randomised bits"
 
     size: int
     flipped: tuple[int, ...]

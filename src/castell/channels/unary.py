@@ -44,6 +44,7 @@ class UnaryResponse(SupportedChannel):
     """
 
     kind: ClassVar[str] = "unary"
+    title: ClassVar[str] = "unary encoding with randomised bits (SUE, OUE, basic RAPPOR)"
 
     size: int
     on: tuple[int, ...]

@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 
 from castell.channels.block_margins import MatrixMargin
 from castell.channels.budget import log_ratio, rounded_up
-from castell.channels.protocol import Lens, Words
+from castell.channels.lens import Lens
+from castell.channels.protocol import Traits, Words
 from castell.linear.operators import Dense, Floats, left_inverse
 
 
-class WeightedChannel(ABC):
+class WeightedChannel(Traits, ABC):
     """A channel by its weights: row x holds the weights of the reports of answer x.
 
     Subclasses are frozen. `respond` may be replaced by something faster, as long as every answer
     takes the same path and every report gets as many numbers as it weighs.
     """
 
-    kind: ClassVar[str]
     draws: ClassVar[int] = 1
     has_digits: ClassVar[bool] = False
     has_matrix: ClassVar[bool] = True

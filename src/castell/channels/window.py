@@ -29,6 +29,7 @@ class WindowResponse(TwoWeights):
     """
 
     kind: ClassVar[str] = "window"
+    title: ClassVar[str] = "a window of likely numbers (piecewise mechanism, square wave)"
 
     size: int
     reports: int

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import ClassicResponse, SkipResponse
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
 from castell.device.columns import backend_of
@@ -120,8 +119,8 @@ class _Reader:
 
 def _words(study: Study, block: Block) -> list[list[tuple[int, str]]]:
     """For each attribute of a block the texts that are reports, with their codes."""
-    channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
-    spellings = _VARIANTS if isinstance(channel, ClassicResponse) else (str,)
+    for_paper = block.channel.if_answered.words_on_paper is not None
+    spellings = _VARIANTS if for_paper else (str,)
     return [
         [
             (code, spell(word))

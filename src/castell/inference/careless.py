@@ -18,7 +18,7 @@ from math import sqrt
 
 import numpy as np
 
-from castell.channels import Channel, SkipResponse
+from castell.channels import Channel
 from castell.errors import QueryError
 from castell.inference.intervals import Spread, quantile
 from castell.linear.operators import Floats
@@ -69,7 +69,7 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
 
 def at_random(channel: Channel, reports: int) -> Floats:
     """Each report equally often; who answers at random does not skip."""
-    if isinstance(channel, SkipResponse):
+    if channel.may_skip:
         return np.append(np.full(reports - 1, 1.0 / (reports - 1)), 0.0)
     return np.full(reports, 1.0 / reports)
 

@@ -14,7 +14,6 @@ from math import prod, sqrt
 
 import numpy as np
 
-from castell.channels.parity import ParityResponse
 from castell.counting import Counts, samples_of
 from castell.errors import QueryError, ReportError
 from castell.inference.contributing_samples import Support
@@ -55,10 +54,10 @@ def _coefficients(counts: Counts) -> Coefficients:
     sums: dict[frozenset[str], list[tuple[float, float]]] = {}
     for sample in samples_of(counts):
         (block,) = sample.study.design.blocks
-        channel = block.channel
-        if isinstance(channel, ParityResponse) and sample.n:
+        gain = block.channel.parity_gain
+        if gain is not None and sample.n:
             even, odd = sample.table(block.axes(0, block.names)).ravel().astype(np.float64)
-            n, gain = even + odd, channel.gain
+            n = even + odd
             value = gain * (even - odd) / n
             # As if sqrt(n) more reports had come, evenly: a few show too little variance.
             smooth = value * n / (n + sqrt(n))

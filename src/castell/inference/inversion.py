@@ -16,7 +16,7 @@ from math import prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import ClearResponse, Lens
+from castell.channels import Lens
 from castell.counting import Counts
 from castell.counting.counts import count_once
 from castell.errors import QueryError, ReportError
@@ -141,7 +141,8 @@ class Observed:
 
     def _evenly(self) -> Floats:
         """All kinds of reports equally likely, within each combination of public values."""
-        public = [isinstance(part.lens, ClearResponse) for part in self.parts for _ in part.axes]
+        blocks = self.study.design.blocks
+        public = [blocks[axis.block].is_public for axis in _axes(self.parts)]
         gone = tuple(i for i, shown in enumerate(public) if not shown)
         margin = self.table.sum(axis=gone, keepdims=True)
         return np.asarray(margin / margin.sum() * (margin.size / self.table.size))

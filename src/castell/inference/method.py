@@ -15,7 +15,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from castell.channels import ParityResponse
 from castell.counting import Counts
 from castell.inference.contributing_samples import Support, support
 from castell.inference.intervals import SpreadOf
@@ -104,7 +103,7 @@ def _kind(block: Block, design: Design) -> str:
         return BLOOM
     if block.is_coarse:
         return COARSE
-    if isinstance(block.channel, ParityResponse):
+    if block.channel.parity_gain is not None:
         return PARITY
     if not block.tells(block.names):
         return MARGINS

@@ -26,27 +26,6 @@ from castell.study.study import Study
 
 FORMAT = 1
 
-# The mechanisms by the names that the literature has for them.
-MECHANISMS = {
-    "kary": "k-ary randomised response",
-    "cyclic": "set-valued randomised response (cyclic difference set)",
-    "matrix": "randomised response by a matrix of its own",
-    "partition": "randomised response of groups of answers",
-    "bloom": "randomised Bloom filter (RAPPOR)",
-    "clear": "none: a public attribute, sent as it is",
-    "fake-data": "one attribute of several, drawn and hidden among made-up ones (RS+FD, RS+RFD)",
-    "hadamard": "Hadamard response",
-    "hashing": "local hashing",
-    "hybrid": "hybrid mechanism for numbers",
-    "key-value": "randomised key-value pair (PCKV-UE)",
-    "parity": "parity of some answers, randomised (InpHT)",
-    "skip": "randomised response of those who answer; who skips is seen",
-    "subset": "subset selection",
-    "thermometer": "thermometer encoding with randomised bits",
-    "unary": "unary encoding with randomised bits (SUE, OUE, basic RAPPOR)",
-    "window": "a window of likely numbers (piecewise mechanism, square wave)",
-}
-
 UNIT = "a person: all that one respondent's device sends in this study, which is one report"
 NEIGHBOURS = "any two sets of answers of one respondent"
 TRUST = "nobody: answers are randomised on the respondent's device before anything is sent"
@@ -84,7 +63,7 @@ class Card:
             {
                 "attributes": list(block.names),
                 "kind": block.channel.kind,
-                "name": MECHANISMS.get(block.channel.kind, block.channel.kind),
+                "name": block.channel.title,
                 "answers": block.channel.inputs,
                 "reports": block.channel.outputs,
                 # Public attributes have none, and JSON has no infinity.

@@ -24,8 +24,6 @@ from castell.planning.association import evenly
 # Tables whose expected reports are kept, and samples that stand for all that hold a table.
 _KEPT = 256
 SOME_SAMPLES = 8
-# Channels that treat all answers alike.
-ALIKE = ("kary", "cyclic")
 # Of larger samples, what an estimate's own variance takes off does not matter.
 _FEW = 50
 
@@ -79,7 +77,7 @@ class ExpectedSamples:
         sizes = sorted((a.size, a.name in names) for a in study.schema)
         channel = blocks[0].channel
         key = (tuple(sizes), channel.kind, channel.outputs, channel.exact_epsilon)
-        alike = len(blocks) == 1 and channel.kind in ALIKE
+        alike = len(blocks) == 1 and channel.treats_alike
         if not alike or key not in self._open:
             self._open[key] = predicted_variance(*(p.lens for p in parts_of(study, names)))
         return self._open[key]

@@ -18,21 +18,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product as all_of
 from math import exp, prod
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import (
-    BloomResponse,
-    Channel,
-    CyclicResponse,
-    FakeDataResponse,
-    HadamardResponse,
-    KaryResponse,
-    PartitionResponse,
-)
-from castell.channels.difference_sets import overlap
+from castell.channels import BloomResponse, Channel, KaryResponse
+from castell.channels.budget import rounded_up
+from castell.channels.worst_pair import WorstPair
 from castell.linear.operators import Floats
 from castell.study.design import Design
 
@@ -62,28 +54,19 @@ class Likelihoods:
         return float(np.sqrt(self.chance @ (self.u - self.v) ** 2))
 
 
-class _Corner(NamedTuple):
-    """The two weights that a channel's columns have, and how often each pair of them occurs."""
-
-    common: float
-    ratio: float
-    both: float  # (high, high)
-    one: float  # (high, low), and (low, high) as often
-
-
-def _of_corner(corner: _Corner) -> Likelihoods:
-    low, high = corner.common, corner.common * corner.ratio
-    rest = max(0.0, 1.0 - corner.both - 2.0 * corner.one)
+def _of_pair(pair: WorstPair) -> Likelihoods:
+    low, high = pair.common, pair.common * pair.ratio
+    rest = max(0.0, 1.0 - pair.both - 2.0 * pair.one)
     u, v = np.array([high, high, low, low]), np.array([high, low, high, low])
-    chance = np.array([corner.both, corner.one, corner.one, rest])
-    return Likelihoods(corner.common, u[chance > 0], v[chance > 0], chance[chance > 0])
+    chance = np.array([pair.both, pair.one, pair.one, rest])
+    return Likelihoods(pair.common, u[chance > 0], v[chance > 0], chance[chance > 0])
 
 
 def dominating(common: float, ratio: float) -> Likelihoods:
     """What is above every pair of answers of any channel with this blanket and largest ratio."""
     high = min(1.0, (1.0 - common) / (common * (ratio - 1.0)))  # how often a ratio is high
     one = min(high, 1.0 - high)
-    return _of_corner(_Corner(common, ratio, high - one, one))
+    return _of_pair(WorstPair(common, ratio, high - one, one))
 
 
 def of_channel(channel: Channel, *, agree: bool) -> list[Likelihoods]:
@@ -91,26 +74,14 @@ def of_channel(channel: Channel, *, agree: bool) -> list[Likelihoods]:
 
     `agree` adds pairs of equal answers, where they may be worse in one block of several.
     """
-    if isinstance(channel, PartitionResponse):
-        return of_channel(channel.inner, agree=agree)
-    if isinstance(channel, KaryResponse):
-        common = channel.size * channel.other / channel.total
-        return [_of_corner(_Corner(common, channel.same / channel.other, 0.0, 1.0 / channel.size))]
-    if isinstance(channel, CyclicResponse):
-        many, shared = len(channel.shifts), overlap(channel.shifts, channel.outputs) or 0
-        both, one = shared / channel.outputs, (many - shared) / channel.outputs
-        common = channel.outputs * channel.other / channel.total
-        return [_of_corner(_Corner(common, channel.same / channel.other, both, one))]
-    if isinstance(channel, HadamardResponse):
-        # Sets of different groups share nothing, which is worse than half of a set.
-        inside = channel.order / 2 / channel.outputs
-        both = inside / 2 if channel.groups == 1 else 0.0
-        common = channel.outputs * channel.other / channel.total
-        return [_of_corner(_Corner(common, channel.same / channel.other, both, inside - both))]
+    if channel.coarse is not None:
+        return of_channel(channel.coarse.inner, agree=agree)
+    if channel.worst_pair is not None:
+        return [_of_pair(channel.worst_pair)]
     if isinstance(channel, BloomResponse):
         return [_of_filter(channel)]
-    if isinstance(channel, FakeDataResponse) and channel.inputs > _MOST_ANSWERS:
-        return [dominating(channel.blanket, exp(channel.epsilon))]
+    if channel.blanket is not None and channel.inputs > _MOST_ANSWERS:
+        return [dominating(channel.blanket, exp(rounded_up(channel.exact_epsilon)))]
     return _of_weights(np.array(channel.weights(), dtype=np.float64), agree=agree)
 
 
@@ -119,8 +90,8 @@ def _of_filter(channel: BloomResponse) -> Likelihoods:
     common, ratio = 2.0 * channel.other / channel.total, channel.same / channel.other
     bits = channel.matrix.sum(axis=1)
     telling = int(((bits > 0) & (bits < channel.inputs)).sum())
-    differs = _of_corner(_Corner(common, ratio, 0.0, 0.5))
-    agrees = _of_corner(_Corner(common, ratio, 0.5, 0.0))
+    differs = _of_pair(WorstPair(common, ratio, 0.0, 0.5))
+    agrees = _of_pair(WorstPair(common, ratio, 0.5, 0.0))
     apart = channel.distance
     return product([differs] * apart + [agrees] * (telling - apart))
 
@@ -172,14 +143,15 @@ def if_all_answer_alike(design: Design) -> list[Likelihoods]:
 
 
 def _against_one_answer(channel: Channel) -> Likelihoods:
-    if isinstance(channel, PartitionResponse):
-        return _against_one_answer(channel.inner)
+    if channel.coarse is not None:
+        return _against_one_answer(channel.coarse.inner)
     if isinstance(channel, KaryResponse) and channel.size > 2:
         most, rest = channel.same / channel.other, channel.other / channel.total
         u, v = np.array([most, 1.0, 1.0 / most, 1.0]), np.array([1.0, most, 1.0 / most, 1.0])
         chance = rest * np.array([1.0, 1.0, most, channel.size - 3.0])
         return Likelihoods(1.0, u, v, chance)
-    if channel.has_matrix and channel.inputs <= _MOST_ANSWERS and not _two_weights(channel):
+    small = channel.has_matrix and channel.inputs <= _MOST_ANSWERS
+    if small and channel.worst_pair is None:
         weights = np.array(channel.weights(), dtype=np.float64)
         return _farthest(weights / weights[0].sum())
     (against, *_) = of_channel(channel, agree=False)
@@ -187,10 +159,6 @@ def _against_one_answer(channel: Channel) -> Likelihoods:
     return Likelihoods(
         1.0, against.u / against.v, np.ones_like(against.v), against.chance * against.v
     )
-
-
-def _two_weights(channel: Channel) -> bool:
-    return isinstance(channel, (KaryResponse, CyclicResponse, HadamardResponse))
 
 
 def _farthest(rows: Floats) -> Likelihoods:

@@ -14,7 +14,6 @@ from functools import partial
 from math import exp, floor, log, log10
 from typing import Any
 
-from castell.channels import SkipResponse
 from castell.display.one_line import one_line
 from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
@@ -160,7 +159,7 @@ def delta_at(study: Study | Design, n: int, epsilon: float) -> float:
 
 
 def _may_skip(design: Design) -> bool:
-    return any(isinstance(block.channel, SkipResponse) for block in design.blocks)
+    return any(block.channel.may_skip for block in design.blocks)
 
 
 def up_to_digits(value: float) -> str:

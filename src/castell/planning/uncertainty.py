@@ -26,7 +26,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import PartitionResponse
 from castell.device.respond import block_codes
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Block
@@ -66,8 +65,9 @@ class Uncertainty:
 def seen_codes(block: Block, answers: Mapping[str, Codes]) -> tuple[Codes, int, Operator]:
     """The codes of people in a block, how many there are, and the channel on them."""
     codes = block_codes(block, answers)
-    if isinstance(block.channel, PartitionResponse):
-        return block.channel.leaf_of[codes], len(block.channel.leaves), block.channel.inner.forward
+    coarse = block.channel.coarse
+    if coarse is not None:
+        return coarse.leaf_of[codes], len(coarse.leaves), coarse.inner.forward
     return codes, block.channel.inputs, block.channel.forward
 
 

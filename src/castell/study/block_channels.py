@@ -9,7 +9,6 @@ from typing import Any
 
 from castell.channels import (
     Channel,
-    ClassicResponse,
     KaryResponse,
     MatrixResponse,
     SkipResponse,
@@ -72,7 +71,7 @@ def _channel(schema: Schema, names: tuple[str, ...], given: Any) -> Channel:
     else:
         channel = MatrixResponse.from_probabilities(given, f"the matrix of {what}")
     combinations = prod(schema[name].size for name in names)
-    if len(names) == 1 and schema[names[0]].may_skip and not isinstance(channel, SkipResponse):
+    if len(names) == 1 and schema[names[0]].may_skip and not channel.may_skip:
         # The channel is for those who answer; it is told of the values they choose from.
         combinations -= 1
     if channel.inputs != combinations:
@@ -82,7 +81,7 @@ def _channel(schema: Schema, names: tuple[str, ...], given: Any) -> Channel:
             "give one row for each, in the order of the values"
             + ("" if len(names) == 1 else ", those of the last attribute moving fastest"),
         )
-    if isinstance(channel, ClassicResponse) and channel.said:
+    if channel.words_on_paper:
         _check_order(names[0], schema[names[0]].values)
     if channel.inputs < prod(schema[name].size for name in names):
         return SkipResponse(channel)  # type: ignore[arg-type]

@@ -15,19 +15,9 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from castell.channels import (
-    MAX_TOTAL,
-    Channel,
-    ClearResponse,
-    FakeDataResponse,
-    Lens,
-    ParityResponse,
-    PartitionResponse,
-    SkipResponse,
-    checked,
-)
+from castell.channels import MAX_TOTAL, Channel, Lens, checked
 from castell.channels.budget import rounded_up, total_of
-from castell.channels.classic import ClassicResponse, one_sided
+from castell.channels.classic import gives_answers_away
 from castell.errors import StudyError
 from castell.numbers import is_whole
 from castell.study.schema import Schema
@@ -67,20 +57,16 @@ class Block:
     @property
     def is_coarse(self) -> bool:
         """Whether it reports a leaf of answers, and not all answers can be told apart."""
-        return isinstance(self.channel, PartitionResponse)
+        return self.channel.coarse is not None
 
     def tells(self, names: Iterable[str]) -> bool:
         """Whether its reports tell apart all combinations of some of its attributes' values."""
-        if isinstance(self.channel, FakeDataResponse):
-            return len(set(self.names) & set(names)) < 2
-        if isinstance(self.channel, ParityResponse):
-            return len(self.names) == 1
-        return not self.is_coarse
+        return self.channel.tells(len(set(self.names) & set(names)))
 
     @property
     def is_public(self) -> bool:
         """Whether it is a public attribute, reported as it is and outside epsilon."""
-        return isinstance(self.channel, ClearResponse)
+        return self.channel.is_public
 
     def axes(self, index: int, names: Sequence[str]) -> tuple[Axis, ...]:
         """What some attributes contribute to a report, if this is block `index` of its design."""
@@ -296,15 +282,13 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
     for block in design.blocks:
         channel = block.channel
         skipped = any(schema[name].may_skip for name in block.names)
-        if skipped != isinstance(channel, SkipResponse) or (skipped and len(block.names) > 1):
+        if skipped != channel.may_skip or (skipped and len(block.names) > 1):
             raise StudyError(
                 f"{' x '.join(block.names)}: its values and its channel differ on skipping",
                 'write missing = "skip", and leave the channel to the design',
             )
         sizes = tuple(schema[name].size for name in block.names)
-        whole = len(block.names) == 1 or channel.has_matrix
-        if isinstance(channel, (FakeDataResponse, PartitionResponse)):
-            whole = channel.sizes == sizes
+        whole = channel.fits(sizes) and (len(block.names) == 1 or channel.has_matrix)
         if block.sizes != sizes or channel.inputs != math.prod(sizes) or not whole:
             raise StudyError(
                 f"the channel of {' x '.join(block.names)} does not fit its values",
@@ -315,6 +299,6 @@ def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
 def check_hides_answers(design: Design) -> None:
     """Refuse to publish what gives answers away: it reads paper, and nobody is asked by it."""
     for block in design.blocks:
-        channel = block.channel.inner if isinstance(block.channel, SkipResponse) else block.channel
-        if isinstance(channel, ClassicResponse) and channel.is_one_sided:
-            raise one_sided(f"{block.names[0]!r}, {channel.name}")
+        design_name = block.channel.if_answered.one_sided
+        if design_name is not None:
+            raise gives_answers_away(f"{block.names[0]!r}, {design_name}")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from castell.channels import BloomResponse, Channel, Lens, PartitionResponse, SkipResponse
+from castell.channels import BloomResponse, Lens
 from castell.channels.budget import rounded_up
 from castell.channels.predicted_variance import predicted_variance, shares
 from castell.study.design import Block, Design, lens_on
@@ -107,11 +107,12 @@ def _influence(
     draws: int,
 ) -> float:
     """How many honest reports one forged report counts like in a table that is taken back out."""
-    coarse = [block.channel for block in blocks if isinstance(block.channel, PartitionResponse)]
+    every = [block.channel.coarse for block in blocks]
+    coarse = [found for found in every if found is not None]
     if len(coarse) == len(blocks):
         # Groups of two blocks are no one table: each rests on the reports of its block alone.
         alone = zip(coarse, drawn, strict=True)
-        return max(draws / often * channel.inner.inverse.extreme() for channel, often in alone)
+        return max(draws / often * found.inner.inverse.extreme() for found, often in alone)
     fine = [i for i, block in enumerate(blocks) if block.tells([name])]
     weights = shares([predicted_variance(lenses[i]) for i in fine], [drawn[i] for i in fine])
     return max(
@@ -157,11 +158,7 @@ def together(design: Design, attributes: Schema) -> Together:
         return Together(attributes.names, guess, blind, guess, blind)
     total = 0.0
     for channel, weight in zip(channels, design.weights, strict=True):
-        total += weight * (channel.best_guess * _answers(channel) * blind)
+        total += weight * (channel.best_guess * channel.if_answered.inputs * blind)
     most = max(design.hidden, key=lambda block: block.channel.best_guess)
-    chance = 1.0 / _answers(most.channel)
+    chance = 1.0 / most.channel.if_answered.inputs
     return Together(most.names, most.channel.best_guess, chance, total / sum(design.weights), blind)
-
-
-def _answers(channel: Channel) -> int:
-    return channel.inputs - isinstance(channel, SkipResponse)

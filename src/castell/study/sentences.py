@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf
 
-from castell.channels import PartitionResponse
 from castell.study.design import Block, Design
 from castell.study.exposure import Exposure, Together
 from castell.study.odds_text import factor, less_than_once_in, of_two, often, out_of, share, spread
@@ -94,9 +93,9 @@ def guesses_at_all(exposures: Sequence[Exposure], whole: Together, design: Desig
 def groups(design: Design) -> list[str]:
     """What blocks that ask coarsely report."""
     counts = [
-        len(block.channel.leaves)
-        for block in design.blocks
-        if isinstance(block.channel, PartitionResponse)
+        len(coarse.leaves)
+        for coarse in (block.channel.coarse for block in design.blocks)
+        if coarse is not None
     ]
     if not counts:
         return []

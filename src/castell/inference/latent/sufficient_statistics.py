@@ -18,7 +18,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import PartitionResponse
 from castell.counting import Counts, samples_of
 from castell.inference.latent.em import (
     CountedTable,
@@ -201,9 +200,10 @@ def sufficient_statistics(counts: Counts) -> list[CountedTable]:
             block = sample.study.design.blocks[i]
             counted = sample.table(block.axes(i, names)).ravel().astype(np.float64)
             attributes = tuple(place[name] for name in names)
-            if isinstance(block.channel, PartitionResponse):
-                members = tuple(block.channel.members(k) for k in range(len(names)))
-                inner = block.channel.inner
+            coarse = block.channel.coarse
+            if coarse is not None:
+                members = tuple(coarse.members(k) for k in range(len(names)))
+                inner = coarse.inner
                 found.append(LeafTable(attributes, inner.forward, counted, members, inner.inverse))
             else:
                 found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
