@@ -153,9 +153,12 @@ def test_auto_weighs_too(design: str) -> None:
     assert one.probabilities.sum() == pytest.approx(1.0)
     low, high = one.conf_int()
     least, most = two.conf_int()
-    # No shorter than by design, and longer at most to hold the estimate.
-    assert (low == np.minimum(least, one.probabilities)).all()
-    assert (high == np.maximum(most, one.probabilities)).all()
+    # Those by design where they contain the estimate; else they reach to it.
+    inside = (least <= one.probabilities) & (one.probabilities <= most)
+    assert inside.mean() > 0.5
+    assert (low[inside] == least[inside]).all()
+    assert (high[inside] == most[inside]).all()
+    assert ((low <= one.probabilities) & (one.probabilities <= high)).all()
     codes = [told.code for told in one.reasons]
     assert Code.WEIGHTED_SHRUNK in codes
     assert Code.DESIGN_BASED in codes

@@ -22,7 +22,7 @@ from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.notebook_table import joint_html
 from castell.results.provenance import Source
-from castell.results.reasons_of_part import reasons_of_part
+from castell.results.questions import reasons_of_part
 from castell.results.summary import summarize
 from castell.study.schema import Attribute, suggest
 from castell.study.study import Study

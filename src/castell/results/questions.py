@@ -15,13 +15,12 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import MethodError, QueryError
-from castell.inference.contributing_samples import Support
+from castell.inference.contributing_samples import Checked, Support
 from castell.inference.declared_zeros import contradictions
 from castell.inference.method import Fitted
 from castell.inference.queries import Query
-from castell.inference.reasons import ABOUT_SEVERAL, Reason
+from castell.inference.reasons import ABOUT_SEVERAL, Code, Reason, reason
 from castell.results.provenance import Labels, Source
-from castell.results.reasons_of_part import reports_behind
 from castell.study.schema import Schema
 from castell.study.study import Study
 
@@ -83,6 +82,28 @@ def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple
 
 def _concerning(made: Iterable[Reason], names: Sequence[str]) -> tuple[Reason, ...]:
     return tuple(r for r in made if len(names) > 1 or r.code not in ABOUT_SEVERAL)
+
+
+def reasons_of_part(whole: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
+    """What was said of attributes that the part does not hold is left out; what stands behind the
+    part, and that nothing does, is said of it alone."""
+    several, kept = len(behind.names) > 1, []
+    for each in whole:
+        concerns = set(each.names) <= set(behind.names) if each.names else several
+        if (
+            concerns
+            and each.code is not Code.REPORTS
+            and (several or each.code not in ABOUT_SEVERAL)
+        ):
+            kept.append(each)
+    if behind.checked is Checked.NOTHING and Code.ASSOCIATION_UNKNOWN not in {r.code for r in kept}:
+        kept.append(reason(Code.ASSOCIATION_UNKNOWN, *behind.unknown))
+    return (*kept, reports_behind(behind))
+
+
+def reports_behind(behind: Support) -> Reason:
+    """How many reports stand behind an answer."""
+    return reason(Code.REPORTS, *behind.names, together=behind.together, n=behind.n)
 
 
 def labels_of(schema: Schema, asked: Values) -> Labels:
