@@ -4,7 +4,8 @@ Every respondent is drawn from a population whose truth is known and randomised 
 row is one population, design and total epsilon, over all numbers of respondents: the share of
 intervals that hold the population's truth, and their median width next to that of `castell` for the
 same questions. `cells` are those of whole tables, `large` those of one per cent or more, `group k`
-shares of groups of values of k attributes, `conditional` shares of one group among another. Rules
+shares of groups of values of k attributes, `conditional` shares of one group among another,
+`difference` one group of one or two attributes less another that differs in the first. Rules
 and constants of the intervals were decided on the populations marked `decided`; the others are
 fresh. Twelve collections scatter: where a method covers less than 92 % of a kind of question, the
 row is drawn again, with other people and more collections, and judged by these alone. Of a share
@@ -241,6 +242,13 @@ def _groups(models: dict[str, Model], asked: Asked, found: Seen) -> None:
                 continue
             says = share.standard_error <= TOLD
             _note(found, method, kind, share.conf_int(), asked.share(group), base, says)
+            if len(group) < 3:
+                first = asked.names[0]
+                every = model.study.schema[first].values
+                other = {**labels, first: [v for v in every if v not in labels[first]]}
+                ends = model.difference(labels, other).conf_int()
+                less = 2.0 * asked.share(group) - asked.among(group)
+                _note(found, method, "difference", ends, less, base, says)
             if len(group) in (2, 3) and asked.among(group) > 0.0:
                 first, *rest = asked.names
                 among = model.conditional(
@@ -267,7 +275,16 @@ def _note(
     found[method, kind].append((inside, high - low, base.get(kind, np.nan), float(says)))
 
 
-KINDS = ("cells", "large", "group 1", "group 2", "group 3", "group 4", "conditional")
+KINDS = (
+    "cells",
+    "large",
+    "group 1",
+    "group 2",
+    "group 3",
+    "group 4",
+    "conditional",
+    "difference",
+)
 
 
 def show(result: dict[str, Any]) -> str:
