@@ -179,3 +179,12 @@ def test_a_level_is_checked_where_there_are_bounds_only(level: object) -> None:
     for ask in (joint.conf_int, joint.unbounded):
         with pytest.raises(OptionError, match="give one between 0 and 1"):
             ask(level)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("names", [None, 3, [3], [None]])
+def test_what_names_no_attributes_is_refused(names: object) -> None:
+    model = _model("independent", 6.0, 0.4, 100, 7, "castell")
+    with pytest.raises(QueryError):
+        model.estimate(names)  # type: ignore[arg-type]
+    with pytest.raises(QueryError):
+        model.estimate(["x", "y"]).project(names)  # type: ignore[arg-type]

@@ -91,7 +91,7 @@ def test_a_schema_keeps_the_order_and_finds_by_name() -> None:
         ([], "no attribute was asked for"),
         (["sexe"], "did you mean 'sex'"),
         (["sex", "sex"], "twice"),
-        ([3], "no attribute 3"),
+        ([3], "names no attributes"),
     ],
 )
 def test_a_selection_names_each_once(names: list[str], message: str) -> None:

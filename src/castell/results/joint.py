@@ -24,7 +24,7 @@ from castell.results.notebook_table import joint_html
 from castell.results.provenance import Source
 from castell.results.questions import reasons_of_part
 from castell.results.summary import summarize
-from castell.study.schema import Attribute, suggest
+from castell.study.schema import Attribute, name_list, suggest
 from castell.study.study import Study
 
 NUMBERS = ("probability", "standard_error", "lower", "upper")
@@ -147,10 +147,10 @@ class JointEstimate:
 
     def project(self, names: Iterable[str] | str) -> JointEstimate:
         """The table of some of the attributes: this one, summed over the others."""
-        wanted = [names] if isinstance(names, str) else list(names)
+        wanted = name_list(names)
         for name in wanted:
             if name not in self.names:
-                raise QueryError(f"the table has no {name!r}", suggest(str(name), self.names))
+                raise QueryError(f"the table has no {name!r}", suggest(name, self.names))
         if not wanted or len(set(wanted)) < len(wanted):
             raise QueryError("name each attribute once, at least one", f"of {self.names}")
         gone = tuple(i for i, name in enumerate(self.names) if name not in wanted)

@@ -18,6 +18,19 @@ from castell.study.structural_zeros import StructuralZeros, structural_zeros
 __all__ = ["Attribute", "Schema", "suggest"]
 
 
+def name_list(names: object) -> list[str]:
+    """The names of attributes that were asked for: one, or several.
+
+    >>> name_list("a"), name_list(("a", "b"))
+    (['a'], ['a', 'b'])
+    """
+    several = isinstance(names, Iterable) and not isinstance(names, str)
+    found = list(names) if isinstance(names, Iterable) and several else [names]
+    if not all(isinstance(name, str) for name in found):
+        raise QueryError(f"{names!r} names no attributes", "give a name, or a list of names")
+    return [str(name) for name in found]
+
+
 @dataclass(frozen=True)
 class Schema:
     """The attributes of a study, in order, and combinations of their values that cannot occur.
@@ -110,9 +123,7 @@ class Schema:
         >>> schema.select(["b"])[0].values
         ('0', '1')
         """
-        if isinstance(names, str):
-            names = [names]
-        names = list(names)
+        names = name_list(names)
         if not names:
             raise QueryError("no attribute was asked for", f"name some of {', '.join(self.names)}")
         chosen = tuple(self[name] for name in names)
