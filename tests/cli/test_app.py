@@ -114,7 +114,8 @@ def test_reports_of_several_studies(folder: Path, castell: Shell) -> None:
 
 def test_estimate_for_people(folder: Path, castell: Shell) -> None:
     castell("randomize", "study.toml", "answers.csv", "r.parquet")
-    shown = castell("estimate", "study.toml", "r.parquet", "smokes", "--method", "hybrid")
+    asked = ("estimate", "study.toml", "r.parquet", "smokes", "health", "--method", "hybrid")
+    shown = castell(*asked)
     assert shown.code == 0
     assert "n = 3,000" in shown.out
     assert "hybrid chose" in shown.out
