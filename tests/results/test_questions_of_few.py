@@ -117,10 +117,17 @@ def test_questions_about_everybody() -> None:
     assert (everybody.value, everybody.standard_error) == (0.0, 0.0)
     rest = model.difference({"x": ["no", "yes"]}, {"y": "yes"})
     assert rest.value == pytest.approx(1.0 - model.probability(y="yes").value)
-    with pytest.raises(QueryError, match="everybody is in the group given"):
-        model.conditional("x", given={"y": ["no", "yes"]})
-    with pytest.raises(QueryError, match="the share is 1"):
-        model.conditional({"x": ["no", "yes"]}, given={"y": "yes"})
+    for method in ("castell", "auto", "latent"):
+        model = _model("singles", 4.0, 0.5, 2_000, 3, method)
+        among, share = model.conditional("x", given={"y": ["no", "yes"]}), model.probability(x="no")
+        assert among.probabilities[0] == pytest.approx(share.value, abs=1e-9)
+        assert (among.conf_int()[0][0], among.conf_int()[1][0]) == pytest.approx(
+            share.conf_int(), abs=1e-3
+        )
+        assert (among.checked, among.reasons) == (share.checked, share.reasons)
+        sure = model.conditional({"x": ["no", "yes"]}, given={"y": "yes"})
+        assert (sure.probabilities[0], sure.standard_errors[0]) == (1.0, 0.0)
+        assert np.ravel(sure.conf_int()).tolist() == [1.0, 1.0]
 
 
 def test_where_nobody_reported_both_independence_is_not_relied_on() -> None:

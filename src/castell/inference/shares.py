@@ -89,6 +89,13 @@ class Shares:
             impossible=tuple(impossible),
         )
 
+    def with_reports_of(self, other: Shares) -> Shares:
+        """The same, with variances that go along with the truth as those of others do."""
+        unbiased, known = self.unbiased, other.unbiased or other
+        if unbiased is not None:
+            unbiased = replace(unbiased, one_over_n=known.one_over_n)
+        return replace(self, one_over_n=other.one_over_n, outward=other.outward, unbiased=unbiased)
+
     @classmethod
     def from_replicates(
         cls, values: Floats, replicates: Floats, reasons: tuple[Reason, ...] = ()

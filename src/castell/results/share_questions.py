@@ -103,12 +103,14 @@ class ShareQuestions(Questions):
             labels = (describe_values(where),)
             queries = [query_of(self.study.schema, where)]
         refuse_both(queries[0], among)
-        self._refuse_everybody(among, "everybody is in the group given")
-        self._refuse_everybody(queries[0], "every value counts, so the share is 1")
-        pairs = [[{**query, **among}, among] for query in queries]
-        found = [self.fitted.shares(pair) for pair in pairs]
-        doubts = [share_misfit(self.fitted, *each) for each in zip(pairs, found, strict=True)]
-        behind = self.support((*queries[0], *among))
+        found = [self._share_and_group(query, among) for query in queries]
+        asked_of = [q for q in (queries[0], among) if not is_everybody(self.study.schema, q)]
+        behind = self.support(names_of(asked_of or queries))
+        doubts = [
+            share_misfit(self.fitted, [{**query, **among}, among], shares)
+            for query, shares in zip(queries, found, strict=True)
+            if len(asked_of) > 1
+        ]
         return Conditional(
             asked=" and ".join(queries[0]),
             values=labels,
@@ -124,13 +126,14 @@ class ShareQuestions(Questions):
             backend=self.counts.backend,
         )
 
-    def _refuse_everybody(self, query: Query, problem: str) -> None:
+    def _share_and_group(self, query: Query, among: Query) -> Shares:
+        """The share of both, and of the group; everybody is in a group of all values, for sure."""
         if is_everybody(self.study.schema, query):
-            asked = " and ".join(query)
-            raise QueryError(
-                f"{problem}: all values of {asked} were named",
-                "name some of them, or ask for a share of all: model.probability(...)",
-            )
+            return independent(everybody(), everybody())
+        if not is_everybody(self.study.schema, among):
+            return self.fitted.shares([{**query, **among}, among])
+        alone = self.fitted.shares([query])
+        return independent(alone, everybody()).with_reports_of(alone)
 
     def _rows(self, asked: Values | str, given: str) -> ConditionalTable:
         if not isinstance(asked, str):
