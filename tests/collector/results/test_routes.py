@@ -223,7 +223,8 @@ def test_only_methods_that_read_a_drawn_design_are_offered_for_it(tmp_path: Path
         assert (answer.status_code == 200) == (method in offered)
         if method in offered:
             states = {s["key"]: s["state"] for s in answer.json()["signals"]}
-            assert states.pop("misfit") == "unknown"  # one attribute has no association to miss
+            # The unbiased table has no model to test.
+            assert states.pop("misfit") == ("unknown" if method == "castell" else "fine")
             assert set(states.values()) <= {"fine", "look"}
             assert answer.json()["verdict"] == "fits"
         else:

@@ -110,9 +110,10 @@ def model_fit(joint: JointEstimate) -> Signal:
             "Nothing to compare with: weighted reports and Bloom filters are not tested, nor are "
             "tables that too few respondents reported together, or that are too large.",
         )
+    effects = "interactions" if len(joint.names) > 1 else "main effects"
     numbers = {"p": found.p, "statistic": found.statistic, "freedom": found.freedom}
     method = (
-        f"chi-square of the interactions of {found.tests} tables, the worst of {found.freedom} "
+        f"chi-square of the {effects} of {found.tests} tables, the worst of {found.freedom} "
         f"degrees of freedom, statistic {found.statistic:.1f}, p {p_text(found.p)} (Bonferroni)"
     )
     if found.verdict is Verdict.DOUBTFUL:
@@ -123,5 +124,6 @@ def model_fit(joint: JointEstimate) -> Signal:
             "that are far below zero, look for forged reports."
         )
         return Signal("misfit", title, "look", "doubtful", text, method, numbers)
-    text = "The reports do not contradict the model's associations."
+    what = "associations" if len(joint.names) > 1 else "shares"
+    text = f"The reports do not contradict the model's {what}."
     return Signal("misfit", title, "fine", f"p {p_text(found.p)}", text, method, numbers)
