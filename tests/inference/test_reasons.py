@@ -13,6 +13,7 @@ from castell.inference.reasons import _SENTENCES, reason, words
 from tests.populations import collect, population, product
 
 EXAMPLES: dict[Code, dict[str, float]] = {
+    Code.SHARE_CONTRADICTED: {"unbiased": 0.1, "low": 0.08, "high": 0.12},
     Code.PRIOR_AVERAGED: {"concentration": 30.0, "latent": 0.8},
     Code.BLOCKS_SHRUNK: {"unbiased": 0.25},
     Code.WEIGHTED_SHRUNK: {"unbiased": 0.25},
