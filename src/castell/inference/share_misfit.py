@@ -32,7 +32,8 @@ def share_misfit(fitted: Fitted, queries: Sequence[Query], found: Shares) -> tup
     else:
         value, unbiased = _ratio(found), _ratio(direct)
         low, high = direct.ratio_interval(1.0 - ALARM)
-    if not np.isfinite([value, unbiased]).all() or low <= value <= high:
+    # An estimate below 0 or above 1 is as far from the interval as the bound is.
+    if not np.isfinite([value, unbiased]).all() or low <= min(max(value, 0.0), 1.0) <= high:
         return ()
     return (reason(Code.SHARE_CONTRADICTED, *names, unbiased=unbiased, low=low, high=high),)
 
