@@ -12,7 +12,8 @@ not be the true ones. With C the covariance of r under the model, r' C^- r is ch
 rank(C) degrees of freedom. A model that was fitted to the same associations agrees more closely
 than that: in simulations it raises fewer false alarms, which for shrunk fits is not proved. In a
 drawn design r is pooled over the blocks that hold the attributes. Values too rare for the normal
-approximation are put together, and so are the rarest of a pair that has too many.
+approximation are put together, and so are the rarest of a pair that has too many. A table of one
+attribute has no associations: there the same is done with its main effects.
 """
 
 from __future__ import annotations
@@ -66,6 +67,12 @@ class Misfit:
         return Verdict.DOUBTFUL if self.p < ALARM else Verdict.FITS
 
 
+def can_be_inverted(counts: Counts) -> bool:
+    """Whether there are unbiased tables to compare with: Bloom filters have none."""
+    blocks = [block for study in studies_of(counts) for block in study.design.blocks]
+    return all(block.channel.has_matrix for block in blocks)
+
+
 def misfit(
     counts: Counts,
     names: Sequence[str],
@@ -77,8 +84,7 @@ def misfit(
     Every pair of attributes that was reported together is tested, and the table of all, if it is
     not too large: an omnibus test of many interactions hardly sees a single strong one.
     """
-    blocks = [block for study in studies_of(counts) for block in study.design.blocks]
-    if not all(block.channel.has_matrix for block in blocks):
+    if not can_be_inverted(counts):
         return Misfit()
     found: list[Misfit] = []
     for some in _sets(kept):

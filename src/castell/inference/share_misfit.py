@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from castell.counting import studies_of
 from castell.inference.constants import ALARM
+from castell.inference.goodness_of_fit import can_be_inverted
 from castell.inference.method import Fitted
 from castell.inference.products import product_model
 from castell.inference.queries import Query, names_of
@@ -41,8 +41,7 @@ def share_misfit(fitted: Fitted, queries: Sequence[Query], found: Shares) -> tup
 def _is_testable(fitted: Fitted, names: Sequence[str], found: Shares) -> bool:
     if fitted.unbiased or fitted.sampling is not None or found.unbiased is not None:
         return False
-    blocks = [block for study in studies_of(fitted.counts) for block in study.design.blocks]
-    return all(b.channel.has_matrix for b in blocks) and bool(fitted.support(names).together)
+    return can_be_inverted(fitted.counts) and bool(fitted.support(names).together)
 
 
 def _ratio(shares: Shares) -> float:

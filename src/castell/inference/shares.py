@@ -146,7 +146,7 @@ class Shares:
                 reach = student_quantile(at, self.freedom)
                 return fieller(other.values, other.covariance, reach, other.one_over_n)
 
-            found.append(_containing(unbiased, ratio, level))
+            found.append(contain(ratio, unbiased(level), lambda: unbiased(two_sided(level))))
         # The shorter one is that of fewer possible ratios.
         return [(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)) for low, high in found]
 
@@ -158,12 +158,13 @@ def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Inter
     return intervals(level)[widths.index(min(widths))]
 
 
-def _containing(ends: Callable[[float], Interval], value: float, level: float) -> Interval:
-    def arrays(at: float) -> tuple[Floats, Floats]:
-        low, high = ends(at)
-        return np.asarray(low), np.asarray(high)
+def contain(value: float, ends: Interval, limits: Callable[[], Interval]) -> Interval:
+    """An unbiased interval made to contain a biased estimate, of a single number."""
 
-    low, high = containing(np.asarray(value), arrays(level), lambda: arrays(two_sided(level)))
+    def arrays(of: Interval) -> tuple[Floats, Floats]:
+        return np.asarray(of[0]), np.asarray(of[1])
+
+    low, high = containing(np.asarray(value), arrays(ends), lambda: arrays(limits()))
     return float(low), float(high)
 
 

@@ -20,8 +20,8 @@ from math import isfinite, sqrt
 import numpy as np
 
 from castell.inference.intervals import Normal, Spread, quantile
-from castell.inference.shares import Interval, Shares, shorter
-from castell.inference.shorter_interval import containing, model_only, two_sided
+from castell.inference.shares import Interval, Shares, contain, shorter
+from castell.inference.shorter_interval import model_only, two_sided
 from castell.inference.student import student_quantile
 from castell.linear.operators import Floats
 
@@ -51,14 +51,11 @@ def _intervals(shares: Shares, weights: Floats, level: float) -> list[Interval]:
         spread = other.spread or Normal(np.diag(other.covariance).copy())
         unbiased = Estimate(other.values, spread, other.covariance, shares.freedom)
 
-        def limits() -> tuple[Floats, Floats]:
+        def limits() -> Interval:
             # One-sided; an interval beside a bound has spent the chance of both its ends on one.
-            at = two_sided(level)
-            return _arrays(_cut(_ends(unbiased, weights, at, bounded=False), weights))
+            return _cut(_ends(unbiased, weights, two_sided(level), bounded=False), weights)
 
-        ends = _arrays(_cut(_ends(unbiased, weights, level), weights))
-        low, high = containing(np.asarray(value), ends, limits)
-        found.append((float(low), float(high)))
+        found.append(contain(value, _cut(_ends(unbiased, weights, level), weights), limits))
     return found
 
 
@@ -109,7 +106,3 @@ def _cut(ends: Interval, weights: Floats) -> Interval:
     least, most = _range(weights)
     low, high = (min(max(end, least), most) for end in ends)
     return low, high
-
-
-def _arrays(ends: Interval) -> tuple[Floats, Floats]:
-    return np.asarray(ends[0]), np.asarray(ends[1])
