@@ -15,9 +15,9 @@ from castell.counting import MemoryCounts
 from castell.inference.association_error import AssociationError, Rates
 from castell.inference.contributing_samples import Checked, support
 from castell.inference.intervals import Normal
+from castell.inference.margin_bounds import bounds
 from castell.inference.margins import Codes, Margins
 from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
-from castell.inference.model_intervals import bounds
 from castell.inference.queries import Query
 from castell.linear.operators import Floats
 from castell.linear.table import Table

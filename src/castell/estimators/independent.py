@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from castell.counting import Counts
 from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import Spread
+from castell.inference.margin_bounds import Reshaped, bounds
 from castell.inference.method import EVERYBODY, SETS, WHOLE, Fitted, Reads, Solution
-from castell.inference.model_intervals import Reshaped, Together, bounds
+from castell.inference.model_intervals import Together
 from castell.inference.postprocess import simplex
 from castell.inference.products import product_model
 from castell.inference.queries import Query, names_of

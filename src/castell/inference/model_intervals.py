@@ -1,17 +1,16 @@
-"""Intervals of a model's answers: its own error, or that of the unbiased answer if it is smaller.
+"""Intervals of a model's answers: its own error, that of the unbiased answer, or what the margins
+leave open, whichever is shortest.
 
 Where two attributes of a question were never reported together, nothing can tell how they are
-associated, and the intervals are all that the parts that were reported leave open: the bounds of
-Frechet and Hoeffding. If P(E_1), ..., P(E_m) are known and nothing of how the events are
-associated, the share of all of them lies between max(0, sum P(E_i) - (m - 1)) and min P(E_i), and
-anywhere there.
+associated, and the intervals are all that the parts that were reported leave open
+(`margin_bounds.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations
 from math import prod
 
@@ -21,60 +20,17 @@ from numpy.typing import NDArray
 from castell.counting import samples_with
 from castell.inference.contributing_samples import Checked, Support, support
 from castell.inference.intervals import Bounds, Spread, known_zeros
+from castell.inference.margin_bounds import Reshaped, bounds
 from castell.inference.method import Fitted
 from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
 from castell.inference.products import product_model
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
-from castell.inference.shorter_interval import AsUnbiased, ShorterInterval
+from castell.inference.shorter_interval import AsUnbiased, ShorterInterval, WithinMargins
 from castell.linear.operators import Floats
 from castell.linear.table import MAX_CELLS, Table
 from castell.study.design import Design
-
-Event = tuple[Floats, Spread]
-
-
-def bounds(events: Sequence[Event]) -> Bounds:
-    """The bounds of the share of all of some events, whose own shares are estimated.
-
-    Shares broadcast to the table asked for. The level is parted among the events (Bonferroni).
-    """
-    return Bounds(partial(_ends, tuple(events)))
-
-
-def _ends(events: Sequence[Event], level: float) -> tuple[Floats, Floats]:
-    each = 1.0 - (1.0 - level) / len(events)
-    found = [spread.interval(share, each) for share, spread in events]
-    low = sum(low for low, _ in found) - (len(found) - 1)
-    high = found[0][1]
-    for _, other in found[1:]:
-        high = np.minimum(high, other)
-    low, high = np.broadcast_arrays(np.maximum(low, 0.0), high)
-    return low, high
-
-
-class Reshaped:
-    """The spread of a table over some attributes, seen from one over more of them."""
-
-    def __init__(self, of: Spread, own: Sequence[int], shape: Sequence[int]) -> None:
-        self._of, self._own, self._shape = of, tuple(own), tuple(shape)
-
-    @property
-    def variance(self) -> Floats:
-        return self._of.variance.reshape(self._shape)
-
-    @property
-    def errors(self) -> Floats:
-        return self._of.errors.reshape(self._shape)
-
-    def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        low, high = self._of.plain(values.reshape(self._own), level)
-        return low.reshape(self._shape), high.reshape(self._shape)
-
-    def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        low, high = self._of.interval(values.reshape(self._own), level)
-        return low.reshape(self._shape), high.reshape(self._shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,25 +85,29 @@ class ModelIntervals:
         asked, behind = Table(names, table).project(kept), self.support(kept)
         cells = asked.values
         if behind.checked is Checked.NOTHING:
-            events = []
-            for clique in behind.cliques():
-                # In the order asked: then all it takes is an axis of one for each other attribute.
-                part = asked.project(tuple(name for name in kept if name in clique))
-                along = part.along(kept)
-                spread = self.table(kept, cells, part.names)
-                events.append((along, Reshaped(spread, part.values.shape, along.shape)))
-            return bounds(events)
+            return self._bounds(asked, behind.cliques())
         if len(kept) == 1:
             # Nothing but the margin's own error, so its interval is the unbiased one.
             return AsUnbiased(self.error.margins.table(kept[0]), self.error.table(kept, cells))
+        within = self._bounds(asked, [(name,) for name in kept], beside=1)
         if not behind.together or self._too_large(kept):
-            return self.error.table(kept, cells, self._unbiased_pairs)
+            return WithinMargins(self.error.table(kept, cells, self._unbiased_pairs), within)
         found = self.direct.joint(kept, None)
         spread = found.spread(kept)
         whole = DirectEstimate(found.probabilities, spread.variance)
-        return ShorterInterval(
-            self.error.table(kept, cells, self._unbiased_pairs, whole), whole.values, spread
-        )
+        model = self.error.table(kept, cells, self._unbiased_pairs, whole)
+        return WithinMargins(ShorterInterval(model, whole.values, spread), within)
+
+    def _bounds(self, asked: Table, parts: Iterable[Sequence[str]], beside: int = 0) -> Bounds:
+        """What parts of a table leave open: projections of it, each with its own interval."""
+        events = []
+        for names in parts:
+            # In the order asked: then all it takes is an axis of one for each other attribute.
+            part = asked.project(tuple(name for name in asked.names if name in names))
+            along = part.along(asked.names)
+            spread = self.table(asked.names, asked.values, part.names)
+            events.append((along, Reshaped(spread, part.values.shape, along.shape)))
+        return bounds(events, beside)
 
     @cached_property
     def _unbiased_pairs(self) -> UnbiasedPairs:
@@ -193,19 +153,30 @@ class ModelIntervals:
             codes = [next(iter(query.values())) for query in queries]
             own = np.array([float(t[c].sum()) for t, c in zip(tables, codes, strict=True)])
             return Shares(values, AsUnbiased(own, spread), covariances)
+        within = self._margin_bounds(queries, share)
         if not behind.together:
             spread, covariances = self.error.shares(queries, share, self._unbiased_pairs)
             one_over_n = self.error.one_over_n(names)
-            return Shares(values, spread, covariances, one_over_n=one_over_n, outward=True)
+            known = WithinMargins(spread, within)
+            return Shares(values, known, covariances, one_over_n=one_over_n, outward=True)
         direct = self.direct.shares(queries)
         whole = DirectEstimate(direct.values, direct.covariances[0])
         spread, covariances = self.error.shares(queries, share, self._unbiased_pairs, whole)
         unbiased = Unbiased(whole.values, whole.variance, direct.one_over_n, direct.spread)
-        both = ShorterInterval(spread, direct.values, direct.spread)
+        both = WithinMargins(ShorterInterval(spread, direct.values, direct.spread), within)
         one_over_n = self.error.one_over_n(names)
         return Shares(
             values, both, covariances, unbiased=unbiased, one_over_n=one_over_n, outward=True
         )
+
+    def _margin_bounds(self, queries: Sequence[Query], share: Callable[[Query], float]) -> Bounds:
+        """What single attributes leave open; one that a query does not ask for may be anything."""
+        events = []
+        for name in names_of(queries):
+            every = np.arange(self.error.margins.counts.study.schema[name].size)
+            found = self._shares([{name: query.get(name, every)} for query in queries], share)
+            events.append((found.values, found.spread))
+        return bounds(events, beside=1)
 
     def _unknown(
         self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]

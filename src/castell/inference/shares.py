@@ -17,7 +17,7 @@ import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
 from castell.inference.contributing_samples import sources
-from castell.inference.intervals import Normal, Spread, known_zeros
+from castell.inference.intervals import Normal, Spread, known_zeros, parted
 from castell.inference.inversion import Groups, restrict, wilson
 from castell.inference.queries import (
     Cells,
@@ -127,10 +127,14 @@ class Shares:
         if self.impossible and self.impossible[0] and not self.impossible[1]:
             return 0.0, 0.0
         if not self.covariances:
-            ends = self.spread.interval(self.values, level)
-            (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
-            return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
+            return self._ratio_of_ends(level)
         return shorter(self._ratio_intervals, level)
+
+    def _ratio_of_ends(self, level: float) -> Interval:
+        """From the intervals of the two shares, however they err together."""
+        ends = self.spread.interval(self.values, parted(level, 2))
+        (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
+        return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
 
     def _ratio_intervals(self, level: float) -> list[Interval]:
         z = student_quantile(level, self.freedom)
@@ -147,6 +151,8 @@ class Shares:
                 return fieller(other.values, other.covariance, reach, other.one_over_n)
 
             found.append(contain(ratio, unbiased(level), lambda: unbiased(two_sided(level))))
+            # What is known of the two shares may be more, as where their margins bound them.
+            found.append(self._ratio_of_ends(level))
         # The shorter one is that of fewer possible ratios.
         return [(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)) for low, high in found]
 

@@ -16,13 +16,29 @@ noise of the unbiased estimate, 95 % intervals cover 92.7 %.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from castell.inference.intervals import Ends, KnownZeros, Normal, Spread
+from castell.inference.intervals import Bounds, Ends, KnownZeros, Normal, Spread
 from castell.linear.operators import Floats
+
+
+def shortest(intervals: Callable[[float], Sequence[Ends]], level: float) -> Ends:
+    """The shortest of some intervals, share by share.
+
+    It is the one that is shortest at 95 %, at any level: so intervals of higher levels contain
+    those of lower ones. Of equally long ones it is the first.
+    """
+    compared = intervals(0.95)
+    wanted = compared if level == 0.95 else intervals(level)
+    (low, high), width = wanted[0], compared[0][1] - compared[0][0]
+    for (lower, higher), (least, most) in zip(wanted[1:], compared[1:], strict=True):
+        shorter = most - least < width
+        low, high = np.where(shorter, lower, low), np.where(shorter, higher, high)
+        width = np.minimum(width, most - least)
+    return low, high
 
 
 def two_sided(level: float) -> float:
@@ -90,6 +106,8 @@ def model_only(spread: Spread) -> Spread:
     """The error of an estimate by itself, without the unbiased one beside it."""
     if isinstance(spread, KnownZeros):
         return KnownZeros(model_only(spread.of), spread.impossible)
+    if isinstance(spread, WithinMargins):
+        return model_only(spread.of)
     if isinstance(spread, AsUnbiased):
         return spread.spread
     return spread.model if isinstance(spread, ShorterInterval) else spread
@@ -116,21 +134,38 @@ class ShorterInterval:
         return np.sqrt(self.variance)
 
     def plain(self, values: Floats, level: float) -> Ends:
-        return self._shorter(values, level, bounded=False)
+        own, other = self.model, AsUnbiased(self.unbiased, self.unbiased_spread)
+        return shortest(lambda at: [own.plain(values, at), other.plain(values, at)], level)
 
     def interval(self, values: Floats, level: float) -> Ends:
-        return self._shorter(values, level, bounded=True)
+        own, other = self.model, AsUnbiased(self.unbiased, self.unbiased_spread)
+        return shortest(lambda at: [own.interval(values, at), other.interval(values, at)], level)
 
-    def _shorter(self, values: Floats, level: float, *, bounded: bool) -> Ends:
-        mine, theirs = self._both(values, level, bounded)
-        # At one level for all, so that intervals of higher levels contain those of lower ones.
-        first, second = (mine, theirs) if level == 0.95 else self._both(values, 0.95, bounded)
-        shorter = second[1] - second[0] < first[1] - first[0]
-        return np.where(shorter, theirs[0], mine[0]), np.where(shorter, theirs[1], mine[1])
 
-    def _both(self, values: Floats, level: float, bounded: bool) -> tuple[Ends, Ends]:
-        """The model's interval, and the unbiased one."""
-        model, other = self.model, AsUnbiased(self.unbiased, self.unbiased_spread)
-        if bounded:
-            return model.interval(values, level), other.interval(values, level)
-        return model.plain(values, level), other.plain(values, level)
+@dataclass(frozen=True, eq=False)
+class WithinMargins:
+    """The error of estimated shares, next to the bounds that their margins leave.
+
+    The bounds (`margin_bounds.py`) are the interval where they are closer together.
+    """
+
+    of: Spread
+    bounds: Bounds
+
+    @property
+    def variance(self) -> Floats:
+        return self.errors**2
+
+    @property
+    def errors(self) -> Floats:
+        return np.minimum(self.of.errors, self.bounds.errors)
+
+    def plain(self, values: Floats, level: float) -> Ends:
+        return shortest(
+            lambda at: [self.of.plain(values, at), self.bounds.plain(values, at)], level
+        )
+
+    def interval(self, values: Floats, level: float) -> Ends:
+        return shortest(
+            lambda at: [self.of.interval(values, at), self.bounds.interval(values, at)], level
+        )

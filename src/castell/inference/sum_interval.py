@@ -19,7 +19,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from castell.inference.intervals import Normal, Spread, quantile
+from castell.inference.intervals import Normal, Spread, parted, quantile
 from castell.inference.shares import Interval, Shares, contain, shorter
 from castell.inference.shorter_interval import model_only, two_sided
 from castell.inference.student import student_quantile
@@ -32,10 +32,16 @@ _TELLING = 0.1
 def sum_interval(shares: Shares, weights: Floats, level: float) -> Interval:
     """A confidence interval of a weighted sum of shares, inside its range."""
     if not shares.covariances:
-        low, high = shares.spread.interval(shares.values, level)
-        ends = np.sort([weights * low, weights * high], axis=0)
-        return float(ends[0].sum()), float(ends[1].sum())
+        return _sum_of_ends(shares, weights, level)
     return shorter(partial(_intervals, shares, weights), level)
+
+
+def _sum_of_ends(shares: Shares, weights: Floats, level: float) -> Interval:
+    """From the intervals of all shares, however they err together."""
+    each = parted(level, max(1, int(np.count_nonzero(weights))))
+    low, high = shares.spread.interval(shares.values, each)
+    ends = np.sort([weights * low, weights * high], axis=0)
+    return float(ends[0].sum()), float(ends[1].sum())
 
 
 def _intervals(shares: Shares, weights: Floats, level: float) -> list[Interval]:
@@ -56,6 +62,8 @@ def _intervals(shares: Shares, weights: Floats, level: float) -> list[Interval]:
             return _cut(_ends(unbiased, weights, two_sided(level), bounded=False), weights)
 
         found.append(contain(value, _cut(_ends(unbiased, weights, level), weights), limits))
+        # What is known of single shares may be more, as where their margins bound them.
+        found.append(_sum_of_ends(shares, weights, level))
     return found
 
 

@@ -14,7 +14,12 @@ from statistics import NormalDist
 import numpy as np
 
 from castell.inference.intervals import KnownZeros, Normal, Spread
-from castell.inference.shorter_interval import AsUnbiased, ShorterInterval
+from castell.inference.shorter_interval import (
+    AsUnbiased,
+    ShorterInterval,
+    WithinMargins,
+    shortest,
+)
 from castell.linear.operators import Floats
 
 LEVEL = 0.95
@@ -44,6 +49,9 @@ def _intervals(spread: Spread, truth: Floats) -> tuple[Floats, Floats]:
         low, high = _intervals(spread.of, truth)
         zero = spread.impossible
         return np.where(zero, 0.0, low), np.where(zero, 0.0, high)
+    if isinstance(spread, WithinMargins):
+        of, within = _intervals(spread.of, truth), spread.bounds.ends(LEVEL)
+        return shortest(lambda _: [of, within], LEVEL)
     if isinstance(spread, AsUnbiased):
         return _intervals(spread.spread, truth)
     if isinstance(spread, Normal) and not spread.outward:
