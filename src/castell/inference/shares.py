@@ -17,7 +17,7 @@ import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
 from castell.inference.contributing_samples import sources
-from castell.inference.intervals import Normal, Spread, known_zeros, parted
+from castell.inference.intervals import Normal, Spread, known_zeros
 from castell.inference.inversion import Groups, restrict, wilson
 from castell.inference.queries import (
     Cells,
@@ -131,8 +131,8 @@ class Shares:
         return shorter(self._ratio_intervals, level)
 
     def _ratio_of_ends(self, level: float) -> Interval:
-        """From the intervals of the two shares, however they err together."""
-        ends = self.spread.interval(self.values, parted(level, 2))
+        """From the intervals of the two shares, end by end: as if they erred together at worst."""
+        ends = self.spread.interval(self.values, level)
         (least, below), (most, above) = ((float(e[0]), float(e[1])) for e in ends)
         return least / above if above else 0.0, min(1.0, most / below) if below else 1.0
 
