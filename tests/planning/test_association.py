@@ -15,10 +15,10 @@ from castell.planning.population import population_of
 
 
 @pytest.mark.parametrize("people", [0.2, 1.4, 10.0, 400.0])
-def test_samples_that_few_draw(people: float) -> None:
+def test_pairs_that_few_report(people: float) -> None:
     """Next to many samples of Poisson size, parted into folds: nothing is tried on empty ones, and
-    each sample counts once however many of its folds have reports."""
-    noise = PairNoise(np.array([0.01]), np.array([2.0]), np.array([1.0]), 1e-3, 1.0)
+    each pair counts once however many of its folds have reports."""
+    noise = PairNoise(np.array([0.01]), np.array([2.0]), np.array([1.0]), 1e-3)
     n = round(1_000 * people)
     told = noise.residuals(n, 0.5)
     folds = np.random.default_rng(7).poisson(people / FOLDS, (200_000, FOLDS))
@@ -30,24 +30,50 @@ def test_samples_that_few_draw(people: float) -> None:
     )
 
 
-def test_as_many_samples_are_tried_as_expected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 495 sets of attributes 300 people draw less than half, and a model is tried on some of
-    their 6 pairs each: at most `most_pairs` in all."""
-    tried: list[int] = []
+def _schema(many: int) -> tuple[castell.Schema, dict[str, list[str]]]:
+    """Questions, and unassociated answers of 300 people."""
+    names = [f"q{k}" for k in range(many)]
+    schema = castell.Schema(castell.Attribute(name, ["no", "yes"]) for name in names)
+    answers = np.random.default_rng(3).choice(["no", "yes"], (300, many))
+    return schema, dict(zip(names, map(list, answers.T), strict=True))
+
+
+def test_samples_of_a_pair_are_one_estimate_as_noisy_as_expected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 495 sets of attributes 300 people draw less than half; 45 hold a pair. Each pair is tried
+    once, on the reports of all of them, and what these are worth is predicted."""
+    tried: list[Residuals] = []
 
     def noted(found: dict[frozenset[str], list[Residuals]]) -> object:
-        tried.append(sum(map(len, found.values())))
+        tried.extend(each for several in found.values() for each in several)
         return association_error(found)
 
     monkeypatch.setattr(cross_fit_error, "association_error", noted)
-    names, n = [f"q{k}" for k in range(12)], 300
-    schema = castell.Schema(castell.Attribute(name, ["no", "yes"]) for name in names)
+    schema, people = _schema(12)
     study = castell.Study(schema, 8.0, sample=4)
-    answers = np.random.default_rng(3).choice(["no", "yes"], (n, len(names)))
-    people = dict(zip(names, map(list, answers.T), strict=True))
     castell.fit(study.randomize(people, seed=5), "latent").estimate("q0").conf_int()
     found = Outlook(study, population_of(schema, people)).associations
-    (noise, _) = found.noise("q0", "q1")
-    expected = 495 * 6 * noise.drawn_by_some(n) * found.error(n).tried
-    assert tried == [pytest.approx(expected, rel=0.1)]
-    assert found.error(100_000).tried == pytest.approx(1 / 10)
+    noise = found.noise("q0", "q1")
+    assert noise is not None
+    assert noise.reports == pytest.approx(1 / 11, rel=1e-6)
+    assert noise.tried == 1.0
+    assert len(tried) == found.pairs_tried == 66
+    variances = np.concatenate([each.variances for each in tried])
+    expected = noise.residuals(300, 0.0).variances
+    assert 1 / np.mean(1 / variances) == pytest.approx(1 / np.mean(1 / expected), rel=0.1)
+
+
+def test_of_many_pairs_and_samples_some_are_tried() -> None:
+    schema, people = _schema(26)
+    like = population_of(schema, people)
+    wide = Outlook(castell.Study(schema, 26.0), like).associations
+    assert wide.pairs_tried == 163  # of 325, every second one
+    assert wide.error(1_000).of("q0", "q1") == wide.error(1_000).overall
+    few = castell.Schema(list(schema)[:20])
+    drawn = Outlook(castell.Study(few, 8.0, sample=3), population_of(few, people)).associations
+    assert drawn.pairs_tried == 190
+    noise = drawn.noise("q3", "q9")
+    assert noise is not None
+    # Eighteen samples hold a pair, and 3,000 tables of 190 pairs are 15 of each.
+    assert noise.tried == pytest.approx(15 / 18)

@@ -23,6 +23,7 @@ from castell.counting.folds import FOLDS
 from castell.errors import OptionError
 from castell.inference.association_error import (
     AssociationError,
+    HeldOut,
     association_error,
     groups_of,
     residuals,
@@ -186,9 +187,13 @@ class FittedTable:
         groups = {name: groups_of(whole.project([name]).values, generator) for name in names}
         found = {
             frozenset(pair): residuals(
-                [part.held_out.project(pair) for part in self.parts],
+                [
+                    HeldOut(
+                        [part.held_out.project(pair) for part in self.parts],
+                        self.observed.project(pair).expected(whole.project(pair).values),
+                    )
+                ],
                 [Table(self.names, table).project(pair).values for table in tables],
-                self.observed.project(pair).expected(whole.project(pair).values),
                 groups[pair[0]],
                 groups[pair[1]],
             )

@@ -28,7 +28,7 @@ associations of pairs with little noise does not show that it keeps those of pai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,37 +97,57 @@ def groups_of(margin: Floats, generator: np.random.Generator) -> Floats:
     return np.array(rows)
 
 
-def residuals(
-    unseen: Sequence[Observed],
-    tables: Sequence[Floats],
-    reports: Floats,
-    one: Floats,
-    two: Floats,
-) -> Residuals | None:
-    """Of one pair: the reports of each fold, the model's table without it, and how it expects
-    `reports` to be distributed.
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Reports of a pair in one sample: those of each fold, if there are any, and how the model
+    expects reports of this sample to be distributed."""
 
-    The variance is that expected under the model: with few reports in a fold, what they show of it
-    is as uncertain as the difference itself.
-    """
+    folds: Sequence[Observed | None]
+    expected: Floats
+
+    def of(
+        self, fold: int, model: Floats, one: Floats, two: Floats
+    ) -> tuple[Floats, Floats] | None:
+        """What the reports of a fold say of some associations, and the variance of that; None if
+        there are none.
+
+        The variance is that expected under the model: with few reports in a fold, what they show of
+        it is as uncertain as the difference itself.
+        """
+        view = self.folds[fold]
+        gains = None if view is None or not view.n else _gains(view, one, two)
+        if view is None or gains is None:
+            return None
+        mean = _mean(gains, view.frequencies())
+        square = _mean([gain**2 for gain in gains], self.expected)
+        return mean, np.maximum(square - model**2, 1e-12) / view.n
+
+
+def residuals(
+    samples: Sequence[HeldOut], tables: Sequence[Floats], one: Floats, two: Floats
+) -> Residuals | None:
+    """Of one pair: its reports in each sample that holds it, and the model's table without each
+    fold. Samples of a fold are one estimate, each weighted by one over its variance: of samples
+    that few people draw, single ones tell next to nothing of how far a model is off."""
     ways = (one.shape[1] - 1) * (two.shape[1] - 1)
-    kept = [(view, model) for view, model in zip(unseen, tables, strict=True) if view.n]
     found = []
-    for view, model in kept:
+    for fold, model in enumerate(tables):
         along = leading_functions(model)
         rows, columns = (np.concatenate(both) for both in zip((one, two), along, strict=True))
-        gains = _gains(view, rows, columns)
-        if gains is None:
-            return None
         expected = np.einsum("ka,ab,kb->k", rows, model, columns)
-        mean = _mean(gains, view.frequencies())
-        square = _mean([gain**2 for gain in gains], reports)
-        variance = np.maximum(square - expected**2, 1e-12) / view.n
+        told = [sample.of(fold, expected, rows, columns) for sample in samples]
+        several = [each for each in told if each is not None]
+        if not several:
+            continue
+        means, variances = (np.array(both) for both in zip(*several, strict=True))
+        variance = 1.0 / np.sum(1.0 / variances, axis=0)
+        mean = np.sum(means / variances, axis=0) * variance
         # Groups of few values repeat one another, and folds share the model's error.
         weights = np.ones(len(rows))
         weights[: len(one)] = min(1.0, ways / GROUPS)
-        found.append(Residuals(mean - expected, variance, weights / len(kept), expected))
-    return Residuals.join(found) if found else None
+        found.append(Residuals(mean - expected, variance, weights, expected))
+    scaled = [replace(each, weights=each.weights / len(found)) for each in found]
+    return Residuals.join(scaled) if scaled else None
 
 
 def leading_functions(table: Floats) -> tuple[Floats, Floats]:

@@ -15,19 +15,19 @@ a fifth of all, then differ from the model by e^2 + 5 v in mean square, where th
 association of mean square c^2 (r^2 + b v). beta^2 and kappa^2 are what the composite likelihood of
 such differences gives.
 
-A sample that m people draw on average is drawn by nobody with a chance of exp(-m), and then nothing
-is tried on it (Poisson). With m as small as that, folds that somebody is in have
-(m / 5) / (1 - exp(-m / 5)) reports on average, at least one, and not a fifth of m.
+The samples that hold a pair are one estimate of it. They may be so few people's that m of them
+report it on average: nobody does with a chance of exp(-m), and then nothing is tried on it
+(Poisson). With m as small as that, folds that somebody is in have (m / 5) / (1 - exp(-m / 5))
+reports on average, at least one, and not a fifth of m.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from math import ceil, expm1
-from typing import TypeVar
+from math import expm1
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from castell.counting.folds import FOLDS
 from castell.inference.association_error import (
     GROUPS,
     AssociationError,
+    HeldOut,
     Rates,
     Residuals,
     error_rates,
@@ -43,11 +44,10 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import observe
+from castell.inference.latent.cross_fit_error import evenly
 from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
 from castell.planning.population import Population
-
-T = TypeVar("T")
 
 # Chosen on Fair's survey and on Nursery; benchmarks/plan.py measures it on others.
 BORROWED = 0.75
@@ -58,34 +58,33 @@ SOME_SAMPLES = 2
 
 @dataclass(frozen=True, eq=False)
 class PairNoise:
-    """A pair of attributes in one sample: some associations squared, of groups of values at random
-    and then of its first singular functions, and the variance of the estimate of each for one
-    report."""
+    """A pair of attributes: some associations squared, of groups of values at random and then of
+    its first singular functions, and the variance of the estimate of each for one report of the
+    pair."""
 
     squares: Floats
     variances: Floats
     weights: Floats
-    reports: float  # the share of all reports that this sample has
-    samples: float  # that hold the pair
+    reports: float  # the share of all reports that hold the pair
+    tried: float = 1.0  # the share of these that a model is tried on
 
     def residuals(self, n: int, kept: float) -> Residuals:
         """What held-out reports are expected to differ by, if a model keeps a share of the
         associations that n reports show."""
         learned = self.model_variance(n)
         wrong = (1.0 - kept) ** 2 * self.squares + kept**2 * learned
-        fold = self.variances / _mean_if_any(self.reports * n / FOLDS)
+        fold = self.variances / _mean_if_any(self._people(n) / FOLDS)
         shown = kept * np.sqrt(self.squares + learned)
-        weights = self.weights * self.drawn_by_some(n)
+        weights = self.weights * -expm1(-self._people(n))
         return Residuals(np.sqrt(wrong + fold), fold, weights, shown)
 
-    def drawn_by_some(self, n: int) -> float:
-        """How likely the sample is to have a report."""
-        return -expm1(-self.reports * n)
+    def _people(self, n: int) -> float:
+        """How many reports a model is tried on."""
+        return self.reports * self.tried * n
 
     def model_variance(self, n: int) -> Floats:
-        """The variance of a model's estimates, from all samples that hold the pair and from other
-        pairs."""
-        return BORROWED * self.variances / (self.reports * self.samples * n)
+        """The variance of a model's estimates, from the reports of the pair and of others."""
+        return BORROWED * self.variances / (self.reports * n)
 
     @property
     def at_random(self) -> slice:
@@ -98,7 +97,7 @@ class Associations:
 
     counts: Counts  # so many that how they are rounded does not matter
     population: Population
-    _found: dict[tuple[str, str], tuple[PairNoise, ...]] = field(default_factory=dict)
+    _found: dict[tuple[str, str], PairNoise | None] = field(default_factory=dict)
 
     @cached_property
     def _groups(self) -> Mapping[str, Floats]:
@@ -120,48 +119,50 @@ class Associations:
     @cached_property
     def _pairs(self) -> list[tuple[str, str]]:
         """All pairs that somebody reports, or some that stand for them."""
-        every = list(self._holders)
-        return every[:: max(-(-len(every) // SOME_PAIRS), 1)]
+        return evenly(list(self._holders), SOME_PAIRS)
 
-    def noise(self, one: str, two: str) -> tuple[PairNoise, ...]:
+    @property
+    def pairs_tried(self) -> int:
+        """On how many pairs a model is tried."""
+        many = len(self._holders)
+        return -(-many // max(-(-many // SETTINGS.most_pairs), 1))
+
+    @property
+    def are_all_tried(self) -> bool:
+        return self.pairs_tried == len(self._holders)
+
+    def noise(self, one: str, two: str) -> PairNoise | None:
         if (one, two) not in self._found:
-            self._found[one, two] = tuple(self._noise(one, two))
+            self._found[one, two] = self._noise(one, two)
         return self._found[one, two]
 
-    def _noise(self, one: str, two: str) -> Iterator[PairNoise]:
+    def _noise(self, one: str, two: str) -> PairNoise | None:
         holding = sorted(samples_with(self.counts, [one, two]), key=_outputs)
-        some = evenly(holding, SOME_SAMPLES)
-        table = self.population.table([one, two])
-        for sample in some:
-            view = observe(sample, [one, two])
-            groups = self._groups[one], self._groups[two]
-            told = residuals([view], [table], view.frequencies(), *groups)
-            if told is not None:
-                # A sample of people shows associations where there are none.
-                shown = told.associations**2 - 1.0 / self.population.people
-                weights = told.weights * (len(holding) / len(some))
-                share = view.n / self.counts.n
-                many = float(len(holding))
-                squares, one_report = np.maximum(shown, 0.0), told.variances * view.n
-                yield PairNoise(squares, one_report, weights, share, many)
+        views = [observe(sample, [one, two]) for sample in evenly(holding, SOME_SAMPLES)]
+        told = residuals(
+            [HeldOut([view], view.frequencies()) for view in views],
+            [self.population.table([one, two])],
+            self._groups[one],
+            self._groups[two],
+        )
+        if told is None:
+            return None
+        # A sample of people shows associations where there are none.
+        squares = np.maximum(told.associations**2 - 1.0 / self.population.people, 0.0)
+        variances = told.variances * sum(view.n for view in views)
+        reports = sum(sample.n for sample in holding) / self.counts.n
+        most = max(SETTINGS.most_tables_of_pairs // self.pairs_tried, 1)
+        tried = min(1.0, most / len(holding))
+        return PairNoise(squares, variances, told.weights, reports, tried)
 
     def error(self, n: int) -> PredictedError:
         """beta^2, overall and of each pair, and kappa^2, as n reports would measure them."""
-        told = [each for pair in self._pairs for each in self.noise(*pair)]
+        told = [each for pair in self._pairs if (each := self.noise(*pair)) is not None]
         kept = _shrinkage(told, n)
         found = [each.residuals(n, kept) for each in told]
-        total = sum(self._holders.values()) / max(
-            sum(map(self._holders.__getitem__, self._pairs)), 1
-        )
-        tried = self._share_tried(told, n)
-        scaled = [replace(each, weights=each.weights * total * tried) for each in found]
-        return PredictedError(error_rates(scaled), {}, self, n, kept, tried)
-
-    def _share_tried(self, told: Sequence[PairNoise], n: int) -> float:
-        """The share of all pairs of samples with reports that a model is tried on."""
-        there = float(np.mean([noise.drawn_by_some(n) for noise in told])) if told else 1.0
-        keys = ceil(sum(self._holders.values()) * there)
-        return 1.0 / max(-(-keys // SETTINGS.most_pairs), 1)
+        stands_for = self.pairs_tried / max(len(told), 1)
+        scaled = [replace(r, weights=r.weights * stands_for) for r in found]
+        return PredictedError(error_rates(scaled), {}, self, n, kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,25 +172,19 @@ class PredictedError(AssociationError):
     of_design: Associations
     n: int
     kept: float
-    tried: float
 
     def of(self, one: str, two: str) -> Rates:
         names = self.of_design.counts.study.names
         pair = (one, two) if names.index(one) < names.index(two) else (two, one)
-        found = [each.residuals(self.n, self.kept) for each in self.of_design.noise(*pair)]
-        some = [replace(each, weights=each.weights * self.tried) for each in found]
-        return error_rates(some, self.overall.absolute) if some else self.overall
+        noise = self.of_design.noise(*pair)
+        # Of many pairs most are not tried, and have the overall rates.
+        if noise is None or not self.of_design.are_all_tried:
+            return self.overall
+        return error_rates([noise.residuals(self.n, self.kept)], self.overall.absolute)
 
 
 def _outputs(sample: Counts) -> int:
     return max(block.channel.outputs for block in sample.study.design.blocks)
-
-
-def evenly(every: Sequence[T], most: int) -> list[T]:
-    """Some that stand for all: the middles of as many equal parts."""
-    if len(every) <= most:
-        return list(every)
-    return [every[int((k + 0.5) * len(every) / most)] for k in range(most)]
 
 
 def _mean_if_any(mean: float) -> float:

@@ -18,8 +18,8 @@ from castell.counting import Counts, samples_of
 from castell.errors import QueryError
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Observed, observe, parts_of
+from castell.inference.latent.cross_fit_error import evenly
 from castell.inference.products import product_variance
-from castell.planning.association import evenly
 
 # Tables whose expected reports are kept, and samples that stand for all that hold a table.
 _KEPT = 256

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
 from castell.counting import Counts
 from castell.inference.association_error import (
     AssociationError,
+    HeldOut,
     Pair,
     Residuals,
     association_error,
@@ -32,6 +34,7 @@ from castell.inference.latent.sufficient_statistics import (
 from castell.linear.operators import Floats
 from castell.study.study import Study
 
+T = TypeVar("T")
 Key = tuple[int, int, int]  # which table of the reports, and which two attributes
 
 
@@ -75,20 +78,35 @@ def _residuals(
     generator = np.random.default_rng(0)
     margins = [mixture.weights @ part for part in mixture.parts]
     groups = [groups_of(margin, generator) for margin in margins]
-    keys = sorted(set().union(*folds))
-    step = -(-len(keys) // SETTINGS.most_pairs)
-    for key in keys[:: max(step, 1)]:
-        _, one, two = key
-        unseen = [(fold[key], m) for fold, m in zip(folds, fold_models, strict=True) if key in fold]
+    for (one, two), homes_of_pair in tables_of_pairs(sorted(set().union(*folds))):
+        keys = [(home, one, two) for home in homes_of_pair]
         found = residuals(
-            [view for view, _ in unseen],
-            [m.table([one, two]) for _, m in unseen],
-            expected[key].frequencies(),
+            [HeldOut([fold.get(k) for fold in folds], expected[k].frequencies()) for k in keys],
+            [model.table([one, two]) for model in fold_models],
             groups[one],
             groups[two],
         )
         if found is not None:
             yield frozenset((names[one], names[two])), found
+
+
+def tables_of_pairs(keys: Sequence[Key]) -> Iterator[tuple[tuple[int, int], list[int]]]:
+    """Each pair with the tables that hold it; where there are many, some that stand for all."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for home, one, two in keys:
+        found.setdefault((one, two), []).append(home)
+    pairs = sorted(found)
+    pairs = pairs[:: max(-(-len(pairs) // SETTINGS.most_pairs), 1)]
+    most = max(SETTINGS.most_tables_of_pairs // max(len(pairs), 1), 1)
+    for pair in pairs:
+        yield pair, evenly(found[pair], most)
+
+
+def evenly(every: Sequence[T], most: int) -> list[T]:
+    """Some that stand for all: the middles of as many equal parts."""
+    if len(every) <= most:
+        return list(every)
+    return [every[int((k + 0.5) * len(every) / most)] for k in range(most)]
 
 
 def _observe_pairs(

@@ -71,8 +71,10 @@ class Settings:
     margin_pull: float = 0.95
     raking_tolerance: float = 1e-7
     most_raking_sweeps: int = 100
-    # The error of associations: more pairs than these tell no more of the average over them.
+    # The error of associations: more pairs than these tell no more of the average over them. Of
+    # the tables that hold a pair so many are put together that all are no more than the latter.
     most_pairs: int = 300
+    most_tables_of_pairs: int = 3000
     # A block of more combinations is counted in pairs of its attributes.
     most_table_cells: int = 1 << 14
     # Reports are read one by one only where no block has more combinations: they are kept for every
