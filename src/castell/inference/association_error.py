@@ -105,22 +105,19 @@ class HeldOut:
     folds: Sequence[Observed | None]
     expected: Floats
 
-    def of(
-        self, fold: int, model: Floats, one: Floats, two: Floats
-    ) -> tuple[Floats, Floats] | None:
-        """What the reports of a fold say of some associations, and the variance of that; None if
-        there are none.
-
-        The variance is that expected under the model: with few reports in a fold, what they show of
-        it is as uncertain as the difference itself.
-        """
-        view = self.folds[fold]
-        gains = None if view is None or not view.n else _gains(view, one, two)
-        if view is None or gains is None:
+    def says(self, one: Floats, two: Floats) -> tuple[dict[int, Floats], Floats] | None:
+        """What the reports of each fold say of some associations, and the mean square of what a
+        single report is expected to say."""
+        seen = {k: view for k, view in enumerate(self.folds) if view is not None and view.n}
+        gains = _gains(next(iter(seen.values())), one, two) if seen else None
+        if gains is None:
             return None
-        mean = _mean(gains, view.frequencies())
-        square = _mean([gain**2 for gain in gains], self.expected)
-        return mean, np.maximum(square - model**2, 1e-12) / view.n
+        means = {k: _mean(gains, view.frequencies()) for k, view in seen.items()}
+        return means, _mean([gain**2 for gain in gains], self.expected)
+
+    def n(self, fold: int) -> int:
+        view = self.folds[fold]
+        return 0 if view is None else view.n
 
 
 def residuals(
@@ -128,24 +125,35 @@ def residuals(
 ) -> Residuals | None:
     """Of one pair: its reports in each sample that holds it, and the model's table without each
     fold. Samples of a fold are one estimate, each weighted by one over its variance: of samples
-    that few people draw, single ones tell next to nothing of how far a model is off."""
+    that few people draw, single ones tell next to nothing of how far a model is off.
+
+    The variance is that expected under the model: with few reports in a fold, what they show of it
+    is as uncertain as the difference itself.
+    """
     ways = (one.shape[1] - 1) * (two.shape[1] - 1)
+    along = [leading_functions(model) for model in tables]
+    rows = np.concatenate([one, *(first for first, _ in along)])
+    columns = np.concatenate([two, *(second for _, second in along)])
+    ends = len(one) + np.cumsum([0, *(len(first) for first, _ in along)])
+    told = [(each, said) for each in samples if (said := each.says(rows, columns)) is not None]
     found = []
     for fold, model in enumerate(tables):
-        along = leading_functions(model)
-        rows, columns = (np.concatenate(both) for both in zip((one, two), along, strict=True))
-        expected = np.einsum("ka,ab,kb->k", rows, model, columns)
-        told = [sample.of(fold, expected, rows, columns) for sample in samples]
-        several = [each for each in told if each is not None]
-        if not several:
+        own = np.r_[: len(one), ends[fold] : ends[fold + 1]]
+        expected = np.einsum("ka,ab,kb->k", rows[own], model, columns[own])
+        means, variances = [], []
+        for sample, (mean, square) in told:
+            if fold in mean:
+                means.append(mean[fold][own])
+                variances.append(np.maximum(square[own] - expected**2, 1e-12) / sample.n(fold))
+        if not means:
             continue
-        means, variances = (np.array(both) for both in zip(*several, strict=True))
-        variance = 1.0 / np.sum(1.0 / variances, axis=0)
-        mean = np.sum(means / variances, axis=0) * variance
+        known = 1.0 / np.array(variances)
+        variance = 1.0 / known.sum(axis=0)
+        difference = (known * np.array(means)).sum(axis=0) * variance - expected
         # Groups of few values repeat one another, and folds share the model's error.
-        weights = np.ones(len(rows))
+        weights = np.ones(len(own))
         weights[: len(one)] = min(1.0, ways / GROUPS)
-        found.append(Residuals(mean - expected, variance, weights, expected))
+        found.append(Residuals(difference, variance, weights, expected))
     scaled = [replace(each, weights=each.weights / len(found)) for each in found]
     return Residuals.join(scaled) if scaled else None
 
