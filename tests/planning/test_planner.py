@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from decimal import Decimal
 from importlib.util import find_spec
 from math import inf, sqrt
@@ -132,6 +133,11 @@ def test_more_people_and_more_epsilon_never_hurt() -> None:
     table = np.array(widths)
     assert (np.diff(table, axis=0) < 0).all()
     assert (np.diff(table, axis=1) < 0).all()
+
+
+def test_a_pilot_of_one_is_spoken_of_as_such() -> None:
+    found = plan(Study(YES, 2.0), 100, like={"cheats": ["no"], "sex": ["Male"]})
+    assert "a population like 1 answer that was given" in found.summary()
 
 
 def test_one_respondent_and_one_attribute() -> None:
@@ -264,8 +270,25 @@ def test_who_does_not_answer_is_invited_too() -> None:
 def test_what_is_impossible_is_said_with_what_is_possible() -> None:
     with pytest.raises(OptionError, match=r"no epsilon reaches.*sampling alone.*people at epsilon"):
         plan(Study(YES, 2.0), 100, error=0.01)
-    with pytest.raises(OptionError, match=r"no number of respondents reaches.*the nearest is"):
+    with pytest.raises(OptionError, match=r"no number of respondents reaches") as refused:
         plan(Study(YES, 0.001), error=0.0001, epsilon=0.001)
+    told = re.search(
+        r"the nearest is ±([\d.]+) points, with 1,000,000,000 people, or ±0.01 points at epsilon "
+        r"([\d.]+)$",
+        str(refused.value),
+    )
+    assert told is not None
+    # What is named as the nearest can be had, and is no better than it says.
+    nearest, epsilon = (float(number) for number in told.groups())
+    assert plan(Study(YES, 0.001), 10**9, epsilon=0.001).error == pytest.approx(
+        nearest / 100, rel=0.05
+    )
+    assert plan(Study(YES, 1.0), 10**9, epsilon=epsilon).error == pytest.approx(1e-4, rel=0.02)
+    # Neither epsilon nor people are enough: then there is nothing else to name.
+    with pytest.raises(OptionError, match=r"the nearest is ±[\d.]+ points, with 1,0.* people$"):
+        plan(Study(YES, 1.0), error=1e-6, epsilon=1.0)
+    with pytest.raises(OptionError, match=r"sampling alone leaves .* the nearest is that$"):
+        plan(Study(YES, 1.0), 1_000, error=1e-6)
 
 
 def test_simulations_correct_what_was_solved() -> None:
@@ -369,6 +392,7 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
     [
         ({"n": 10, "error": 3}, "3 points are 0.03"),
         ({"n": 10, "error": 70}, "0.03 is three points"),
+        ({"n": 10, "error": 0.6}, "0.03 is three points"),
         ({"n": 0}, "n is 0"),
         ({"n": True}, "n is True"),
         ({"n": 10, "error": 0.7}, "the error is 0.7"),

@@ -100,7 +100,20 @@ class Task:
     # -- what is missing -------------------------------------------------------------------------
 
     def people_for(self, error: float, budget: Decimal, cautious: float = 1.0) -> int:
-        """The smallest n that reaches an error, with the design that needs least.
+        """The smallest n that reaches an error, with the design that needs least."""
+        needed = self._fewest(error, budget, cautious)
+        if needed is None:
+            nearest = min(self._error_at(study, MOST) for _, study in self.kinds(budget)[0])
+            epsilon = self._least_epsilon(error / cautious, MOST)
+            or_else = f", or {points(error)} at epsilon {epsilon:g}" if epsilon else ""
+            raise OptionError(
+                f"no number of respondents reaches {points(error)} at epsilon {float(budget):g}",
+                f"the nearest is {points(nearest * cautious)}, with {MOST:,} people{or_else}",
+            )
+        return needed
+
+    def _fewest(self, error: float, budget: Decimal, cautious: float = 1.0) -> int | None:
+        """The smallest n, or none.
 
         The design that is best at one n is solved for; if another is better at what it needs, that
         one is. `cautious` is how much longer intervals are taken to be than predicted.
@@ -114,12 +127,6 @@ class Task:
                 n = self._number_invited(n)
                 needed = n if needed is None else min(n, needed)
             best = self._best(found, needed or MOST)
-        if needed is None:
-            nearest = min(self._error_at(study, MOST) for study in found) * cautious
-            raise OptionError(
-                f"no number of respondents reaches {points(error)} at epsilon {float(budget):g}",
-                f"the nearest is {points(nearest)}; raise epsilon, or ask for fewer values",
-            )
         return needed
 
     def _number_invited(self, reports: int) -> int:
@@ -138,6 +145,19 @@ class Task:
 
     def epsilon_for(self, error: float, n: int) -> Decimal:
         """The smallest epsilon with which n people reach an error, with the best design there."""
+        needed = self._least_epsilon(error, n)
+        if needed is None:
+            most = as_decimal(MOST_EPSILON)
+            nearest = min(self._error_at(study, n) for _, study in self.kinds(most)[0])
+            people = self._fewest(error, as_decimal(8.0))
+            or_else = f", or {people:,} people at epsilon 8" if people else ""
+            raise OptionError(
+                f"no epsilon reaches {points(error)} with {n:,} people",
+                f"sampling alone leaves {points(nearest)}; the nearest is that{or_else}",
+            )
+        return as_decimal(needed)
+
+    def _least_epsilon(self, error: float, n: int) -> float | None:
         needed: float | None = None
         at, tried = as_decimal(FIRST_EPSILON), set[DesignKind]()
         for _ in range(4):
@@ -151,15 +171,7 @@ class Task:
             if epsilon is not None and (needed is None or epsilon < needed):
                 needed = epsilon
             at = as_decimal(needed or MOST_EPSILON)
-        if needed is None:
-            last = [study for _, study in self.kinds(as_decimal(MOST_EPSILON))[0]]
-            nearest = min(self._error_at(study, n) for study in last)
-            raise OptionError(
-                f"no epsilon reaches {points(error)} with {n:,} people",
-                f"sampling alone leaves {points(nearest)}; the nearest is that, or "
-                f"{self.people_for(error, as_decimal(8.0)):,} people at epsilon 8",
-            )
-        return as_decimal(needed)
+        return needed
 
     def _error_with(self, kind: DesignKind, n: int, epsilon: float) -> float:
         try:
@@ -175,10 +187,7 @@ class Task:
             if epsilon == float(budget):
                 found.append((epsilon, n))
                 continue
-            try:
-                found.append((epsilon, self.people_for(error, as_decimal(epsilon))))
-            except OptionError:
-                found.append((epsilon, None))
+            found.append((epsilon, self._fewest(error, as_decimal(epsilon))))
         return Tradeoff(error, tuple(found))
 
     # -- what is there ---------------------------------------------------------------------------

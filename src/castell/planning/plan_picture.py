@@ -73,7 +73,7 @@ def picture(
         layers.insert(0, rule)
     what = ", ".join(plan.asked) if plan.asked else "tables of two attributes"
     head = alt.TitleParams(
-        title or f"How accurate {plan.design_name} will be",
+        title or f"How accurate the design '{plan.design_name}' will be",
         subtitle=[f"{what}; {plan.likely}"],
         anchor="start",
         subtitleColor=MUTED,

@@ -119,7 +119,7 @@ def _check(
     if n is not None and not (is_whole(n, 1) and int(n) <= MOST):  # type: ignore[call-overload]
         raise OptionError(f"n is {n!r}", f"give how many people are asked, 1 to {MOST:,}")
     if error is not None and not (is_number(error, 0.0) and 0.0 < float(error) < 0.5):  # type: ignore[arg-type]
-        points = is_number(error, 0.5) and float(error) < 50.0  # type: ignore[arg-type]
+        points = is_number(error, 1.0) and float(error) < 50.0  # type: ignore[arg-type]
         meant = f"{error:g} points are {float(error) / 100:g}" if points else "0.03 is three points"  # type: ignore[arg-type]
         raise OptionError(
             f"the error is {error!r}", f"give a half-width between 0 and 0.5: {meant}"
@@ -152,13 +152,15 @@ def _budget(study: Study, epsilon: float | Decimal | None) -> Decimal:
 def _likely(population: Population, like: Any) -> str:
     if like is None:
         return "uniform answers, unassociated"
-    return f"a population like {population.people:,.0f} {_kind_of(like)}"
+    return f"a population like {population.people:,.0f} {_kind_of(like, population.people)}"
 
 
-def _kind_of(like: Any) -> str:
+def _kind_of(like: Any, people: float) -> str:
     modelled = type(like).__name__ in ("Reports", "Model", "JointEstimate", "LikelyTable")
     modelled = modelled or hasattr(like, "moments")
-    return "synthetic people from what was estimated" if modelled else "answers that were given"
+    if modelled:
+        return "synthetic people from what was estimated"
+    return "answer that was given" if people == 1 else "answers that were given"
 
 
 def _simulate(
