@@ -401,6 +401,8 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
         ({"n": 10, "careless": 1.0}, "careless is 1.0"),
         ({"n": 10, "simulate": -1}, "simulate is -1"),
         ({"n": 10, "method": "em"}, "method is 'em'"),
+        ({"n": 10, "seed": "x"}, "seed is 'x'"),
+        ({"n": 10, "attributes": 5}, "attributes is 5"),
         ({"n": 10, "epsilon": 99.0}, "epsilon is 99"),
         ({"n": 10, "versus": {"sex": "Male"}}, "no share to compare"),
         (
@@ -422,6 +424,11 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
 def test_what_cannot_be_planned_is_refused(options: dict[str, Any], told: str) -> None:
     with pytest.raises(OptionError, match=told):
         plan(Study(YES, 2.0), **options)
+
+
+def test_a_schema_is_no_study() -> None:
+    with pytest.raises(OptionError, match="this is no study"):
+        plan(YES, 10)  # type: ignore[arg-type]
 
 
 def test_a_pilot_of_one_has_no_groups_to_compare() -> None:

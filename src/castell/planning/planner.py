@@ -62,7 +62,9 @@ def plan(
     >>> plan(study, error=0.05).n
     1800
     """
-    _check(n, error, response, careless, simulate, method)
+    if not isinstance(study, Study):
+        raise OptionError("this is no study", "give a castell.Study, or Study.load(file)")
+    _check(n, error, response, careless, simulate, method, seed)
     schema = study.schema
     population = population_of(schema, like, careless)
     targets = targets_of(schema, attributes, where, versus, given)
@@ -114,7 +116,13 @@ def plan(
 
 
 def _check(
-    n: object, error: object, response: object, careless: object, simulate: object, method: object
+    n: object,
+    error: object,
+    response: object,
+    careless: object,
+    simulate: object,
+    method: object,
+    seed: object,
 ) -> None:
     if n is not None and not (is_whole(n, 1) and int(n) <= MOST):  # type: ignore[call-overload]
         raise OptionError(f"n is {n!r}", f"give how many people are asked, 1 to {MOST:,}")
@@ -132,6 +140,8 @@ def _check(
         )
     if not is_whole(simulate, 0):
         raise OptionError(f"simulate is {simulate!r}", "give how many collections, from 0 up")
+    if not is_whole(seed, 0):
+        raise OptionError(f"seed is {seed!r}", "give a whole number, from 0 up")
     if method not in METHODS:
         raise OptionError(f"method is {method!r}", f"plan for {' or '.join(METHODS)}")
 

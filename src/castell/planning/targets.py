@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb, prod
@@ -144,6 +144,8 @@ def targets_of(
 def _tables(schema: Schema, attributes: Any) -> list[tuple[str, ...]]:
     if not attributes:
         return []
+    if not isinstance(attributes, Iterable):
+        raise OptionError(f"attributes is {attributes!r}", "name the attributes of a table")
     listed = [attributes] if isinstance(attributes, str) else list(attributes)
     if all(isinstance(each, str) for each in listed):
         listed = [listed]
