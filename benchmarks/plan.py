@@ -226,7 +226,10 @@ def show(result: dict[str, Any]) -> str:
             for row in result["asked"]
         ]
         titles = ["data", "method", "design", "solved", "eps", "n", "asked", "reached", "with .9"]
-        good = [r["reached"] <= REACHED * ASKED < r["with_nine_tenths"] for r in result["asked"]]
+        good = [
+            row["reached"] <= REACHED * ASKED and row["with_nine_tenths"] > ASKED
+            for row in result["asked"]
+        ]
         parts += [
             "an error asked for",
             grid(titles, lines, words=4),

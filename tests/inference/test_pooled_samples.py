@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from castell.inference.association_error import HeldOut, Residuals, groups_of, r
 from castell.inference.inversion import observe
 from castell.inference.latent import cross_fit_error
 from castell.inference.latent.cross_fit_error import evenly
+from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
 from castell.planning.population import People
 from castell.planning.simulation import collect
@@ -82,13 +85,12 @@ def test_a_sample_without_reports_in_a_fold_says_nothing() -> None:
 
 
 def test_of_many_tables_some_stand_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = cross_fit_error.SETTINGS
     keys = sorted((home, one, one + 1) for one in range(6) for home in range(10 * one + 1))
     every = dict(cross_fit_error.tables_of_pairs(keys))
     assert {pair: len(homes) for pair, homes in every.items()} == {
         (one, one + 1): 10 * one + 1 for one in range(6)
     }
-    few = type(settings)(most_pairs=3, most_tables_of_pairs=24)
+    few = replace(SETTINGS, most_pairs=3, most_tables_of_pairs=24)
     monkeypatch.setattr(cross_fit_error, "SETTINGS", few)
     some = dict(cross_fit_error.tables_of_pairs(keys))
     assert list(some) == [(0, 1), (2, 3), (4, 5)]

@@ -96,11 +96,15 @@ def test_some_samples_stand_for_all_and_none_is_forgotten() -> None:
         assert len(seen.some) == min(len(holding), SOME_SAMPLES)
 
 
-def test_predictions_for_auto_come_true() -> None:
+@pytest.mark.parametrize(
+    ("draw", "n", "repeats"), [({"design": "pairs"}, 5000, 2), ({"sample": 4}, 500, 4)]
+)
+def test_predictions_for_auto_come_true(draw: dict[str, Any], n: int, repeats: int) -> None:
+    """Also where few draw each of many sets: what these tell of a model is put together."""
     like = population_of(SCHEMA, ANSWERS)
-    study = Study(SCHEMA, 4.0, "pairs")
-    forecast = Outlook(study, like).at(5000)
-    told = simulate(study, like, 5000, (), 2, "auto", seed=5)
+    study = Study(SCHEMA, 4.0, **draw)
+    forecast = Outlook(study, like).at(n)
+    told = simulate(study, like, n, (), repeats, "auto", seed=5)
     for width in (1, 2, 3):
         tables = usual_tables(SCHEMA, width)
         found = sum(t.half_width(forecast) for t in tables) / len(tables)
