@@ -20,13 +20,12 @@ from castell.channels.cyclic import CyclicResponse
 from castell.channels.fake_data import FakeDataResponse
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
-from castell.channels.lens import Lens
 from castell.channels.matrix import MatrixResponse
 from castell.channels.mechanism import mechanism
 from castell.channels.named import MECHANISMS
 from castell.channels.parity import ParityResponse
 from castell.channels.partition import PartitionResponse
-from castell.channels.protocol import MAX_TOTAL, Channel, Traits, Words
+from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Traits, Words
 from castell.channels.registry import Kinds, built_in, channel_of, checked
 from castell.channels.set_valued import SetMargin
 from castell.channels.skip import SkipResponse

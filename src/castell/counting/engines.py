@@ -67,8 +67,7 @@ def scan_reports(
     not.
     """
     name, mark, address = (engine or "").partition("://")
-    added = _added_engines()
-    if engine is not None and name not in {*BUILT_IN, *added}:
+    if engine is not None and name not in BUILT_IN and name not in _added_engines():
         raise OptionError(f"there is no engine {engine!r}", suggest(str(name), engines()))
     if engine is None and isinstance(source, (list, tuple)) and not is_files(source):
         parts = [scan_reports(each, study, secure=secure, progress=progress) for each in source]
@@ -85,13 +84,12 @@ def scan_reports(
 def _scan(
     name: str, source: Any, study: Study, progress: Progress | None, options: dict[str, Any]
 ) -> Counts:
-    added = _added_engines()
-    module = None if name in added else import_module(BUILT_IN[name])
+    module = import_module(BUILT_IN[name]) if name in BUILT_IN else None
     for option in options:
         if option not in getattr(module, "TAKES", ()):
             raise OptionError(f"the engine {name!r} takes no {option}", "leave it out")
     if module is None:
-        return _open(added[name], source, study, progress)
+        return _open(_added_engines()[name], source, study, progress)
     found: Counts = module.open(source, study, progress, **options)
     return found
 

@@ -15,6 +15,8 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from castell.channels import MAX_TOTAL, Channel, Lens, checked
 from castell.channels.budget import rounded_up, total_of
 from castell.channels.classic import gives_answers_away
@@ -141,6 +143,11 @@ class Design:
             return outputs
         drawn = len(self.hidden)
         return (sum(outputs[:drawn]), *outputs[drawn:])
+
+    @property
+    def code_types(self) -> tuple[np.dtype[Any], ...]:
+        """The smallest unsigned integers that hold every code of each column."""
+        return tuple(np.min_scalar_type(width - 1) for width in self.widths)
 
     @property
     def columns(self) -> tuple[str, ...]:

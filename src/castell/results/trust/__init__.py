@@ -71,6 +71,6 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
             if len(samples_of(counts)) > 1
             else []
         ),
-        *([declared_rules(counts)] if counts.study.schema.impossible else []),
+        *([declared_rules(counts)] if counts.study.schema.impossible.rules else []),
         *([leaving(counts, joint.names)] if counts.study.text.review == "before" else []),
     )
