@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, MemoryCounts
+from castell.display.one_line import one_line
 from castell.errors import OptionError, QueryError
 from castell.evaluation.metrics import tvd
 from castell.inference.beta import student_t
@@ -184,6 +185,10 @@ class Synthetic:
             ],
             "words": list(self.words),
         }
+
+    def __repr__(self) -> str:
+        facts = [f"method {self.method!r}", f"n = {self.n:,}", f"{len(self.files)} files"]
+        return one_line("Synthetic", f"people of {self.study.name!r}", facts)
 
     def summary(self) -> str:
         many = f"{len(self.files)} files of " if len(self.files) > 1 else ""
