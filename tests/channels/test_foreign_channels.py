@@ -163,6 +163,21 @@ def test_what_is_no_channel_at_all() -> None:
         Study(schema((2,)), channels={"a": Half()})
     with pytest.raises(ChannelError, match="a Half is no channel"):
         Block(("a",), (2,), Half())  # type: ignore[arg-type]
+    with pytest.raises(ChannelError, match="Neighbours is a class of channels: make a channel"):
+        Study(schema((3,)), channels={"a": Neighbours})
+
+
+class Words(Neighbours):
+    """Its weights are texts, so that nothing adds up."""
+
+    @property
+    def total(self) -> int:
+        return sum(["3", "1"])  # type: ignore[list-item]
+
+
+def test_weights_that_are_no_numbers() -> None:
+    with pytest.raises(ChannelError, match=r"has no total \(unsupported.*rows of whole numbers"):
+        checked(Words(3, 2))
 
 
 def test_answers_that_are_too_many_to_be_checked() -> None:
@@ -201,6 +216,8 @@ def test_kinds_do_not_replace_castells_own() -> None:
     document = KaryResponse(2, 3, 1).document()
     with pytest.raises(ChannelError, match="'kary' is a kind of channel that castell has"):
         channel_of(document, {"kary": Neighbours})
+    with pytest.raises(ChannelError, match="a int reads no channels: give a class with"):
+        channel_of({"kind": "mine"}, {"mine": 3})
     # A function of the document will do as well.
     made = channel_of({"kind": "mine"}, {"mine": lambda _: Neighbours(3, 2)})
     assert made == HONEST

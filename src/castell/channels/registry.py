@@ -92,9 +92,9 @@ def channel_of(document: Any, kinds: Kinds | None = None) -> Channel:
 
 
 def _added(plugin: Plugin, document: dict[str, Any]) -> Channel:
-    read = _reader(plugin.load())
+    made = plugin.load()
     try:
-        return checked(read(document))
+        return checked(_reader(made)(document))
     except CastellError as error:
         raise plugin.broken(error.problem) from error
     except Exception as error:  # a package may fail in any way it likes
@@ -103,4 +103,9 @@ def _added(plugin: Plugin, document: dict[str, Any]) -> Channel:
 
 def _reader(added: Any) -> Callable[[dict[str, Any]], Any]:
     read: Callable[[dict[str, Any]], Any] = getattr(added, "from_document", added)
+    if not callable(read):
+        raise ChannelError(
+            f"a {type(added).__name__} reads no channels",
+            "give a class with from_document, or a function of the document, for each kind",
+        )
     return read

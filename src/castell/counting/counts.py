@@ -74,6 +74,14 @@ class Counts(Protocol):
         ...
 
 
+_NEEDED = ("study", "secure", "backend", "n", "table", "pairs", "moments", "batches")
+
+
+def missing_of(given: Any) -> list[str]:
+    """What an object lacks to be counts."""
+    return [name for name in _NEEDED if not hasattr(given, name)]
+
+
 class ByBatches(ABC):
     """Counts from the reports themselves, some at a time.
 

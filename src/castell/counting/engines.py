@@ -13,7 +13,7 @@ from importlib import import_module
 from time import perf_counter
 from typing import Any, Protocol
 
-from castell.counting.counts import Counts, Progress
+from castell.counting.counts import Counts, Progress, missing_of
 from castell.counting.stages import join_stages
 from castell.errors import CastellError, OptionError, PluginError
 from castell.plugins import ENGINES, Plugin, plugins
@@ -33,7 +33,6 @@ BUILT_IN = {
 }
 # What anything that no engine knows is taken for.
 DEFAULT = "parquet"
-NEEDED = ("study", "secure", "backend", "n", "table", "pairs", "moments", "batches")
 
 
 class Engine(Protocol):
@@ -140,7 +139,7 @@ def _open(plugin: Plugin, source: Any, study: Study, progress: Progress | None) 
     opening, _ = _parts(plugin)
     try:
         counts = opening(source, study, progress)
-        missing = [name for name in NEEDED if not hasattr(counts, name)]
+        missing = missing_of(counts)
         same = not missing and counts.study == study
     except CastellError:
         raise  # says itself what is wrong with the source

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting.counts import ByBatches, Counts, MemoryCounts, once
+from castell.counting.counts import ByBatches, Counts, MemoryCounts, missing_of, once
 from castell.counting.kernels import Integers, Sum
 from castell.counting.stages import Stages
 from castell.display.one_line import one_line
@@ -193,7 +193,7 @@ def tally(reports: Reports | Counts) -> Tally:
     """
     if isinstance(reports, Reports):
         return tally_of(MemoryCounts(reports))
-    if not hasattr(reports, "moments"):
+    if missing_of(reports):
         raise ReportError(
             f"a {type(reports).__name__} holds no reports",
             "give what study.randomize returned, or scan_reports('reports.parquet', study)",

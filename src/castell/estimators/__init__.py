@@ -80,15 +80,19 @@ def estimator(method: Method) -> Any:
 
 
 def _check(given: Any) -> None:
-    if not callable(getattr(given, "fit", given)):
+    fit = getattr(given, "fit", given)
+    if not callable(fit) or isinstance(fit, type):
         raise OptionError(
             f"a {type(given).__name__} is no method",
             "give a name, a function fit(counts, **options) -> Fitted, or what has one as fit",
         )
-    _, *options = inspect.signature(getattr(given, "fit", given)).parameters.values()
-    needed = [p.name for p in options if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD]
+    name = getattr(given, "__name__", "the method")
+    takes = list(inspect.signature(fit).parameters.values())
+    if not takes or takes[0].kind == inspect.Parameter.KEYWORD_ONLY:
+        raise OptionError(f"{name} takes no counts", "make that its first parameter")
+    positional = [p for p in takes[1:] if p.kind == p.POSITIONAL_OR_KEYWORD]
+    needed = [p.name for p in positional if p.default is p.empty]
     if needed:
-        name = getattr(given, "__name__", "the method")
         raise OptionError(
             f"{name} asks for {', '.join(needed)} besides counts",
             "a function table(counts, names) becomes a method by @castell.extend.table_method; any "
