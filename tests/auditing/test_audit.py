@@ -12,11 +12,11 @@ from scipy import stats
 import castell
 from castell import Attribute, MatrixResponse, Schema, Study
 from castell.auditing.audit_page import audit_page
-from castell.auditing.events import fit_of, repeats_of
 from castell.auditing.exact_bounds import at_least, at_most
 from castell.auditing.parts import enumerated
+from castell.auditing.telling_event import fit_of, repeats_of
 from castell.errors import OptionError
-from castell.inference.beta import incomplete_beta
+from castell.inference.incomplete_beta import incomplete_beta
 from tests.auditing.broken_devices import (
     BiasedCoin,
     KeyedDevice,

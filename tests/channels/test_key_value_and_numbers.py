@@ -15,7 +15,7 @@ from castell.channels import Channel, channel_of, mechanism
 from castell.channels.budget import log_ratio
 from castell.channels.hybrid import HybridResponse, number_variance
 from castell.channels.key_value import KeyValueResponse
-from castell.channels.window import WindowResponse
+from castell.channels.piecewise import WindowResponse
 from castell.device.key_value import draw_pair, key_value_attribute
 from castell.errors import ChannelError, OptionError
 from tests.auditing.broken_devices import SeededFrame

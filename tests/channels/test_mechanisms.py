@@ -14,10 +14,10 @@ from castell.auditing.parts import enumerated
 from castell.channels import MECHANISMS, Channel, channel_of, mechanism
 from castell.channels.budget import log_ratio
 from castell.channels.hashing import HashingResponse
-from castell.channels.subsets import SubsetResponse
+from castell.channels.piecewise import WindowResponse
+from castell.channels.subset_selection import SubsetResponse
 from castell.channels.thermometer import ThermometerResponse
 from castell.channels.unary import UnaryResponse
-from castell.channels.window import WindowResponse
 from castell.errors import CastellError, ChannelError, StudyError
 from tests.auditing.broken_devices import SeededFrame
 

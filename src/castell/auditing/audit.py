@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from castell.auditing.device_names import FEWEST, IN_A_BROWSER, PEOPLE, is_address, open_device
 from castell.auditing.devices import Codes, Device
-from castell.auditing.events import Bound, Event, bound, choose, fit_of, likeliest, repeats_of
 from castell.auditing.memory_checks import memory_checks
 from castell.auditing.parts import (
     Part,
@@ -28,6 +27,15 @@ from castell.auditing.parts import (
     parts_of,
     rows_sent_plainly,
     rows_to_ask,
+)
+from castell.auditing.telling_event import (
+    Bound,
+    Event,
+    bound,
+    choose,
+    fit_of,
+    likeliest,
+    repeats_of,
 )
 from castell.auditing.verdict import Audit, Check, by_chance
 from castell.errors import OptionError
