@@ -270,9 +270,7 @@ def test_channels_that_are_refused(install: Install) -> None:
         channel_of({"kind": "no"})
     with pytest.raises(PluginError, match=r"package even-shares adds.*other entries than heads"):
         channel_of({"kind": "lies", "tails": 3})
-    with pytest.raises(
-        ChannelError, match=r"unknown here.*bloom, .*kary, .*lies, .*matrix"
-    ):
+    with pytest.raises(ChannelError, match=r"unknown here.*bloom, .*kary, .*lies, .*matrix"):
         channel_of({"kind": "dice"})
     assert Study.from_json(STUDY.to_json()) == STUDY
 

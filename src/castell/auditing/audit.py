@@ -22,7 +22,7 @@ from castell.auditing.memory_checks import memory_checks
 from castell.auditing.parts import (
     Part,
     Row,
-    enumerated,
+    count_wrong_cells,
     labels,
     parts_of,
     rows_sent_plainly,
@@ -244,7 +244,7 @@ def _many(chances: Sequence[float]) -> NDArray[np.float64]:
 
 
 def _enumeration(study: Study) -> Check:
-    cells, wrong = enumerated([block.channel for block in study.design.blocks])
+    cells, wrong = count_wrong_cells([block.channel for block in study.design.blocks])
     told = f"{cells:,} (answer, number) cells of small channels gone through, {wrong:,} wrong"
     if not cells:
         told = "no channel is small enough to go through every number; its weights are used"

@@ -196,7 +196,7 @@ def labels(study: Study, row: Row) -> dict[str, str]:
     return {name: study.schema[name].values[code] for name, code in row.items()}
 
 
-def enumerated(channels: Sequence[Channel]) -> tuple[int, int]:
+def count_wrong_cells(channels: Sequence[Channel]) -> tuple[int, int]:
     """How many (answer, number) cells of small channels were gone through, and how many were wrong.
 
     A report must be made of as many of the numbers below `total` as it weighs.

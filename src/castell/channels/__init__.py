@@ -26,7 +26,7 @@ from castell.channels.mechanism import mechanism
 from castell.channels.parity import ParityResponse
 from castell.channels.partition import PartitionResponse
 from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Traits, Words
-from castell.channels.registry import Kinds, built_in, channel_of, checked
+from castell.channels.registry import Kinds, built_in, channel_of, checked_channel
 from castell.channels.set_valued import SetMargin
 from castell.channels.skip import SkipResponse
 from castell.channels.weighted import WeightedChannel
@@ -57,6 +57,6 @@ __all__ = [
     "bloom_filters",
     "built_in",
     "channel_of",
-    "checked",
+    "checked_channel",
     "mechanism",
 ]

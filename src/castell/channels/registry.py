@@ -57,7 +57,7 @@ def is_built_in(channel: object) -> bool:
     return type(channel) in _classes()
 
 
-def checked(channel: Any) -> Channel:
+def checked_channel(channel: Any) -> Channel:
     """A channel as it is if it is castell's own; one from elsewhere only if it keeps its word."""
     if not is_built_in(channel):
         check_channel(channel, set(built_in()))
@@ -80,7 +80,7 @@ def channel_of(document: Any, kinds: Kinds | None = None) -> Channel:
         made: Channel = own[name].from_document(document)
         return made
     if name in given:
-        return checked(_reader(given[name])(document))
+        return checked_channel(_reader(given[name])(document))
     added = plugins(CHANNELS, own)
     if name not in added:
         raise ChannelError(
@@ -94,7 +94,7 @@ def channel_of(document: Any, kinds: Kinds | None = None) -> Channel:
 def _added(plugin: Plugin, document: dict[str, Any]) -> Channel:
     made = plugin.load()
     try:
-        return checked(_reader(made)(document))
+        return checked_channel(_reader(made)(document))
     except CastellError as error:
         raise plugin.broken(error.problem) from error
     except Exception as error:  # a package may fail in any way it likes

@@ -19,7 +19,7 @@ from castell.inference.effect_measures import DIFFERENCE, ODDS_RATIO, RELATIVE_R
 from castell.inference.shares import Shares
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
-from castell.results.provenance import FromReports, Labels, describe_values, listed
+from castell.results.provenance import FromReports, Labels, as_lists, describe_values
 from castell.results.summary import align, number, percent, span, with_warning
 
 
@@ -51,7 +51,7 @@ class Group:
         return " ".join(words)
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"where": listed(self.where)}
+        told: dict[str, Any] = {"where": as_lists(self.where)}
         return told if self.study is None else {**told, "study": self.study}
 
 
@@ -100,7 +100,7 @@ class Contrast(OneNumber):
         return {
             "kind": self.kind.value,
             **self.source.to_dict(),
-            "asked": listed(self.asked),
+            "asked": as_lists(self.asked),
             "one": self.one.to_dict(),
             "other": self.other.to_dict(),
             "value": plain(self.value),
@@ -226,11 +226,11 @@ class Comparison(FromReports):
         return {
             "kind": "comparison",
             **self.source.to_dict(),
-            "asked": listed(self.asked),
+            "asked": as_lists(self.asked),
             "one": self.one.to_dict(),
             "other": self.other.to_dict(),
             **found,
-            **self._told(level),
+            **self._how_sure(level),
         }
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:

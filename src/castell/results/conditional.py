@@ -15,7 +15,7 @@ from castell.inference.shares import Shares
 from castell.linear.operators import Floats
 from castell.results.group_shares import GroupShares
 from castell.results.notebook_table import shares_html
-from castell.results.provenance import Labels, describe_values, listed
+from castell.results.provenance import Labels, as_lists, describe_values
 from castell.results.summary import number, percent, with_warning
 
 
@@ -74,8 +74,8 @@ class Conditional(GroupShares):
             **self.source.to_dict(),
             "asked": self.asked,
             "values": list(self.values),
-            "where": None if self.where is None else listed(self.where),
-            "given": listed(self.given),
+            "where": None if self.where is None else as_lists(self.where),
+            "given": as_lists(self.given),
             **self._document(level),
         }
 

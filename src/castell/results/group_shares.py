@@ -60,7 +60,7 @@ class GroupShares(FromReports):
             "standard_errors": plain(errors),
             "lower": plain(low),
             "upper": plain(high),
-            **self._told(level),
+            **self._how_sure(level),
         }
 
     def _chart_data(

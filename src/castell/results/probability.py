@@ -19,7 +19,7 @@ from castell.inference.shares import Shares
 from castell.inference.sum_interval import sum_interval
 from castell.linear.operators import Floats
 from castell.results.notebook_table import shares_html
-from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, Source, as_lists, describe_values
 from castell.results.summary import number, percent, with_warning
 
 
@@ -64,7 +64,7 @@ class OneNumber(FromReports):
             "standard_error": plain(self.standard_error),
             "lower": plain(low),
             "upper": plain(high),
-            **self._told(level),
+            **self._how_sure(level),
         }
 
     def __float__(self) -> float:
@@ -133,7 +133,7 @@ class Probability(OneNumber):
         return {
             "kind": "probability",
             **self.source.to_dict(),
-            "where": listed(self.where),
+            "where": as_lists(self.where),
             "negated": self.negated,
             "probability": plain(self.value),
             **self._numbers(level),
@@ -201,8 +201,8 @@ class Difference(OneNumber):
         return {
             "kind": "difference",
             **self.source.to_dict(),
-            "one": listed(self.one),
-            "other": listed(self.other),
+            "one": as_lists(self.one),
+            "other": as_lists(self.other),
             "difference": plain(self.value),
             **self._numbers(level),
         }

@@ -93,7 +93,7 @@ class FromReports(ABC):
     def __str__(self) -> str:
         return self.summary()
 
-    def _told(self, level: float) -> dict[str, Any]:
+    def _how_sure(self, level: float) -> dict[str, Any]:
         """The entries of `to_dict` that say how sure a result is, the same for all."""
         return {
             "level": level,
@@ -126,6 +126,6 @@ def describe_values(asked: Mapping[str, Sequence[str]], between: str = " and ") 
     return between.join(f"{name} = {' or '.join(values)}" for name, values in asked.items())
 
 
-def listed(asked: Labels) -> dict[str, list[str]]:
+def as_lists(asked: Labels) -> dict[str, list[str]]:
     """The same as plain lists."""
     return {name: list(values) for name, values in asked.items()}

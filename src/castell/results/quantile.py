@@ -13,7 +13,7 @@ from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.intervals import quantile as normal_quantile
 from castell.linear.operators import Floats
-from castell.results.provenance import FromReports, Labels, describe_values, listed
+from castell.results.provenance import FromReports, Labels, as_lists, describe_values
 from castell.results.score_scale import numbers_of
 from castell.results.summary import percent, with_warning
 from castell.study.scales import Bins
@@ -151,7 +151,7 @@ class Quantile(FromReports):
             **self.source.to_dict(),
             "attribute": self.attribute.name,
             "q": self.q,
-            "given": listed(self.given),
+            "given": as_lists(self.given),
             "value": _plain(self.value),
             "label": self.label,
             "standard_error": plain(self.standard_error),
@@ -159,7 +159,7 @@ class Quantile(FromReports):
             "upper": _plain(high),
             "noise_lower": _plain(noise[0]),
             "noise_upper": _plain(noise[1]),
-            **self._told(level),
+            **self._how_sure(level),
         }
 
     def _repr_html_(self) -> str:

@@ -115,7 +115,7 @@ class TopCells(FromReports):
             "lower": plain(low),
             "upper": plain(high),
             "beyond": plain(self.beyond),
-            **self._told(level),
+            **self._how_sure(level),
         }
 
     def summary(self, level: float = 0.95) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels import MAX_TOTAL, Channel, Lens, checked
+from castell.channels import MAX_TOTAL, Channel, Lens, checked_channel
 from castell.channels.budget import rounded_up, total_of
 from castell.channels.classic import gives_answers_away
 from castell.errors import StudyError
@@ -50,7 +50,7 @@ class Block:
     channel: Channel
 
     def __post_init__(self) -> None:
-        checked(self.channel)
+        checked_channel(self.channel)
 
     @property
     def reports_answers(self) -> bool:
