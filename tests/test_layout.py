@@ -42,6 +42,17 @@ def test_a_test_lies_in_the_folder_of_its_room() -> None:
     assert found >= WHOLE
 
 
+LONGEST = 350
+
+
+def test_no_file_is_too_long_to_be_read_at_once() -> None:
+    client = ROOT.parents[1] / "client"
+    files = [*ROOT.rglob("*.py"), *ROOT.rglob("*.js"), *client.rglob("*.js")]
+    assert client.is_dir()
+    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in files}
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
+
+
 # A report of a draw is a mixture over blocks, of a study without one a product: these say which.
 ASK_FOR_THE_DRAW = {"study/design.py"}
 
