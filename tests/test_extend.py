@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pickle
 import types
 from functools import partial
 from pathlib import Path
@@ -109,6 +110,33 @@ def test_a_method_of_ones_own_never_passes_for_another() -> None:
 def test_what_is_no_method(given: Any) -> None:
     with pytest.raises(OptionError, match="is no method: give a name, a function"):
         castell.fit(REPORTS, given)
+
+
+def test_a_method_takes_counts_first() -> None:
+    for given in (lambda: 3, lambda *, counts: counts):
+        with pytest.raises(OptionError, match="takes no counts: make that its first parameter"):
+            castell.fit(REPORTS, given)
+    for kind in (int, dict, extend.Fitted):
+        with pytest.raises(OptionError, match="a type is no method"):
+            castell.fit(REPORTS, kind)
+
+
+@extend.table_method
+def alike(counts: extend.Counts, names: tuple[str, ...]) -> Any:
+    return np.full([counts.study.schema[name].size for name in names], 0.1)
+
+
+def test_a_model_of_a_method_of_ones_own_is_pickled_with_it() -> None:
+    model = pickle.loads(pickle.dumps(castell.fit(REPORTS, alike)))  # noqa: S301
+    assert model.estimate(NAMES).probabilities.min() == 0.1
+    assert repr(alike) == "<method 'alike' of a function that gives tables>"
+
+
+def test_what_only_looks_like_reports() -> None:
+    with pytest.raises(ReportError, match="a SimpleNamespace holds no reports"):
+        castell.fit(types.SimpleNamespace(moments=1, n=3))
+    with pytest.raises(ReportError, match="a SimpleNamespace holds no reports"):
+        castell.tally(types.SimpleNamespace(moments=1, n=3))
 
 
 def test_a_function_is_held_to_what_it_declares() -> None:
@@ -221,6 +249,7 @@ def test_a_table_is_tested_against_the_reports_it_was_made_from() -> None:
     [
         (lambda _: np.zeros((2, 4)), r"with shape \(2, 4\).*in the order asked: \(4, 2\)"),
         (lambda _: 0.5, r"with shape \(\)"),
+        (lambda _: "half", "the method gave 'half' for a table of c x a: give an array"),
         (lambda _: np.full((4, 2), np.nan), "numbers that are none"),
         (lambda _: (np.zeros((4, 2)), np.zeros(8)), "a table of standard errors of c x a"),
         (lambda _: (np.zeros((4, 2)), np.full((4, 2), -1.0)), "a standard error below 0"),

@@ -28,10 +28,10 @@ from castell.reports.reports import Reports
 from castell.results.association import Association, TrendTest
 from castell.results.careless import CarelessShare, careless
 from castell.results.compare import compare
+from castell.results.comparison import Comparison, Contrast
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
 from castell.results.consistency import consistent
-from castell.results.contrast import Comparison, Contrast
 from castell.results.forged_reports import Recovered, recover
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
@@ -39,8 +39,8 @@ from castell.results.model import Model, estimate, fit, load_model
 from castell.results.probability import Difference, Probability
 from castell.results.quantile import Quantile
 from castell.results.regression import Regression, regress
-from castell.results.synthesis import Synthetic
 from castell.results.synthesize import synthesize
+from castell.results.synthetic_files import Synthetic
 from castell.study.choices import choose_all, chosen
 from castell.study.design import Design
 from castell.study.schema import Attribute, Schema

@@ -12,11 +12,11 @@ from scipy import stats
 import castell
 from castell import Attribute, MatrixResponse, Schema, Study
 from castell.auditing.audit_page import audit_page
-from castell.auditing.events import fit_of, repeats_of
 from castell.auditing.exact_bounds import at_least, at_most
-from castell.auditing.parts import enumerated
+from castell.auditing.parts import count_wrong_cells
+from castell.auditing.telling_event import fit_of, repeats_of
 from castell.errors import OptionError
-from castell.inference.beta import incomplete_beta
+from castell.inference.incomplete_beta import incomplete_beta
 from tests.auditing.broken_devices import (
     BiasedCoin,
     KeyedDevice,
@@ -74,7 +74,7 @@ def test_fits_and_repeats_are_as_surprising_as_they_say() -> None:
 
 def test_every_number_of_a_small_channel_is_gone_through() -> None:
     channel = MatrixResponse([[8, 2], [3, 7]])
-    assert enumerated([channel, channel]) == (20, 0)
+    assert count_wrong_cells([channel, channel]) == (20, 0)
 
     class Wrong(MatrixResponse):
         def weights(self) -> list[list[int]]:
@@ -82,7 +82,7 @@ def test_every_number_of_a_small_channel_is_gone_through() -> None:
 
     object.__setattr__(wrong := Wrong([[8, 2], [3, 7]]), "rows", ((8, 2), (3, 7)))
     wrong.__dict__["_rows"] = ((8, 2), (3, 7))
-    assert enumerated([wrong]) == (20, 1)
+    assert count_wrong_cells([wrong]) == (20, 1)
 
 
 # -- devices that are right ------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 
 from castell import KaryResponse
 from castell.channels import MAX_TOTAL, Channel, CyclicResponse, SetMargin, best_channel, channel_of
-from castell.channels.choice import WORTH, noise
+from castell.channels.best_channel import WORTH, noise
 from castell.channels.difference_sets import MOST_POINTS, geometries, points, singer
 from castell.device.random_words import seeded_words
 from castell.device.respond import respond

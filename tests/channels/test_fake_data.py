@@ -11,7 +11,7 @@ import pytest
 
 import castell
 from castell import Attribute, Schema, Study
-from castell.auditing.parts import enumerated
+from castell.auditing.parts import count_wrong_cells
 from castell.channels import FakeDataResponse, channel_of, mechanism
 from castell.errors import CastellError, ChannelError, MethodError, QueryError, StudyError
 from castell.inference.products import product_model
@@ -29,7 +29,7 @@ SMALL += [FakeDataResponse(((3, 3), (2, 4), (1, 5)), (1, 2, 2))]
 
 @pytest.mark.parametrize("channel", SMALL)
 def test_every_number_is_gone_through(channel: FakeDataResponse) -> None:
-    cells, wrong = enumerated([channel])
+    cells, wrong = count_wrong_cells([channel])
     assert (cells, wrong) == (channel.inputs * channel.total**channel.draws, 0)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import castell
 from castell import KaryResponse, MatrixResponse, Study
-from castell.channels import Kinds, channel_of, checked
+from castell.channels import Kinds, channel_of, checked_channel
 from castell.channels.foreign_channels import EXHAUSTIVE, check_channel
 from castell.errors import ChannelError
 from castell.study.design import Block, Design
@@ -55,7 +55,7 @@ LARGE = Neighbours(3, 2, 1 << 40)
 
 @pytest.mark.parametrize("channel", [HONEST, LARGE, Neighbours(4, 3)], ids=str)
 def test_an_honest_channel_is_taken_as_it_is(channel: Neighbours) -> None:
-    assert checked(channel) is channel
+    assert checked_channel(channel) is channel
     assert channel_of(channel.document(), KINDS) == channel
     assert not channel.reports_answers
     # Both ways of looking at what it responds are in use.
@@ -138,7 +138,7 @@ def test_a_channel_that_does_not_keep_its_word(
 ) -> None:
     channel = made_by(3, 2, scale)
     with pytest.raises(ChannelError, match=message):
-        checked(channel)
+        checked_channel(channel)
     # The gate is the study, however the channel gets there.
     with pytest.raises(castell.CastellError):
         Study(schema((3,)), channels={"a": channel})
@@ -148,7 +148,7 @@ def test_a_channel_that_does_not_keep_its_word(
 
 def test_one_number_that_is_dealt_wrongly_shows_where_all_are_tried() -> None:
     with pytest.raises(ChannelError, match="reports answer 1 as "):
-        checked(Shifted(3, 2))
+        checked_channel(Shifted(3, 2))
 
 
 def test_what_is_no_channel_at_all() -> None:
@@ -163,6 +163,21 @@ def test_what_is_no_channel_at_all() -> None:
         Study(schema((2,)), channels={"a": Half()})
     with pytest.raises(ChannelError, match="a Half is no channel"):
         Block(("a",), (2,), Half())  # type: ignore[arg-type]
+    with pytest.raises(ChannelError, match="Neighbours is a class of channels: make a channel"):
+        Study(schema((3,)), channels={"a": Neighbours})
+
+
+class Words(Neighbours):
+    """Its weights are texts, so that nothing adds up."""
+
+    @property
+    def total(self) -> int:
+        return sum(["3", "1"])  # type: ignore[list-item]
+
+
+def test_weights_that_are_no_numbers() -> None:
+    with pytest.raises(ChannelError, match=r"has no total \(unsupported.*rows of whole numbers"):
+        checked_channel(Words(3, 2))
 
 
 def test_answers_that_are_too_many_to_be_checked() -> None:
@@ -176,7 +191,7 @@ def test_answers_that_are_too_many_to_be_checked() -> None:
             return 1 << 12
 
     with pytest.raises(ChannelError, match="too many weights to be checked"):
-        checked(Many(3, 2))
+        checked_channel(Many(3, 2))
 
     class One(Neighbours):
         @property
@@ -184,7 +199,7 @@ def test_answers_that_are_too_many_to_be_checked() -> None:
             return 1
 
     with pytest.raises(ChannelError, match="1 answers and 4 reports"):
-        checked(One(3, 2))
+        checked_channel(One(3, 2))
 
 
 def test_an_epsilon_that_is_no_privacy_choice() -> None:
@@ -201,6 +216,8 @@ def test_kinds_do_not_replace_castells_own() -> None:
     document = KaryResponse(2, 3, 1).document()
     with pytest.raises(ChannelError, match="'kary' is a kind of channel that castell has"):
         channel_of(document, {"kary": Neighbours})
+    with pytest.raises(ChannelError, match="a int reads no channels: give a class with"):
+        channel_of({"kind": "mine"}, {"mine": 3})
     # A function of the document will do as well.
     made = channel_of({"kind": "mine"}, {"mine": lambda _: Neighbours(3, 2)})
     assert made == HONEST

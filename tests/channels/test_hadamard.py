@@ -19,9 +19,9 @@ from castell.channels import (
     best_channel,
     channel_of,
 )
-from castell.channels.choice import LARGE
+from castell.channels.best_channel import LARGE
 from castell.channels.hadamard import MOST_REPORTS, hadamard_noise
-from castell.channels.predicted_variance import predicted_variance
+from castell.channels.protocol import predicted_variance
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Floats
 from castell.planning.likelihoods import of_channel

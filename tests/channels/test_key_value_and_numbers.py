@@ -10,12 +10,12 @@ import pytest
 
 import castell
 from castell import Attribute, Schema, Study
-from castell.auditing.parts import enumerated
+from castell.auditing.parts import count_wrong_cells
 from castell.channels import Channel, channel_of, mechanism
 from castell.channels.budget import log_ratio
 from castell.channels.hybrid import HybridResponse, number_variance
 from castell.channels.key_value import KeyValueResponse
-from castell.channels.window import WindowResponse
+from castell.channels.piecewise import WindowResponse
 from castell.device.key_value import draw_pair, key_value_attribute
 from castell.errors import ChannelError, OptionError
 from tests.auditing.broken_devices import SeededFrame
@@ -28,7 +28,7 @@ SMALL: list[Channel] = [
 
 @pytest.mark.parametrize("channel", SMALL, ids=lambda c: c.kind)
 def test_every_number_of_small_channels(channel: Channel) -> None:
-    assert enumerated([channel]) == (channel.inputs * channel.total, 0)
+    assert count_wrong_cells([channel]) == (channel.inputs * channel.total, 0)
 
 
 CASES = [("harmony", 2), ("hybrid", 3), ("hybrid", 12), ("pckv-grr", 6), ("pckv-ue", 4)]

@@ -10,14 +10,14 @@ import pytest
 
 import castell
 from castell import Attribute, Schema, Study
-from castell.auditing.parts import enumerated
+from castell.auditing.parts import count_wrong_cells
 from castell.channels import MECHANISMS, Channel, channel_of, mechanism
 from castell.channels.budget import log_ratio
 from castell.channels.hashing import HashingResponse
-from castell.channels.subsets import SubsetResponse
+from castell.channels.piecewise import WindowResponse
+from castell.channels.subset_selection import SubsetResponse
 from castell.channels.thermometer import ThermometerResponse
 from castell.channels.unary import UnaryResponse
-from castell.channels.window import WindowResponse
 from castell.errors import CastellError, ChannelError, StudyError
 from tests.auditing.broken_devices import SeededFrame
 
@@ -51,7 +51,7 @@ SMALL: list[Channel] = [
 
 @pytest.mark.parametrize("channel", SMALL, ids=lambda c: c.kind)
 def test_every_number_of_small_channels(channel: Channel) -> None:
-    assert enumerated([channel]) == (channel.inputs * channel.total, 0)
+    assert count_wrong_cells([channel]) == (channel.inputs * channel.total, 0)
 
 
 @each

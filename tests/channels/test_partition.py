@@ -17,7 +17,7 @@ from castell import KaryResponse, MatrixResponse
 from castell.channels import CyclicResponse, PartitionResponse, channel_of
 from castell.channels.block_margins import MatrixMargin
 from castell.channels.partition import MOST_ANSWERS, Box, Inner
-from castell.channels.registry import checked
+from castell.channels.registry import checked_channel
 from castell.device.random_words import seeded_words
 from castell.device.respond import respond
 from castell.errors import ChannelError, QueryError
@@ -182,7 +182,7 @@ def test_documents_give_the_channel_back(channel: PartitionResponse) -> None:
     assert back == channel
     assert hash(back) == hash(channel)
     assert back.document() == document
-    assert checked(back) is back
+    assert checked_channel(back) is back
 
 
 # -- what is refused -------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from castell.collector.security.gate import Gate, connections_possible
+from castell.collector.security.connection_limits import Gate, connections_possible
 from castell.collector.security.log_limit import LINES, PERIOD, TEXTS, LogLimit
 from castell.collector.settings import ConnectionLimits
 from castell.errors import OptionError

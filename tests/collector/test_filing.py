@@ -11,7 +11,7 @@ from castell.collector.store import Store, Submission, open_store
 from castell.collector.store.filing import POOL, choose_for_filing, goes_straight, is_due
 from castell.collector.store.invitations import invitation_key, new_invitation
 from castell.collector.store.spool import Spool, Waiting
-from castell.collector.store.spooled import SpooledStore
+from castell.collector.store.spooled_store import SpooledStore
 from castell.collector.store.store import Outcome, Refusal
 from tests.collector.respondents import STUDY, pair, waiting
 
@@ -146,10 +146,11 @@ def test_a_crash_at_every_step_loses_and_doubles_nothing(
 
 def test_the_hour_is_that_of_the_filing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow study has no hour with a single report; what waits has the hour of its last."""
-    from castell.collector.store import spooled
 
     hour = 0
-    monkeypatch.setattr(spooled, "this_hour", lambda: hour)
+    from castell.collector.store import spooled_store
+
+    monkeypatch.setattr(spooled_store, "this_hour", lambda: hour)
     with closing(open_store(place, STUDY)) as store:
         for number in range(1, 2 * POOL + 1):
             hour = 3600 * number

@@ -12,8 +12,8 @@ import pytest
 from castell.collector.store import StoreError, Submission, open_store
 from castell.collector.store import spool as module
 from castell.collector.store.spool import Spool, Waiting
-from castell.collector.store.spooled import SpooledStore
-from castell.collector.store.spoolfolder import folder_name, spool_folder
+from castell.collector.store.spool_folder import folder_name, spool_folder
+from castell.collector.store.spooled_store import SpooledStore
 from tests.collector.respondents import PACKING, STUDY, pair, waiting
 
 NAME = b"n" * 16

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
+from inspect import isabstract
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import castell
 from castell import Conditional, JointEstimate, Model, Reports
 from castell.display.one_line import MOST
 from castell.estimators import reads
+from castell.results.provenance import FromReports
 from tests.contract.designs import STUDIES
 from tests.populations import collect, population
 
@@ -163,6 +165,84 @@ def test_a_model_says_what_was_fitted_to_what(method: str, design: str) -> None:
     assert set(document) == SOURCE | {"attributes", "values"}
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     assert document["attributes"] == list(STUDIES[design].names)
+
+
+SCORED = castell.Schema(
+    [
+        castell.Attribute("years", bins=[0, 10, 20, 30], missing="skip"),
+        castell.Attribute("smokes", ["no", "yes"]),
+        castell.Attribute("health", ["poor", "fair", "good"], ordered=True),
+    ]
+)
+
+
+@cache
+def _every_kind() -> tuple[Any, ...]:
+    """A result of every kind that people are given."""
+    study = castell.Study(SCORED, 9.0)
+    people = {
+        "years": np.random.default_rng(1).integers(0, 30, 2000),
+        "smokes": np.tile(["no", "yes"], 1000),
+        "health": np.tile(["poor", "fair", "good", "good"], 500),
+    }
+    reports = study.randomize(people, seed=3)
+    model = castell.fit(reports, "castell")
+    smoker, other = {"smokes": "yes"}, {"smokes": "no"}
+    comparison = model.compare({"health": "poor"}, given=smoker, versus=other)
+    return (
+        model.estimate(["smokes", "health"]),
+        model.estimate_all(2),
+        model.top(["smokes", "health"], 3),
+        model.probability(smoker),
+        model.difference(smoker, other),
+        model.conditional("health", given=smoker),
+        model.conditional("health", given="smokes"),
+        model.answered("years"),
+        model.mean("years", range=(-1, 40)),
+        model.quantile("years"),
+        model.smooth("health"),
+        comparison,
+        comparison.odds_ratio,
+        model.association("smokes", "health"),
+        model.trend("smokes", "health"),
+        model.associations(),
+        castell.regress("smokes ~ health", reports),
+        castell.careless(reports, "smokes", known={"no": 0.9, "yes": 0.1}),
+        castell.recover(reports, ["smokes"], 0.05),
+        castell.synthesize(model, 2),
+    )
+
+
+def _leaves(kind: type[Any]) -> set[type[Any]]:
+    below = kind.__subclasses__()
+    return set().union(*map(_leaves, below)) | ({kind} if not isabstract(kind) else set())
+
+
+def test_every_kind_of_result_is_looked_at() -> None:
+    assert _leaves(FromReports) <= {type(result) for result in _every_kind()}
+
+
+@pytest.mark.parametrize("place", range(20))
+def test_every_kind_of_result_shows_itself_alike(place: int) -> None:
+    result = _every_kind()[place]
+    line = repr(result)
+    assert line.startswith(f"<{type(result).__name__} ")
+    assert len(line) <= MOST
+    assert "\n" not in line
+    document = result.to_dict()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert isinstance(document["kind"], str)
+    if not isinstance(result, castell.Synthetic):  # its rows are frames, which show themselves
+        assert result._repr_html_().count("<table") == 1
+    if hasattr(result, "summary"):
+        assert str(result) == result.summary()
+    if isinstance(result, FromReports):
+        assert set(document) >= ANSWER
+        assert "INSECURE" in line
+    if hasattr(result, "standard_errors") and not isinstance(result, castell.Comparison):
+        assert np.asarray(result).shape == result.standard_errors.shape
+    if hasattr(result, "standard_error") and not isinstance(result, castell.Quantile):
+        assert np.asarray(result) == float(result)
 
 
 @each_design

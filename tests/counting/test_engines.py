@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import castell.counting.memory
+import castell.counting.counts
 import castell.reports.parquet
 from castell import Attribute, MatrixResponse, Reports, Schema, Study
 from castell.counting import Counts, Factor, MemoryCounts, scan_reports, tally
@@ -238,7 +238,7 @@ def test_batches_hold_the_columns_asked_for_in_the_order_asked(rows: int, tmp_pa
 
 
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (castell.reports.parquet, castell.counting.memory):
+    for module in (castell.reports.parquet, castell.counting.counts):
         monkeypatch.setattr(module, "ROW_GROUP", 7)
     reports = random_reports(random_study(4), 50, 4)
     for counts in engines(reports, tmp_path):

@@ -10,7 +10,7 @@ from scipy.stats import chi2, chisquare, kstest
 
 from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
-from castell.counting import memory as memory_counts
+from castell.counting import counts as counting_counts
 from castell.counting.folds import FOLDS, fold_of, folds_of, repetitions, report_keys
 from castell.inference.queries import factors
 from castell.study.design import Axis
@@ -109,7 +109,7 @@ def test_every_pass_deals_alike_whatever_is_asked(
             assert last.tolist() == rows(same)[-1]
     # However many come at a time.
     wanted = [rows(fold) for fold in _parts(MemoryCounts(reports))]
-    monkeypatch.setattr(memory_counts, "ROW_GROUP", 7)
+    monkeypatch.setattr(counting_counts, "ROW_GROUP", 7)
     assert [rows(fold) for fold in _parts(MemoryCounts(reports))] == wanted
 
 

@@ -11,7 +11,7 @@ import pytest
 import castell
 from castell import CastellError, Design, Reports, Study, scan_reports
 from castell.channels import PartitionResponse, best_channel
-from castell.channels.predicted_variance import predicted_variance
+from castell.channels.protocol import predicted_variance
 from castell.counting import (
     Counts,
     MemoryCounts,

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import castell
-import castell.device.columns
+import castell.device.answer_columns
 import castell.device.encode
 from castell import Reports, Study
 from castell.errors import AnswerError
@@ -37,7 +37,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 
 @pytest.fixture(autouse=True)
 def _few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(castell.device.columns, "BATCH_ROWS", 64)
+    monkeypatch.setattr(castell.device.answer_columns, "BATCH_ROWS", 64)
 
 
 @each_kind

@@ -11,7 +11,7 @@ import pytest
 
 import castell
 from castell import Attribute, Study
-from castell.auditing.parts import enumerated
+from castell.auditing.parts import count_wrong_cells
 from castell.channels import ParityResponse, channel_of
 from castell.channels.budget import log_ratio
 from castell.errors import ChannelError, MethodError, QueryError, ReportError, StudyError
@@ -35,7 +35,7 @@ def _people(n: int) -> dict[str, list[str]]:
 
 def test_every_number_and_every_answer() -> None:
     for channel in (ParityResponse(1, 3, 1), ParityResponse(2, 5, 2), ParityResponse(4, 3, 1)):
-        assert enumerated([channel]) == (channel.inputs * channel.total, 0)
+        assert count_wrong_cells([channel]) == (channel.inputs * channel.total, 0)
         columns = zip(*channel.weights(), strict=True)
         widest = max(Fraction(max(column), min(column)) for column in columns)
         assert channel.exact_epsilon == log_ratio(widest)

@@ -12,7 +12,7 @@ from scipy import stats
 import castell
 from castell import Attribute, Reports, Study
 from castell.errors import MethodError, OptionError, QueryError
-from castell.inference.student import student_quantile
+from castell.inference.student_t import student_quantile
 
 LABELS = {
     "stratum": ["A", "B", "C"],

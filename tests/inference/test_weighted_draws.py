@@ -10,7 +10,7 @@ import pytest
 import castell
 from castell import Attribute, Schema, Study
 from castell.counting import samples_of
-from castell.counting.memory import MemoryCounts
+from castell.counting.counts import MemoryCounts
 from castell.errors import MethodError, OptionError
 from castell.inference.contributing_samples import sources
 from castell.inference.reasons import Code

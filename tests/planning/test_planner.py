@@ -15,7 +15,7 @@ import pytest
 
 import castell
 from castell import Attribute, Plan, Schema, Study, plan
-from castell.channels.predicted_variance import predicted_variance
+from castell.channels.protocol import predicted_variance
 from castell.errors import AnswerError, CastellError, OptionError, QueryError
 from castell.planning.designs import cramers_v, proposed_clusters
 from castell.planning.expected_samples import SOME_SAMPLES

@@ -12,9 +12,8 @@ import pytest
 import castell
 import castell.results.every_table
 from castell import Reports
-from castell.counting.counts import count_ahead, count_once
+from castell.counting.counts import MemoryCounts, count_ahead, count_once
 from castell.counting.kernels import PairSum, TableSum
-from castell.counting.memory import MemoryCounts
 from castell.errors import OptionError, QueryError
 from tests.contract.designs import STUDIES
 from tests.counting.test_engines import axes_of, random_reports, random_study

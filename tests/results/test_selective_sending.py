@@ -13,7 +13,7 @@ from castell import Reports, Study, estimate
 from castell.counting import MemoryCounts
 from castell.inference.contributing_samples import views
 from castell.inference.inversion import observe
-from castell.results.trust import displaced, leaving, signals
+from castell.results.trust import leaving, shift_if_some_leave, signals
 from castell.study.texts import StudyText
 
 TEXT = """
@@ -73,7 +73,7 @@ def test_a_shift_is_that_of_reports_that_are_left_out(study: Study) -> None:
             # Replace would round their number; a share of a report is one here.
             stayed = replace(seen, table=fewer / fewer.sum(), n=1)
             worst = np.maximum(worst, np.abs(stayed.invert() - seen.invert()))
-        assert displaced(seen, 0.25) == pytest.approx(worst, rel=1e-9)
+        assert shift_if_some_leave(seen, 0.25) == pytest.approx(worst, rel=1e-9)
 
 
 def test_a_study_that_shows_reports_first_always_asks_for_a_look() -> None:
@@ -81,7 +81,7 @@ def test_a_study_that_shows_reports_first_always_asks_for_a_look() -> None:
     counts = MemoryCounts(reports)
     *_, last = signals(counts, estimate(reports, ["a", "b"], "castell"))
     assert (last.key, last.state) == ("leaving", "look")
-    most = max(displaced(observe(counts, [name])).max() for name in ("a", "b"))
+    most = max(shift_if_some_leave(observe(counts, [name])).max() for name in ("a", "b"))
     assert last.numbers["shift"] == pytest.approx(most, rel=1e-12)
     assert f"{100 * most:.1f} points" in last.text
     assert last.value == f"up to {100 * most:.1f} points"
@@ -94,9 +94,9 @@ def test_of_several_blocks_that_hold_an_attribute_each_counts_by_its_weight() ->
     counts = MemoryCounts(collected(of_design('design = "pairs"')))
     seen = views(counts, ["b"])
     assert len(seen) == 2
-    known = sum(weight * displaced(observed).max() for weight, observed in seen)
+    known = sum(weight * shift_if_some_leave(observed).max() for weight, observed in seen)
     found = leaving(counts, ["b"]).numbers["shift"]
-    largest = max(weight * displaced(observed).max() for weight, observed in seen)
+    largest = max(weight * shift_if_some_leave(observed).max() for weight, observed in seen)
     assert largest < found <= known * (1 + 1e-12)
 
 

@@ -11,10 +11,10 @@ from scipy import stats
 import castell
 from castell import Attribute, Schema, Study
 from castell.errors import OptionError, QueryError
-from castell.inference.beta import student_t
+from castell.inference.student_t import student_quantile
 from castell.population import SCHEMA, health_survey
-from castell.results.synthesis import combine
 from castell.results.synthesize import synthesize
+from castell.results.synthetic_files import combine
 from tests.contract.designs import STUDIES
 from tests.populations import collect, population
 
@@ -24,7 +24,7 @@ TINY = Schema([Attribute("a", ["no", "yes"]), Attribute("b", list("xyz"))])
 @pytest.mark.parametrize("freedom", [1.0, 2.5, 30.0, 1e5])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_students_t(freedom: float, level: float) -> None:
-    assert student_t(level, freedom) == pytest.approx(stats.t.ppf(0.5 + level / 2, freedom))
+    assert student_quantile(level, freedom) == pytest.approx(stats.t.ppf(0.5 + level / 2, freedom))
 
 
 def test_the_rules_by_hand() -> None:

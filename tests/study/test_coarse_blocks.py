@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from castell import KaryResponse, Study
-from castell.channels.predicted_variance import predicted_variance
+from castell.channels.protocol import predicted_variance
 from castell.errors import CastellError, StudyError
 from castell.study.canonical import canonical
 from castell.study.design import Block, Design, lens_on

@@ -365,3 +365,24 @@ def test_a_set_valued_block_has_no_digits_even_with_as_many_reports_as_answers()
 def test_a_draw_is_true_or_false(draw: Any) -> None:
     with pytest.raises(StudyError, match="draw is"):
         build_design(schema_of(2, 3), 2.0, [["a", "b"]], draw=draw)
+
+
+@pytest.mark.parametrize("draw", [False, True])
+def test_the_columns_of_a_report_say_which_blocks_they_hold(draw: bool) -> None:
+    blocks = tuple(Block((n,), (k,), KaryResponse(k, 3, 1)) for n, k in {"a": 2, "b": 3}.items())
+    design = Design((*blocks, Block(("p",), (4,), ClearResponse(4))), draw=draw)
+    held = [column.blocks for column in design.layout]
+    assert held == ([(0, 1), (2,)] if draw else [(0,), (1,), (2,)])
+    assert [column.width for column in design.layout] == ([5, 4] if draw else [2, 3, 4])
+    assert design.code_types == tuple(np.dtype(np.uint8) for _ in held)
+    for i, column in enumerate(design.layout):
+        places = column.places_of(np.arange(column.width))
+        found = [column.blocks[place] for place in places]
+        assert found == [b for b in column.blocks for _ in range(design.blocks[b].channel.outputs)]
+        assert {design.column_of(b) for b in column.blocks} == {i}
+
+
+def test_codes_are_kept_in_the_smallest_integers() -> None:
+    for outputs, kind in {256: np.uint8, 257: np.uint16, 70_000: np.uint32}.items():
+        block = Block(("a",), (outputs,), KaryResponse(outputs, 3, 1))
+        assert Design((block,)).code_types == (np.dtype(kind),)

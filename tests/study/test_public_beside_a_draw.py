@@ -10,7 +10,7 @@ import pytest
 import castell
 from castell import Attribute, Schema, Study
 from castell.counting import samples_of
-from castell.counting.memory import MemoryCounts
+from castell.counting.counts import MemoryCounts
 from castell.device.device_file import Keep
 from castell.device.report import blocks_reported, make_report
 from castell.device.respondent import Respondent

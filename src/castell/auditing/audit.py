@@ -18,16 +18,24 @@ from numpy.typing import NDArray
 
 from castell.auditing.device_names import FEWEST, IN_A_BROWSER, PEOPLE, is_address, open_device
 from castell.auditing.devices import Codes, Device
-from castell.auditing.events import Bound, Event, bound, choose, fit_of, likeliest, repeats_of
 from castell.auditing.memory_checks import memory_checks
 from castell.auditing.parts import (
     Part,
     Row,
-    enumerated,
+    count_wrong_cells,
     labels,
     parts_of,
     rows_sent_plainly,
     rows_to_ask,
+)
+from castell.auditing.telling_event import (
+    Bound,
+    Event,
+    bound,
+    choose,
+    fit_of,
+    likeliest,
+    repeats_of,
 )
 from castell.auditing.verdict import Audit, Check, by_chance
 from castell.errors import OptionError
@@ -236,7 +244,7 @@ def _many(chances: Sequence[float]) -> NDArray[np.float64]:
 
 
 def _enumeration(study: Study) -> Check:
-    cells, wrong = enumerated([block.channel for block in study.design.blocks])
+    cells, wrong = count_wrong_cells([block.channel for block in study.design.blocks])
     told = f"{cells:,} (answer, number) cells of small channels gone through, {wrong:,} wrong"
     if not cells:
         told = "no channel is small enough to go through every number; its weights are used"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from math import log
 
-from castell.inference.beta import incomplete_beta
+from castell.inference.incomplete_beta import incomplete_beta
 
 
 def at_least(hits: int, trials: int, alpha: float) -> float:

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.auditing.devices import Codes
-from castell.auditing.events import Event, Reports, bound, pools
 from castell.auditing.parts import Row
+from castell.auditing.telling_event import Event, Reports, bound, pools
 from castell.auditing.verdict import Check, by_chance
 from castell.channels import Words
 from castell.device.random_words import Source, secure_words
 from castell.device.respond import draw_blocks, report_columns
-from castell.inference.beta import incomplete_beta
+from castell.inference.incomplete_beta import incomplete_beta
 from castell.linear.operators import Floats
 from castell.results.trust.drift import homogeneity
 from castell.study.study import Study

@@ -18,7 +18,7 @@ from castell.channels import Channel
 from castell.channels.budget import rounded_up
 from castell.errors import OptionError
 from castell.linear.operators import Floats, apply
-from castell.study.design import Block, check_hides_answers
+from castell.study.design import Block, Column, Design, check_hides_answers
 from castell.study.study import Study
 
 Row = Mapping[str, int]  # the code of an answer to each attribute
@@ -70,25 +70,22 @@ def parts_of(study: Study) -> tuple[Part, ...]:
                 f"the reports of {' x '.join(block.names)} have too many values to be counted",
                 f"channels of kind {block.channel.kind!r} are not audited; use another",
             )
-    if design.is_drawn:
+    found = []
+    for place, column in enumerate(design.layout):
         members = tuple(
-            Member(block, start, Fraction(weight, design.total_weight))
-            for block, start, weight in zip(
-                design.hidden, design.starts, design.weights, strict=True
-            )
+            Member(design.blocks[i], start, Fraction(design.block_weights[i], design.total_weight))
+            for i, start in zip(column.blocks, column.starts, strict=True)
         )
-        name = "what was drawn" if design.public else "the whole report"
-        return (Part(name, 0, design.epsilon, members),)
-    return tuple(
-        Part(
-            " x ".join(block.names),
-            column,
-            rounded_up(block.channel.exact_epsilon),
-            (Member(block, 0, Fraction(1)),),
-        )
-        for column, block in enumerate(design.blocks)
-        if not block.is_public
-    )
+        if not members[0].block.is_public:
+            worst = max(member.block.channel.exact_epsilon for member in members)
+            found.append(Part(_name(design, column), place, rounded_up(worst), members))
+    return tuple(found)
+
+
+def _name(design: Design, column: Column) -> str:
+    if len(column.blocks) == 1:
+        return " x ".join(design.blocks[column.blocks[0]].names)
+    return "what was drawn" if design.public else "the whole report"
 
 
 def rows_to_ask(study: Study) -> list[Row]:
@@ -135,22 +132,23 @@ def rows_sent_plainly(study: Study) -> list[tuple[Row, dict[int, frozenset[int]]
         found.append(({**first, **codes}, allowed))
     skipped = {a.name: a.size - 1 for a in schema if a.may_skip}
     if skipped:
-        allowed = {}
-        if design.is_drawn:
-            allowed = {0: _codes_if_skipped(study)}
-        else:
-            for name in skipped:
-                allowed[place[name]] = frozenset([design.widths[place[name]] - 1])
+        allowed = {
+            i: _codes_if_skipped(design, column)
+            for i, column in enumerate(design.layout)
+            if any(design.blocks[b].channel.may_skip for b in column.blocks)
+        }
         found.append(({**first, **skipped}, allowed))
     return found
 
 
-def _codes_if_skipped(study: Study) -> frozenset[int]:
-    """What can be drawn if everything is skipped that may be: of such a block its last code."""
+def _codes_if_skipped(design: Design, column: Column) -> frozenset[int]:
+    """What a column can hold if everything is skipped that may be: of such a block its last
+    code."""
     found: list[int] = []
-    for block, start in zip(study.design.hidden, study.design.starts, strict=True):
-        last = start + block.channel.outputs
-        found += range(last - 1 if block.channel.may_skip else start, last)
+    for i, start in zip(column.blocks, column.starts, strict=True):
+        channel = design.blocks[i].channel
+        last = start + channel.outputs
+        found += range(last - 1 if channel.may_skip else start, last)
     return frozenset(found)
 
 
@@ -198,7 +196,7 @@ def labels(study: Study, row: Row) -> dict[str, str]:
     return {name: study.schema[name].values[code] for name, code in row.items()}
 
 
-def enumerated(channels: Sequence[Channel]) -> tuple[int, int]:
+def count_wrong_cells(channels: Sequence[Channel]) -> tuple[int, int]:
     """How many (answer, number) cells of small channels were gone through, and how many were wrong.
 
     A report must be made of as many of the numbers below `total` as it weighs.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from castell.auditing.events import Bound
+from castell.auditing.telling_event import Bound
 from castell.display.notebook import html_table
 from castell.display.one_line import one_line
 from castell.inference.chisquare import p_text

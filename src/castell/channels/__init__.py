@@ -12,22 +12,21 @@ True
 
 from __future__ import annotations
 
+from castell.channels.best_channel import best_channel
 from castell.channels.bloom import BloomResponse, bloom_filters
-from castell.channels.choice import best_channel
 from castell.channels.classic import ClassicResponse
 from castell.channels.clear import ClearResponse
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.fake_data import FakeDataResponse
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import CoarseResponse, KaryResponse
-from castell.channels.lens import Lens
+from castell.channels.literature import MECHANISMS
 from castell.channels.matrix import MatrixResponse
 from castell.channels.mechanism import mechanism
-from castell.channels.named import MECHANISMS
 from castell.channels.parity import ParityResponse
 from castell.channels.partition import PartitionResponse
-from castell.channels.protocol import MAX_TOTAL, Channel, Traits, Words
-from castell.channels.registry import Kinds, built_in, channel_of, checked
+from castell.channels.protocol import MAX_TOTAL, Channel, Lens, Traits, Words
+from castell.channels.registry import Kinds, built_in, channel_of, checked_channel
 from castell.channels.set_valued import SetMargin
 from castell.channels.skip import SkipResponse
 from castell.channels.weighted import WeightedChannel
@@ -58,6 +57,6 @@ __all__ = [
     "bloom_filters",
     "built_in",
     "channel_of",
-    "checked",
+    "checked_channel",
     "mechanism",
 ]

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
 from castell.channels.document_entries import entries
-from castell.channels.lens import Lens
-from castell.channels.protocol import MAX_TOTAL, Traits, Words
+from castell.channels.protocol import MAX_TOTAL, Lens, Traits, Words
 from castell.errors import ChannelError
 from castell.linear.operators import Floats, Operator
 

@@ -16,8 +16,7 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from castell.channels.document_entries import entries
-from castell.channels.lens import Lens
-from castell.channels.protocol import MAX_TOTAL, Traits, Words
+from castell.channels.protocol import MAX_TOTAL, Lens, Traits, Words
 from castell.errors import ChannelError
 from castell.linear.operators import Uniform
 from castell.numbers import is_whole

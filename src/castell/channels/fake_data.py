@@ -36,9 +36,8 @@ from castell.channels.budget import (
 )
 from castell.channels.document_entries import entries
 from castell.channels.fake_data_lenses import FakeDataMargin, FakeDataTable, no_table
-from castell.channels.lens import Lens
-from castell.channels.made_up import Shapes, fake_weights
-from castell.channels.protocol import MAX_TOTAL, Traits, Words
+from castell.channels.fake_data_weights import Shapes, fake_weights
+from castell.channels.protocol import MAX_TOTAL, Lens, Traits, Words
 from castell.channels.supported import MOST_CELLS
 from castell.errors import ChannelError
 from castell.linear.operators import Dense, Operator

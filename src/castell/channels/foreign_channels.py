@@ -58,6 +58,10 @@ OWN_TRAITS = tuple(n for n in vars(Traits) if n[0] != "_" and n not in ("kind", 
 
 def check_channel(channel: Any, built_in: Collection[str] = ()) -> None:
     """Refuse a channel that is none, or that does something else than it says."""
+    if isinstance(channel, type):
+        raise ChannelError(
+            f"{channel.__name__} is a class of channels", "make a channel of it, with its weights"
+        )
     missing = [name for name in MEMBERS if getattr_static(channel, name, None) is None]
     if missing:
         raise ChannelError(
@@ -136,8 +140,12 @@ def _published(channel: Any, built_in: Collection[str]) -> str:
 
 def _check_weights(channel: Channel) -> list[list[int]]:
     for name in ("inputs", "outputs", "total"):
-        if type(getattr(channel, name)) is not int:
-            _refuse(channel, f"has {name} = {getattr(channel, name)!r}", "give a whole number")
+        try:
+            number = getattr(channel, name)
+        except TypeError as error:
+            _refuse(channel, f"has no {name} ({error})", "make its weights rows of whole numbers")
+        if type(number) is not int:
+            _refuse(channel, f"has {name} = {number!r}", "give a whole number")
     if not channel.has_matrix or channel.draws != 1:
         _refuse(
             channel,

@@ -18,9 +18,9 @@ import numpy as np
 from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
 from castell.channels.document_entries import entries
 from castell.channels.kary import KaryResponse
+from castell.channels.piecewise import WindowResponse
 from castell.channels.supported import check_cells, check_weights
 from castell.channels.weighted import WeightedChannel
-from castell.channels.window import WindowResponse
 from castell.errors import ChannelError
 from castell.numbers import is_whole
 

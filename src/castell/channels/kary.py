@@ -22,8 +22,7 @@ from castell.channels.budget import (
     rounded_up,
 )
 from castell.channels.document_entries import entries
-from castell.channels.lens import Lens
-from castell.channels.protocol import MAX_TOTAL, Traits, Words
+from castell.channels.protocol import MAX_TOTAL, Lens, Traits, Words
 from castell.channels.worst_pair import WorstPair
 from castell.errors import ChannelError
 from castell.linear.operators import Uniform

@@ -114,7 +114,7 @@ def _weights_of(matrix: object, what: str) -> list[list[int]]:
         rows = [[_fraction(value) for value in row] for row in listed]
     except (TypeError, ValueError, ArithmeticError):
         raise ChannelError(
-            f"{what} is not made of rows of numbers", "give a list of rows"
+            f"{what} is not made of rows of numbers", "give a list of rows, or a channel"
         ) from None
     for i, row in enumerate(rows):
         total = sum(row, Fraction(0))

@@ -7,7 +7,7 @@ from typing import Any
 
 from castell.channels.classic import MECHANISMS as CLASSIC
 from castell.channels.classic import classic_design
-from castell.channels.named import (
+from castell.channels.literature import (
     MECHANISMS,
     OF_SEVERAL,
     OF_SOME_SIZES,

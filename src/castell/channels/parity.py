@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from castell.channels.block_margins import no_forward
 from castell.channels.document_entries import entries
 from castell.channels.kary import KaryResponse
-from castell.channels.lens import Lens
-from castell.channels.protocol import Words
+from castell.channels.protocol import Lens, Words
 from castell.channels.weighted import WeightedChannel
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Dense, Operator

@@ -25,9 +25,8 @@ from castell.channels.cyclic import CyclicResponse
 from castell.channels.document_entries import entries
 from castell.channels.hadamard import HadamardResponse
 from castell.channels.kary import KaryResponse
-from castell.channels.lens import Lens
 from castell.channels.matrix import MatrixResponse
-from castell.channels.protocol import Traits, Words
+from castell.channels.protocol import Lens, Traits, Words
 from castell.errors import ChannelError, QueryError
 from castell.linear.operators import Dense, Floats, Operator
 from castell.numbers import is_whole

@@ -1,4 +1,8 @@
-"""What every channel is: weights, a way to sample them, a lens to look back through, and traits."""
+"""What every channel is: weights, a way to sample them, a lens to look back through, and traits.
+
+How much one report tells through a lens is its predicted variance; samples of several channels are
+averaged with weights in proportion to their precision.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,8 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.lens import Lens
 from castell.channels.worst_pair import WorstPair
-from castell.linear.operators import Floats
+from castell.linear.operators import Floats, Operator
 
 Words = NDArray[np.uint64]
 
@@ -21,6 +24,62 @@ MAX_TOTAL = 2**53
 
 # What is written for each report, the usual word first.
 Said = tuple[tuple[str, ...], ...]
+
+
+class Lens(Protocol):
+    """How answers look from the server: a linear map there, one back, and what a guess gains."""
+
+    @property
+    def has_forward(self) -> bool:
+        """Whether `forward` exists.
+
+        It does not where how some attributes are reported depends on others of their block.
+        """
+        ...
+
+    @property
+    def forward(self) -> Operator:
+        """From the distribution of answers to that of reports."""
+        ...
+
+    @property
+    def inverse(self) -> Operator:
+        """From the distribution of reports back to that of answers."""
+        ...
+
+    @property
+    def best_guess(self) -> float:
+        """How often the best guess at a uniform answer is right after seeing its report."""
+        ...
+
+    @property
+    def worst_guess(self) -> float:
+        """The same after the report that gives most away; never less than `best_guess`."""
+        ...
+
+
+def predicted_variance(*lenses: Lens) -> float:
+    """The variance of a cell for each report, on average over cells, if answers are uniform.
+
+    Of several lenses, on parts of a report that are randomised apart, it is that of their product.
+    """
+    square, mean = 1.0, 1.0
+    for inverse in (lens.inverse for lens in lenses):
+        # Reports are about uniform when answers are; the mean square is then over all entries.
+        even = np.full((inverse.columns, 1), 1.0 / inverse.columns)
+        square *= float(inverse.power(2).turn(even).mean())
+        mean /= inverse.rows
+    return square - mean**2
+
+
+def precision_weights(variances: Sequence[float], reports: Sequence[float]) -> Floats:
+    """Weights that sum to one, in proportion to the precision of what each of several samples says.
+
+    >>> precision_weights([1.0, 3.0], [100, 100])
+    array([0.75, 0.25])
+    """
+    known = np.array(reports, dtype=np.float64) / np.array(variances)
+    return np.asarray(known / known.sum())
 
 
 class Coarse(Protocol):

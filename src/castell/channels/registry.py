@@ -57,7 +57,7 @@ def is_built_in(channel: object) -> bool:
     return type(channel) in _classes()
 
 
-def checked(channel: Any) -> Channel:
+def checked_channel(channel: Any) -> Channel:
     """A channel as it is if it is castell's own; one from elsewhere only if it keeps its word."""
     if not is_built_in(channel):
         check_channel(channel, set(built_in()))
@@ -72,29 +72,29 @@ def channel_of(document: Any, kinds: Kinds | None = None) -> Channel:
     a function of the document, for each.
     """
     kind = document.get("kind") if isinstance(document, dict) else None
+    name = kind if isinstance(kind, str) else ""
     own, given = built_in(), kinds or {}
+    if name in given and name in own:
+        raise ChannelError(f"{kind!r} is a kind of channel that castell has", "name it otherwise")
+    if name in own:
+        made: Channel = own[name].from_document(document)
+        return made
+    if name in given:
+        return checked_channel(_reader(given[name])(document))
     added = plugins(CHANNELS, own)
-    known = sorted({*own, *given, *added})
-    if not isinstance(kind, str) or kind not in known:
+    if name not in added:
         raise ChannelError(
             f"a channel of kind {kind!r} is unknown here",
             "use a newer castell, install the package that adds it, or use a channel of kind "
-            f"{', '.join(known)}",
+            f"{', '.join(sorted({*own, *given, *added}))}",
         )
-    if kind in given and kind in own:
-        raise ChannelError(f"{kind!r} is a kind of channel that castell has", "name it otherwise")
-    if kind in given:
-        return checked(_reader(given[kind])(document))
-    if kind in added:
-        return _added(added[kind], document)
-    made: Channel = own[kind].from_document(document)
-    return made
+    return _added(added[name], document)
 
 
 def _added(plugin: Plugin, document: dict[str, Any]) -> Channel:
-    read = _reader(plugin.load())
+    made = plugin.load()
     try:
-        return checked(read(document))
+        return checked_channel(_reader(made)(document))
     except CastellError as error:
         raise plugin.broken(error.problem) from error
     except Exception as error:  # a package may fail in any way it likes
@@ -103,4 +103,9 @@ def _added(plugin: Plugin, document: dict[str, Any]) -> Channel:
 
 def _reader(added: Any) -> Callable[[dict[str, Any]], Any]:
     read: Callable[[dict[str, Any]], Any] = getattr(added, "from_document", added)
+    if not callable(read):
+        raise ChannelError(
+            f"a {type(added).__name__} reads no channels",
+            "give a class with from_document, or a function of the document, for each kind",
+        )
     return read

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from castell.channels.block_margins import answers_behind, no_forward
 from castell.channels.budget import log_ratio, rounded_up
-from castell.channels.lens import Lens
-from castell.channels.protocol import Traits
+from castell.channels.protocol import Lens, Traits
 from castell.errors import QueryError
 from castell.linear.operators import Dense, Operator
 

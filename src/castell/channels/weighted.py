@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from castell.channels.block_margins import MatrixMargin
 from castell.channels.budget import log_ratio, rounded_up
-from castell.channels.lens import Lens
-from castell.channels.protocol import Traits, Words
+from castell.channels.protocol import Lens, Traits, Words
 from castell.linear.operators import Dense, Floats, left_inverse
 
 

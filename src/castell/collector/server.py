@@ -15,8 +15,8 @@ from castell.collector.app import guess_limit, study_app
 from castell.collector.metrics import Tally
 from castell.collector.results.overview import step_of
 from castell.collector.results.process import SolverProcess, default_memory
+from castell.collector.security.connection_limits import Gate, connections_possible
 from castell.collector.security.connections import bounded_protocol
-from castell.collector.security.gate import Gate, connections_possible
 from castell.collector.security.log_limit import LogLimit
 from castell.collector.settings import ConnectionLimits, State
 from castell.collector.several_studies import Studies

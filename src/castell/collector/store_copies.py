@@ -17,7 +17,7 @@ from pathlib import Path
 from castell.collector.store import Store, is_server, open_store
 from castell.collector.store.spool import sync_folder
 from castell.collector.store.sqlite import SPOOL, SqliteStore
-from castell.collector.store.sqlitefile import readable
+from castell.collector.store.sqlite_file import readable
 from castell.collector.store.store import Snapshot, StoreError, not_empty
 from castell.collector.store_file import backup_mark
 from castell.reports.parquet import ReportWriter

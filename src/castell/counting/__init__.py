@@ -5,11 +5,10 @@ codes) and for the moments of products of per-report numbers, and answers with i
 Imports reports and what they import.
 """
 
-from castell.counting.counts import ByBatches, Counts
+from castell.counting.counts import ByBatches, Counts, MemoryCounts, studies_of
 from castell.counting.engines import engines, scan_reports
 from castell.counting.folds import Fold, folds_of
 from castell.counting.kernels import Factor, Moments
-from castell.counting.memory import MemoryCounts
 from castell.counting.parquet import ParquetCounts
 from castell.counting.samples import (
     HistogramCounts,
@@ -20,7 +19,7 @@ from castell.counting.samples import (
     samples_with,
     tells,
 )
-from castell.counting.stages import Stages, join_stages, stages_of, studies_of
+from castell.counting.stages import Stages, join_stages, stages_of
 from castell.counting.tallies import Tally, tally, tally_of
 
 __all__ = [

@@ -1,15 +1,16 @@
 """What every counting engine answers: integer tables, pair tables and moments of reports.
 
-An engine that gives its reports some at a time (`ByBatches`) has all the rest made from that; one
-that counts in its own way says how. Rows are for the few estimators that no table serves. What
-took a pass over all reports is kept with the counts: what was made of them (`once`), and tables
-that were counted ahead, many in one pass.
+An engine that gives its reports some at a time (`ByBatches`) has all the rest made from that, as
+the one in memory has, which stands here (`MemoryCounts`); one that counts in its own way says how.
+Rows are for the few estimators that no table serves. What took a pass over all reports is kept with
+the counts: what was made of them (`once`), and tables that were counted ahead, many in one pass.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Protocol, TypeVar
 
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from castell.counting.kernels import Factor, Integers, Moments, PairSum, Sum, TableSum
 from castell.counting.moments import MomentSum
+from castell.reports.parquet import ROW_GROUP
+from castell.reports.reports import Reports
 from castell.study.design import Axis
 from castell.study.study import Study
 
@@ -71,6 +74,14 @@ class Counts(Protocol):
         ...
 
 
+_NEEDED = ("study", "secure", "backend", "n", "table", "pairs", "moments", "batches")
+
+
+def missing_of(given: Any) -> list[str]:
+    """What an object lacks to be counts."""
+    return [name for name in _NEEDED if not hasattr(given, name)]
+
+
 class ByBatches(ABC):
     """Counts from the reports themselves, some at a time.
 
@@ -101,6 +112,33 @@ class ByBatches(ABC):
         return total.result()
 
 
+@dataclass(frozen=True, eq=False)
+class MemoryCounts(ByBatches):
+    """The counts of `Reports`: the engine of what is in memory."""
+
+    reports: Reports
+
+    @property
+    def study(self) -> Study:
+        return self.reports.study
+
+    @property
+    def secure(self) -> bool:
+        return self.reports.secure
+
+    @property
+    def backend(self) -> str | None:
+        return self.reports.backend
+
+    @property
+    def n(self) -> int:
+        return len(self.reports)
+
+    def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
+        for start in range(0, self.n, ROW_GROUP):
+            yield [self.reports.columns[i][start : start + ROW_GROUP] for i in blocks]
+
+
 def add_batches(
     batches: Callable[[Sequence[int]], Iterator[list[NDArray[Any]]]], *totals: Sum
 ) -> None:
@@ -118,6 +156,12 @@ def add_reports(counts: Counts, *totals: Sum) -> None:
         counts.add_up(*totals)
     else:
         add_batches(counts.batches, *totals)
+
+
+def studies_of(counts: Counts) -> tuple[Study, ...]:
+    """The studies whose reports these are, the latest last; reports of several say which."""
+    several: tuple[Study, ...] | None = getattr(counts, "studies", None)
+    return several or (counts.study,)
 
 
 def once(make: Callable[[Counts], T]) -> Callable[[Counts], T]:

@@ -13,7 +13,7 @@ from importlib import import_module
 from time import perf_counter
 from typing import Any, Protocol
 
-from castell.counting.counts import Counts, Progress
+from castell.counting.counts import Counts, Progress, missing_of
 from castell.counting.stages import join_stages
 from castell.errors import CastellError, OptionError, PluginError
 from castell.plugins import ENGINES, Plugin, plugins
@@ -33,7 +33,6 @@ BUILT_IN = {
 }
 # What anything that no engine knows is taken for.
 DEFAULT = "parquet"
-NEEDED = ("study", "secure", "backend", "n", "table", "pairs", "moments", "batches")
 
 
 class Engine(Protocol):
@@ -67,8 +66,7 @@ def scan_reports(
     not.
     """
     name, mark, address = (engine or "").partition("://")
-    added = _added_engines()
-    if engine is not None and name not in {*BUILT_IN, *added}:
+    if engine is not None and name not in BUILT_IN and name not in _added_engines():
         raise OptionError(f"there is no engine {engine!r}", suggest(str(name), engines()))
     if engine is None and isinstance(source, (list, tuple)) and not is_files(source):
         parts = [scan_reports(each, study, secure=secure, progress=progress) for each in source]
@@ -85,13 +83,12 @@ def scan_reports(
 def _scan(
     name: str, source: Any, study: Study, progress: Progress | None, options: dict[str, Any]
 ) -> Counts:
-    added = _added_engines()
-    module = None if name in added else import_module(BUILT_IN[name])
+    module = import_module(BUILT_IN[name]) if name in BUILT_IN else None
     for option in options:
         if option not in getattr(module, "TAKES", ()):
             raise OptionError(f"the engine {name!r} takes no {option}", "leave it out")
     if module is None:
-        return _open(added[name], source, study, progress)
+        return _open(_added_engines()[name], source, study, progress)
     found: Counts = module.open(source, study, progress, **options)
     return found
 
@@ -142,7 +139,7 @@ def _open(plugin: Plugin, source: Any, study: Study, progress: Progress | None) 
     opening, _ = _parts(plugin)
     try:
         counts = opening(source, study, progress)
-        missing = [name for name in NEEDED if not hasattr(counts, name)]
+        missing = missing_of(counts)
         same = not missing and counts.study == study
     except CastellError:
         raise  # says itself what is wrong with the source

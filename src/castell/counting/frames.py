@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting.counts import Counts, Progress
+from castell.counting.counts import Counts, MemoryCounts, Progress
 from castell.counting.kernels import Integers
-from castell.counting.memory import MemoryCounts
 from castell.counting.unordered_reports import Unordered, codes_of_batch
 from castell.errors import ReportError
 from castell.reports.codes import check_codes, column_names, join_parts

@@ -59,11 +59,11 @@ class HistogramCounts(ByBatches):
 
 def sample_studies(study: Study) -> tuple[Study, ...]:
     """What the respondents of each sample report, as a study of their own."""
-    if not study.design.is_drawn:
-        return (study,)
     found = []
-    for block in study.design.hidden:
-        design = Design((block, *study.design.public))
+    for together in study.design.samples:
+        if len(together) == len(study.design.blocks):
+            return (study,)
+        design = Design(tuple(study.design.blocks[i] for i in together))
         schema = Schema(study.schema.select([n for b in design.blocks for n in b.names]))
         found.append(Study(schema, design=design, name=study.name))
     return tuple(found)
@@ -74,17 +74,16 @@ def samples_of(counts: Counts) -> tuple[Counts, ...]:
     """The samples of some reports, counted in one pass."""
     if isinstance(counts, Stages):
         return tuple(sample for part in counts.parts for sample in samples_of(part))
-    design = counts.study.design
-    if not design.is_drawn:
+    design, studies = counts.study.design, sample_studies(counts.study)
+    if len(studies) == 1:
         return (counts,)
     if design.public:
         # One table of all that was drawn beside all that is public: too large is refused first.
         check_cells(" x ".join(design.columns), design.widths, None)
     codes = counts.table([Axis(i, 1, width, inner=False) for i, width in enumerate(design.widths)])
-    ends = [*design.starts[1:], design.widths[0]]
     return tuple(
-        HistogramCounts(study, codes[start:end], counts.secure, counts.backend)
-        for study, start, end in zip(sample_studies(counts.study), design.starts, ends, strict=True)
+        HistogramCounts(study, each, counts.secure, counts.backend)
+        for study, each in zip(studies, np.split(codes, design.starts[1:]), strict=True)
     )
 
 

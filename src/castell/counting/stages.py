@@ -47,7 +47,7 @@ class Stages(_Parts):
 
     @property
     def studies(self) -> tuple[Study, ...]:
-        return tuple(part.study for part in self.parts)
+        return tuple(dict.fromkeys(part.study for part in self.parts))
 
     @property
     def study(self) -> Study:
@@ -123,10 +123,3 @@ def _answers(study: Study) -> list[tuple[str, tuple[str, ...]]]:
 def stages_of(counts: Counts) -> tuple[Counts, ...]:
     """The reports of each study, in the order they were given."""
     return counts.parts if isinstance(counts, Stages) else (counts,)
-
-
-def studies_of(counts: Counts) -> tuple[Study, ...]:
-    """The studies whose reports these are, the latest last."""
-    if not isinstance(counts, Stages):
-        return (counts.study,)
-    return tuple(dict.fromkeys(part.study for part in counts.parts))

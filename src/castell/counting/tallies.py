@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting.counts import ByBatches, Counts, once
+from castell.counting.counts import ByBatches, Counts, MemoryCounts, missing_of, once
 from castell.counting.kernels import Integers, Sum
-from castell.counting.memory import MemoryCounts
 from castell.counting.stages import Stages
 from castell.display.one_line import one_line
 from castell.errors import ReportError
 from castell.reports.arrow_metadata import check_study, is_secure, marked_schema
-from castell.reports.codes import check_codes, code_type, column_names, column_types, join_parts
+from castell.reports.codes import check_codes, column_names, column_types, join_parts
 from castell.reports.parquet import ROW_GROUP
 from castell.reports.report_files import file_system, is_address
 from castell.reports.reports import Reports
@@ -194,7 +193,7 @@ def tally(reports: Reports | Counts) -> Tally:
     """
     if isinstance(reports, Reports):
         return tally_of(MemoryCounts(reports))
-    if not hasattr(reports, "moments"):
+    if missing_of(reports):
         raise ReportError(
             f"a {type(reports).__name__} holds no reports",
             "give what study.randomize returned, or scan_reports('reports.parquet', study)",
@@ -221,7 +220,7 @@ def _tally(counts: Counts) -> Tally:
         table = counts.table([Axis(i, 1, width, inner=False) for i, width in enumerate(widths)])
         came = np.nonzero(table)
         columns = [
-            codes.astype(code_type(width)) for codes, width in zip(came, widths, strict=True)
+            codes.astype(kind) for codes, kind in zip(came, study.design.code_types, strict=True)
         ]
         return Tally(study, tuple(columns), table[came], secure, backend)
     every = join_parts(study, counts.batches(range(len(widths))))

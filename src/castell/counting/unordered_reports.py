@@ -14,9 +14,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from castell.counting.counts import ByBatches, Progress, add_batches
+from castell.counting.counts import ByBatches, MemoryCounts, Progress, add_batches
 from castell.counting.kernels import Sum
-from castell.counting.memory import MemoryCounts
 from castell.errors import ReportError
 from castell.reports.codes import check_codes, column_names, join_parts
 from castell.reports.reports import Reports

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
-from castell.device.columns import named_columns, without
+from castell.device.answer_columns import named_columns, without
 from castell.errors import AnswerError, MissingExtraError, SchemaError
 from castell.study.value_texts import text_of
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.device.answer_columns import as_arrow, backend_of, texts
 from castell.device.bad_answers import BadAnswers
-from castell.device.columns import as_arrow, backend_of, texts
 from castell.device.random_words import Source, secure_words
 from castell.errors import AnswerError
 from castell.study.scales import Bins, Period, Points, number_of

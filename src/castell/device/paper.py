@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.device.answer_columns import backend_of
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
-from castell.device.columns import backend_of
 from castell.device.encode import encode
 from castell.device.respond import block_codes
 from castell.errors import AnswerError, OptionError

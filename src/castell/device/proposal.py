@@ -14,7 +14,7 @@ from itertools import accumulate
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from castell.device.columns import as_arrow, texts
+from castell.device.answer_columns import as_arrow, texts
 from castell.errors import SchemaError
 from castell.study.attribute import NO_ANSWER, Attribute
 from castell.study.declining import offers_decline

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from castell.device.answer_columns import answer_batches, as_arrow, backend_of
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
-from castell.device.columns import answer_batches, as_arrow, backend_of
 from castell.device.encode import Codes, encode
 from castell.device.random_words import Source, secure_words, seeded_words
 from castell.device.respond import draw_blocks, report_columns

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -62,9 +61,8 @@ def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
     >>> blocks_reported(Study(schema, 1.0, "singles"), [3])  # codes 0 to 2 are of the other one
     [1]
     """
-    design = study.design
-    drawn = bisect_right(design.starts, codes[0]) - 1 if design.is_drawn else 0
-    return list(design.samples[drawn])
+    columns = zip(study.design.layout, codes, strict=True)
+    return [column.blocks[column.places_of(np.asarray(code))] for column, code in columns]
 
 
 def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Report:

@@ -33,8 +33,9 @@ from castell.study.study import Study
 Method = Any
 
 
-def _files() -> set[str]:
-    return {m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_"}
+@cache
+def _files() -> frozenset[str]:
+    return frozenset(m.name for m in pkgutil.iter_modules(__path__) if m.name[0] != "_")
 
 
 def _plugins() -> dict[str, Plugin]:
@@ -45,7 +46,7 @@ def _plugins() -> dict[str, Plugin]:
 def methods() -> tuple[str, ...]:
     """The names of all estimators, those of installed packages included if they can be loaded."""
     added = _plugins()
-    return tuple(sorted(_files() - set(added) | {n for n, p in added.items() if _loads(p)}))
+    return tuple(sorted(_files() | {n for n, p in added.items() if _loads(p)}))
 
 
 def methods_for(*studies: Study) -> tuple[str, ...]:
@@ -70,24 +71,28 @@ def estimator(method: Method) -> Any:
     if not isinstance(method, str):
         _check(method)
         return method
-    added = _plugins()
-    if method in added:
-        return _load(added[method])
-    if method not in methods():
+    if method in _files():
+        return import_module(f"{__name__}.{method}")
+    added = _plugins().get(method)
+    if added is None:
         raise OptionError(f"there is no method {method!r}", suggest(method, methods()))
-    return import_module(f"{__name__}.{method}")
+    return _load(added)
 
 
 def _check(given: Any) -> None:
-    if not callable(getattr(given, "fit", given)):
+    fit = getattr(given, "fit", given)
+    if not callable(fit) or isinstance(fit, type):
         raise OptionError(
             f"a {type(given).__name__} is no method",
             "give a name, a function fit(counts, **options) -> Fitted, or what has one as fit",
         )
-    _, *options = inspect.signature(getattr(given, "fit", given)).parameters.values()
-    needed = [p.name for p in options if p.default is p.empty and p.kind == p.POSITIONAL_OR_KEYWORD]
+    name = getattr(given, "__name__", "the method")
+    takes = list(inspect.signature(fit).parameters.values())
+    if not takes or takes[0].kind == inspect.Parameter.KEYWORD_ONLY:
+        raise OptionError(f"{name} takes no counts", "make that its first parameter")
+    positional = [p for p in takes[1:] if p.kind == p.POSITIONAL_OR_KEYWORD]
+    needed = [p.name for p in positional if p.default is p.empty]
     if needed:
-        name = getattr(given, "__name__", "the method")
         raise OptionError(
             f"{name} asks for {', '.join(needed)} besides counts",
             "a function table(counts, names) becomes a method by @castell.extend.table_method; any "
@@ -208,12 +213,12 @@ def fit_counts(counts: Counts, method: Method, options: dict[str, Any]) -> Fitte
     check_reads(method, *studies)
     check_options(method, studies, options)
     require_reports(counts)
-    plugin = _plugins().get(method) if isinstance(method, str) else None
     try:
         fitted = fit(counts, **options)
     except CastellError:
         raise
     except Exception as error:
+        plugin = _plugins().get(method) if isinstance(method, str) else None
         if plugin is None:
             raise
         raise plugin.broken(f"{type(error).__name__}: {error}") from error

@@ -30,10 +30,9 @@ from castell.inference.model_averaging import (
     HeldOutFold,
     average_models,
     finite_population_mean,
-    james_stein_weight,
 )
 from castell.inference.postprocess import simplex
-from castell.inference.products import expected_variance
+from castell.inference.products import expected_variance, james_stein_weight
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign

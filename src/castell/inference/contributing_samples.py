@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-from castell.channels.predicted_variance import predicted_variance, shares
+from castell.channels.protocol import precision_weights, predicted_variance
 from castell.counting import Counts, is_coarse, samples_of, samples_with, tells
 from castell.errors import QueryError, ReportError
 from castell.inference.inversion import Groups, Observed, observe, parts_of
@@ -135,7 +135,7 @@ def sources(counts: Counts, groups: Groups) -> list[Source]:
             continue
         some = [every[i] for i in able]
         variances = [one_report_variance(s.study, group) for s in some]
-        each = shares(variances, [s.n for s in some])
+        each = precision_weights(variances, [s.n for s in some])
         for i, weight in zip(able, each, strict=True):
             weights[i][tuple(group)] = float(weight)
     return [Source(s, w) for s, w in zip(every, weights, strict=True) if w]

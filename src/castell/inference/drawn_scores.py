@@ -39,12 +39,13 @@ class DrawnScores:
     @cached_property
     def _rows(self) -> list[tuple[NDArray[np.intp], Columns]]:
         """The reports of each sample: their places, and their codes by block."""
-        design = self.counts.study.design
+        column = self.counts.study.design.layout[0]
         columns = ReportScores(self.counts).columns
         drawn = np.asarray(columns[0]).astype(np.intp)
+        places = column.places_of(drawn)
         found = []
-        for block, start in zip(design.hidden, design.starts, strict=True):
-            mine = np.flatnonzero((drawn >= start) & (drawn < start + block.channel.outputs))
+        for k, start in enumerate(column.starts):
+            mine = np.flatnonzero(places == k)
             public = {i: c[mine] for i, c in columns.items() if i}
             found.append((mine, {0: drawn[mine] - start, **public}))
         return found

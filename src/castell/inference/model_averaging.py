@@ -3,15 +3,13 @@ and the model averaged over by cross-validated likelihood.
 
 That is a table of people like the respondents. What they themselves answered differs from it by
 sampling variation, and with little noise their reports say how: the finite-population posterior
-mean is one step of Bayes' rule from there. Where there is an unbiased table, the two are averaged
-by a James-Stein share.
+mean is one step of Bayes' rule from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 
 import numpy as np
 
@@ -202,17 +200,3 @@ def _logs(folds: Sequence[HeldOutFold], top: float) -> list[Floats]:
         if worse >= MOST_LOSSES or best < top + np.log(NEGLIGIBLE):
             break
     return logs
-
-
-def james_stein_weight(direct: Floats, model: Floats, variance: float) -> float:
-    """The weight of an unbiased table next to a model's: a positive-part James-Stein estimate.
-
-    The squared difference is the unbiased table's noise and the model's error; the best weight is
-    the part of it that is not noise. Only what stands out from noise by two standard deviations
-    counts (a sum of so many squares varies by about sqrt(2 / many)).
-    """
-    square = float(((direct - model) ** 2).sum())
-    if square == 0.0:
-        return 0.0
-    noise = variance * (1.0 + 2.0 * sqrt(2.0 / max(direct.size - 1, 1)))
-    return max(0.0, 1.0 - noise / square)

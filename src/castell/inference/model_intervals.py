@@ -55,8 +55,7 @@ class ModelIntervals:
 
     def impossible_cells(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """The cells of a table that nobody can be in, by declaration."""
-        schema = self.error.margins.counts.study.schema
-        return schema.impossible.impossible_cells(names, [schema[name].size for name in names])
+        return self.error.margins.counts.study.schema.impossible_cells(names)
 
     def reasons(self, names: Sequence[str]) -> tuple[Reason, ...]:
         """What is declared impossible, what could not be checked, what the intervals allow for."""

@@ -3,7 +3,8 @@
 One group is castell, a group for each attribute is RR-Independent, anything between is
 RR-Clusters: one rule, one variance. A group's table comes from all samples of respondents who
 reported the group: each inverts its own reports, and the tables are averaged. Samples are of
-different people, so their variances add up.
+different people, so their variances add up. Next to a model, the unbiased table weighs as much as
+its variance allows.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
+from math import sqrt
 
 import numpy as np
 
@@ -191,6 +193,20 @@ def expected_variance(counts: Counts, names: Sequence[str]) -> float:
         / source.reports.n
         for source in sources(counts, [group])
     )
+
+
+def james_stein_weight(direct: Floats, model: Floats, variance: float) -> float:
+    """The weight of an unbiased table next to a model's: a positive-part James-Stein estimate.
+
+    The squared difference is the unbiased table's noise and the model's error; the best weight is
+    the part of it that is not noise. Only what stands out from noise by two standard deviations
+    counts (a sum of so many squares varies by about sqrt(2 / many)).
+    """
+    square = float(((direct - model) ** 2).sum())
+    if square == 0.0:
+        return 0.0
+    noise = variance * (1.0 + 2.0 * sqrt(2.0 / max(direct.size - 1, 1)))
+    return max(0.0, 1.0 - noise / square)
 
 
 def _pooled_spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Normal:

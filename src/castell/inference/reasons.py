@@ -116,7 +116,7 @@ def no_reasons(names: Sequence[str]) -> tuple[Reason, ...]:  # noqa: ARG001
 
 def impossible_reasons(schema: Schema, names: Sequence[str]) -> list[Reason]:
     """That some cells of a table are 0 by declaration, if any are."""
-    if not schema.impossible.empty_cells_in(names):
+    if not (schema.impossible.rules and schema.impossible.empty_cells_in(names)):
         return []
     return [reason(Code.IMPOSSIBLE, *names, rules=len(schema.impossible.touching(names)))]
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from castell.errors import OptionError
 from castell.inference.intervals import Normal, quantile
 from castell.inference.reasons import Code, Reason, reason
-from castell.inference.student import student_quantile
+from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 
 Codes = NDArray[np.intp]

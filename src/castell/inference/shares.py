@@ -29,7 +29,7 @@ from castell.inference.queries import (
 )
 from castell.inference.reasons import Reason, Reasons
 from castell.inference.shorter_interval import containing, two_sided
-from castell.inference.student import student_quantile
+from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 
 Interval = tuple[float, float]

@@ -22,7 +22,7 @@ import numpy as np
 from castell.inference.intervals import Normal, Spread, quantile
 from castell.inference.shares import Interval, Shares, contain, shorter
 from castell.inference.shorter_interval import model_only, two_sided
-from castell.inference.student import student_quantile
+from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 
 # An error below this share of what the interval of its share allows for tells no correlation.

@@ -48,10 +48,18 @@ class TableMethod:
         self.READS = reads
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
         every = inspect.signature(function)
         first, *rest = every.parameters.values()
         # The names are asked for later, by the model.
         self.__signature__ = every.replace(parameters=[first, *rest[1:]])
+
+    def __repr__(self) -> str:
+        return f"<method {self.__name__!r} of a function that gives tables>"
+
+    def __reduce__(self) -> str:
+        """A model is pickled with its method, which a file names as it names a function."""
+        return str(self.function.__qualname__)
 
     def __call__(self, counts: Counts, **options: Any) -> Fitted:
         return from_tables(counts, lambda names: self.function(counts, names, **options))
@@ -101,7 +109,13 @@ def _solve(
 
 
 def _numbers(given: Any, shape: tuple[int, ...], what: str, names: Sequence[str]) -> Floats:
-    found = np.asarray(given, dtype=np.float64)
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise MethodError(
+            f"the method gave {given!r:.60} for a {what} of {' x '.join(names)}",
+            "give an array of numbers, or a tuple of it and of its standard errors",
+        ) from None
     if found.shape != shape or not np.isfinite(found).all():
         raise MethodError(
             f"the method gave a {what} of {' x '.join(names)} with shape {found.shape}, or with "

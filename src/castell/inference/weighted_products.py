@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting import Counts
+from castell.counting import Counts, samples_of
 from castell.counting.kernels import pack
 from castell.inference.drawn_scores import DrawnScores
 from castell.inference.intervals import Normal
@@ -38,8 +38,8 @@ def weighted_model(
     counts: Counts, groups: Groups, design: SampleDesign, reasons: Reasons = no_reasons
 ) -> Fitted:
     """A model that answers every question with the product over the groups, weighted."""
-    drawn = counts.study.design.is_drawn
-    scores = DrawnScores(counts, design.weights) if drawn else ReportScores(counts)
+    several = len(samples_of(counts)) > 1
+    scores = DrawnScores(counts, design.weights) if several else ReportScores(counts)
 
     def all_reasons(names: tuple[str, ...]) -> tuple[Reason, ...]:
         return (*reasons(names), design.design_reason())

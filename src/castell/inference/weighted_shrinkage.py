@@ -16,8 +16,8 @@ from castell.counting import Counts
 from castell.errors import MethodError
 from castell.inference.contributing_samples import support
 from castell.inference.method import Fitted, Solution
-from castell.inference.model_averaging import james_stein_weight
 from castell.inference.postprocess import simplex
+from castell.inference.products import james_stein_weight
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign

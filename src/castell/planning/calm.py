@@ -17,7 +17,7 @@ from itertools import combinations
 from math import prod
 
 from castell.channels import best_channel
-from castell.channels.predicted_variance import predicted_variance
+from castell.channels.protocol import predicted_variance
 from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
 from castell.study.schema import Schema

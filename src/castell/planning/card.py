@@ -108,7 +108,7 @@ class Card:
                 for e in self.statement.exposures
             ],
             "mechanism": self.mechanism(),
-            "accounting": ACCOUNTING[study.design.is_drawn],
+            "accounting": ACCOUNTING[self.statement.drawn],
             "duration": {
                 "opens": _moment(self.hours.opens),
                 "closes": _moment(self.hours.closes),
@@ -141,7 +141,7 @@ class Card:
         kinds = dict.fromkeys(entry["name"] for entry in self.mechanism())
         blocks = len(study.design.hidden)
         asked = (
-            f"one of {blocks} sets of questions, drawn" if study.design.is_drawn else "everything"
+            f"one of {blocks} sets of questions, drawn" if self.statement.drawn else "everything"
         )
         opens, closes = _moment(self.hours.opens), _moment(self.hours.closes)
         lasts = f"{opens or 'from the start'} to {closes or 'no end set'}"
@@ -161,7 +161,7 @@ class Card:
             ("epsilon, shuffled", central),
             ("mechanism", "; ".join(kinds)),
             ("each is asked", asked),
-            ("accounting", ACCOUNTING[study.design.is_drawn]),
+            ("accounting", ACCOUNTING[self.statement.drawn]),
             ("duration", f"{lasts if opens or closes else 'no dates set'}; one report a person"),
             ("software", self.software or "castell"),
         ]

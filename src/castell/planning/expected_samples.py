@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.channels.predicted_variance import predicted_variance
+from castell.channels.protocol import predicted_variance
 from castell.counting import Counts, samples_of
 from castell.errors import QueryError
 from castell.inference.intervals import Normal

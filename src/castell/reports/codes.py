@@ -24,8 +24,7 @@ def column_names(study: Study) -> list[str]:
 
 def column_types(study: Study) -> dict[str, np.dtype[Any]]:
     """The columns of a study's reports and the integers in them."""
-    widths = zip(column_names(study), study.design.widths, strict=True)
-    return {name: code_type(width) for name, width in widths}
+    return dict(zip(column_names(study), study.design.code_types, strict=True))
 
 
 def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1) -> NDArray[Any]:
@@ -47,5 +46,5 @@ def check_codes(name: str, outputs: int, codes: NDArray[Any], first_row: int = 1
 
 def join_parts(study: Study, parts: Iterable[Sequence[NDArray[Any]]]) -> list[NDArray[Any]]:
     """Columns that came some rows at a time, whole."""
-    empty = [np.empty(0, code_type(width)) for width in study.design.widths]
+    empty = [np.empty(0, kind) for kind in study.design.code_types]
     return [np.concatenate(column) for column in zip(*parts, strict=True)] or empty

@@ -75,11 +75,9 @@ class Reports:
 
     def _repr_html_(self) -> str:
         design = self.study.design
-        each = [len(self)] * len(design.blocks)
-        if design.is_drawn:
-            ends = (*design.starts, design.widths[0])
-            drawn = np.histogram(self.columns[0], bins=ends)[0].tolist()
-            each = [*drawn, *each[len(drawn) :]]
+        each: list[int] = []
+        for column, codes in zip(design.layout, self.columns, strict=True):
+            each += np.bincount(column.places_of(codes), minlength=len(column.blocks)).tolist()
         rows = []
         for block, n in zip(design.blocks, each, strict=True):
             channel = block.channel
@@ -110,7 +108,7 @@ class Reports:
         from castell.reports.frames import frame_of
 
         columns: dict[str, Any] = {}
-        if self.study.design.is_drawn:
+        if len(self.columns) < len(self.study.design.blocks):
             raise ReportError(
                 "each respondent reported one of several blocks, so there is no frame of labels",
                 "use reports.columns, the codes",

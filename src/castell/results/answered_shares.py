@@ -12,7 +12,7 @@ from castell.inference.intervals import quantile
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
 from castell.results.conditional import Conditional
-from castell.results.provenance import Labels, describe_values, listed
+from castell.results.provenance import Labels, as_lists, describe_values
 from castell.results.summary import number, percent
 
 
@@ -49,7 +49,7 @@ class Answered(Conditional):
         return {
             **super().to_dict(level),
             "kind": "answered",
-            "among": listed(self.among),
+            "among": as_lists(self.among),
             "bounds_lower": plain(low),
             "bounds_upper": plain(high),
         }

@@ -7,7 +7,7 @@ from castell.inference.contributing_samples import Checked
 from castell.inference.independent_shares import everybody, independent
 from castell.inference.queries import Query
 from castell.inference.shares import Shares
-from castell.results.contrast import Comparison, Group
+from castell.results.comparison import Comparison, Group
 from castell.results.provenance import Labels
 from castell.results.questions import (
     Answering,

@@ -13,7 +13,7 @@ from castell.inference.reasons import Code, Reason, reason
 from castell.linear.operators import Floats
 from castell.results.association import Association, TrendTest, association_error, cramers_v
 from castell.results.compare import compare_groups
-from castell.results.contrast import Comparison, Contrast
+from castell.results.comparison import Comparison, Contrast
 from castell.results.every_association import Associations, associate
 from castell.results.questions import Answering, Questions, Values, reasons_of, refuse_weighted
 

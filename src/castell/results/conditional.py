@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
-from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile
-from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
 from castell.results.group_shares import GroupShares
 from castell.results.notebook_table import shares_html
-from castell.results.provenance import Labels, Source, describe_values, listed
+from castell.results.provenance import Labels, as_lists, describe_values
 from castell.results.summary import number, percent, with_warning
 
 
@@ -35,10 +33,6 @@ class Conditional(GroupShares):
     where: Labels | None  # what the single value means; None where they are an attribute's
     given: Labels
     shares: tuple[Shares, ...]  # of both, and of those given, for each value
-    source: Source
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
-    backend: str | None = None
 
     @property
     def title(self) -> str:
@@ -80,8 +74,8 @@ class Conditional(GroupShares):
             **self.source.to_dict(),
             "asked": self.asked,
             "values": list(self.values),
-            "where": None if self.where is None else listed(self.where),
-            "given": listed(self.given),
+            "where": None if self.where is None else as_lists(self.where),
+            "given": as_lists(self.given),
             **self._document(level),
         }
 
@@ -110,7 +104,7 @@ class Conditional(GroupShares):
 
     def __repr__(self) -> str:
         many = f"{len(self.values)} share{'s' * (len(self.values) != 1)}"
-        return one_line("Conditional", self.title, [many, *self.source.facts()])
+        return one_line(type(self).__name__, self.title, [many, *self.source.facts()])
 
     def _repr_html_(self) -> str:
         return shares_html(

@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
-from castell.inference.contributing_samples import Checked
-from castell.inference.reasons import Reason
 from castell.linear.operators import Floats
 from castell.results.conditional import Conditional
 from castell.results.group_shares import GroupShares
 from castell.results.notebook_table import shares_html
-from castell.results.provenance import Source
 from castell.results.summary import align, number, percent, span, with_warning
 from castell.study.schema import Attribute
 
@@ -32,10 +29,6 @@ class ConditionalTable(GroupShares):
     asked: Attribute
     given: Attribute
     rows: tuple[Conditional, ...]
-    source: Source
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
-    backend: str | None = None
 
     @property
     def title(self) -> str:

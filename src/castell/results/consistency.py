@@ -99,9 +99,7 @@ def _replace_table(joint: JointEstimate, table: Floats) -> JointEstimate:
 
 
 def _spread(joint: JointEstimate, names: tuple[str, ...]) -> Spread:
-    schema = joint.study.schema
-    shape = [schema[name].size for name in names]
-    return known_zeros(joint.spread(names), schema.impossible.impossible_cells(names, shape))
+    return known_zeros(joint.spread(names), joint.study.schema.impossible_cells(names))
 
 
 def shared_sets(sets: Sequence[Iterable[str]]) -> list[frozenset[str]]:

@@ -14,11 +14,13 @@ import numpy as np
 
 from castell.counting import Counts, HistogramCounts, samples_of
 from castell.counting.counts import count_ahead
+from castell.display.notebook import html_table
 from castell.errors import QueryError
 from castell.inference.inversion import parts_of
 from castell.numbers import is_whole
 from castell.reports.frames import frame_of
 from castell.results.joint import NUMBERS, JointEstimate
+from castell.results.notebook_table import MOST_ROWS
 from castell.study.study import Study
 
 Names = tuple[str, ...]
@@ -79,6 +81,26 @@ class JointEstimates(Mapping[Names, JointEstimate]):
 
     def __repr__(self) -> str:
         return f"<JointEstimates of {len(self):,} sets of {self.width} attributes>"
+
+    def _repr_html_(self) -> str:
+        """The sets; a table of each is `estimates[names]`."""
+        shown = self._names[:MOST_ROWS]
+        more = len(self) - len(shown)
+        return html_table(
+            f"Joint tables of {len(self):,} sets of {self.width} attributes",
+            [f"attribute {i}" for i in range(1, self.width + 1)],
+            shown,
+            labels=self.width,
+            notes=[f"{more:,} more; to_frame() has the cells of all"] if more else [],
+        )
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """All tables for programs, as plain JSON values; docs/results.md has the layout."""
+        return {
+            "kind": "joint_estimates",
+            "width": self.width,
+            "estimates": [joint.to_dict(level) for joint in self.values()],
+        }
 
     def columns(self, level: float = 0.95) -> dict[str, Any]:
         """A row for each cell of each table: its attributes and values, and the estimate."""

@@ -15,16 +15,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from castell.counting import Counts
+from castell.display.arrays import array_of
+from castell.display.json_values import plain
+from castell.display.notebook import heading, html_table
+from castell.display.one_line import one_line
 from castell.errors import OptionError, QueryError
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
 from castell.numbers import is_number
 from castell.results.joint import JointEstimate
 from castell.results.model import Collected, counts_of, fit
+from castell.results.notebook_table import MOST_ROWS
+from castell.results.summary import number, span
 from castell.results.trust.influence import contributions
 from castell.results.trust.raw_tables import Sight, sights
 
@@ -32,7 +40,7 @@ from castell.results.trust.raw_tables import Sight, sights
 MOST_FORGED = 0.5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recovered:
     """A table without a share of forged reports: an estimate, and bounds whatever was forged."""
 
@@ -42,6 +50,47 @@ class Recovered:
     lower: Floats  # the honest table is above this and
     upper: Floats  # below this: 95 % intervals, widened by what the forged reports can add
     unbiased: JointEstimate
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table for programs, as plain JSON values; docs/results.md has the layout."""
+        return {
+            "kind": "recovered",
+            **self.unbiased.source.to_dict(),
+            "attributes": list(self.names),
+            "values": [list(attribute.values) for attribute in self.unbiased.attributes],
+            "share": self.share,
+            "probabilities": plain(self.probabilities),
+            "lower": plain(self.lower),
+            "upper": plain(self.upper),
+        }
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> NDArray[Any]:
+        return array_of(self.probabilities, dtype, copy)
+
+    def _repr_html_(self) -> str:
+        cells = np.argsort(-self.probabilities, axis=None, kind="stable")[:MOST_ROWS]
+        places = np.unravel_index(cells, self.probabilities.shape)
+        labels = [
+            [a.values[code] for a, code in zip(self.unbiased.attributes, row, strict=True)]
+            for row in zip(*places, strict=True)
+        ]
+        tables = (self.probabilities, self.lower, self.upper)
+        numbers = zip(*(table.ravel()[cells] for table in tables), strict=True)
+        return html_table(
+            heading(str(self), *self.unbiased.source.facts()),
+            [*self.names, "estimate", "between"],
+            [
+                [*label, number(share), span(low, high)]
+                for label, (share, low, high) in zip(labels, numbers, strict=True)
+            ],
+            labels=len(self.names),
+        )
+
+    def __repr__(self) -> str:
+        facts = [f"{self.share:.1%} forged", *self.unbiased.source.facts()]
+        return one_line("Recovered", " x ".join(self.names), facts)
 
     def __str__(self) -> str:
         widest = float((self.upper - self.lower).max())

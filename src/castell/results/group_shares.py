@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,15 @@ from numpy.typing import DTypeLike, NDArray
 
 from castell.display.arrays import array_of
 from castell.display.json_values import plain
-from castell.inference.contributing_samples import Checked
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.chart_data import ChartData, lines_of
 from castell.results.provenance import FromReports
 
 
-class GroupShares(FromReports, ABC):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GroupShares(FromReports):
     """Conditional shares, with intervals and reasons."""
-
-    checked: Checked
-    backend: str | None
 
     @property
     @abstractmethod
@@ -35,10 +33,6 @@ class GroupShares(FromReports, ABC):
     @abstractmethod
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of an interval for every share, inside [0, 1]."""
-
-    @abstractmethod
-    def summary(self, level: float = 0.95) -> str:
-        """The shares as a text for a report."""
 
     @abstractmethod
     def _labels(self) -> dict[str, Sequence[str]]:
@@ -66,10 +60,7 @@ class GroupShares(FromReports, ABC):
             "standard_errors": plain(errors),
             "lower": plain(low),
             "upper": plain(high),
-            "level": level,
-            "checked": self.checked.value,
-            "reasons": [each.to_dict() for each in self.reasons],
-            "notes": list(self.notes),
+            **self._how_sure(level),
         }
 
     def _chart_data(
@@ -81,6 +72,3 @@ class GroupShares(FromReports, ABC):
         self, dtype: DTypeLike | None = None, *, copy: bool | None = None
     ) -> NDArray[Any]:
         return array_of(self.probabilities, dtype, copy)
-
-    def __str__(self) -> str:
-        return self.summary()

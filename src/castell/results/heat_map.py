@@ -12,7 +12,7 @@ import numpy as np
 
 from castell.results.canvas import BOLD, HEAT, Box, Canvas, Words, height_of, line_height
 from castell.results.chart_data import ChartData, interval_text, share_text
-from castell.results.text_lines import break_lines, is_broken, isolated, width_of
+from castell.results.text_lines import break_lines, is_broken, isolate, width_of
 
 # Shares need so much room, and words that are broken at least so much.
 _NARROWEST, _BREAKABLE = 54.0, 68.0
@@ -126,7 +126,7 @@ def _head(
     words = []
     wide = grid.step * len(data.values[grid.across])
     if panel:
-        about = f"{isolated(data.labels[0])}: {isolated(panel)}"
+        about = f"{isolate(data.labels[0])}: {isolate(panel)}"
         heading = break_lines(about, (grid.left + wide) / BOLD, 13)
         words.append(Words(x, y, heading, "heading"))
         y += height_of(heading, "heading") + 8

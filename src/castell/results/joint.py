@@ -106,7 +106,7 @@ class JointEstimate:
     @property
     def impossible(self) -> NDArray[np.bool_]:
         """The cells that the study declares impossible, or that follow from what it declares."""
-        return self.study.schema.impossible.impossible_cells(self.names, self.shape)
+        return self.study.schema.impossible_cells(self.names)
 
     @cached_property
     def standard_errors(self) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 from castell.display.json_values import plain
 from castell.inference.group_mean import GroupMean
 from castell.results.probability import OneNumber
-from castell.results.provenance import Labels, describe_values, listed
+from castell.results.provenance import Labels, as_lists, describe_values
 from castell.results.score_scale import ScoreScale
 from castell.results.summary import percent, with_warning
 
@@ -82,7 +82,7 @@ class Mean(OneNumber):
             **self.source.to_dict(),
             "attribute": self.scale.attribute.name,
             "unit": self.unit,
-            "given": listed(self.given),
+            "given": as_lists(self.given),
             "mean": plain(self.value),
             "bounds": [plain(end) for end in bounds],
             "noise_lower": plain(noise[0]),

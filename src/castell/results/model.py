@@ -15,6 +15,7 @@ import numpy as np
 
 from castell.channels import Kinds
 from castell.counting import Counts, MemoryCounts, join_stages, samples_of, studies_of
+from castell.counting.counts import missing_of
 from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import MethodError, ReportError
@@ -238,7 +239,7 @@ def counts_of(reports: Any) -> Counts:
         return join_stages([counts_of(each) for each in reports])
     if isinstance(reports, Reports):
         return MemoryCounts(reports)
-    if not hasattr(reports, "moments"):
+    if missing_of(reports):
         raise ReportError(
             f"a {type(reports).__name__} holds no reports",
             "give what study.randomize returned, or scan_reports('reports.parquet', study)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
@@ -15,24 +15,20 @@ from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import Bounds, Spread, quantile
-from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.inference.sum_interval import sum_interval
 from castell.linear.operators import Floats
 from castell.results.notebook_table import shares_html
-from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, Source, as_lists, describe_values
 from castell.results.summary import number, percent, with_warning
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class OneNumber(FromReports, ABC):
+class OneNumber(FromReports):
     """What a share and a difference have in common: a number, its error, and how to show it."""
 
     value: float
     standard_error: float
-    source: Source
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
 
     @property
     @abstractmethod
@@ -68,10 +64,7 @@ class OneNumber(FromReports, ABC):
             "standard_error": plain(self.standard_error),
             "lower": plain(low),
             "upper": plain(high),
-            "level": level,
-            "checked": self.checked.value,
-            "reasons": [each.to_dict() for each in self.reasons],
-            "notes": list(self.notes),
+            **self._how_sure(level),
         }
 
     def __float__(self) -> float:
@@ -86,9 +79,6 @@ class OneNumber(FromReports, ABC):
         told = f"{number(self.value)}, std. err. {number(self.standard_error)}"
         what = self.title.removeprefix("share ")
         return one_line(type(self).__name__, what, [told, *self.source.facts()])
-
-    def __str__(self) -> str:
-        return self.summary()
 
     def _repr_html_(self) -> str:
         numbers = np.array([[self.value, self.standard_error, *self.conf_int()]])
@@ -143,7 +133,7 @@ class Probability(OneNumber):
         return {
             "kind": "probability",
             **self.source.to_dict(),
-            "where": listed(self.where),
+            "where": as_lists(self.where),
             "negated": self.negated,
             "probability": plain(self.value),
             **self._numbers(level),
@@ -211,8 +201,8 @@ class Difference(OneNumber):
         return {
             "kind": "difference",
             **self.source.to_dict(),
-            "one": listed(self.one),
-            "other": listed(self.other),
+            "one": as_lists(self.one),
+            "other": as_lists(self.other),
             "difference": plain(self.value),
             **self._numbers(level),
         }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from castell.display.json_values import plain
 from castell.display.one_line import shorten
+from castell.inference.contributing_samples import Checked
 from castell.inference.reasons import Reason
 from castell.study.study import Study
 
@@ -71,11 +73,34 @@ class Source:
         return found if self.secure else [*found, "INSECURE (seeded)"]
 
 
-class FromReports:
-    """What every result knows of the reports it is made from."""
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FromReports(ABC):
+    """What every result knows of the reports it is made from, and how it tells it.
+
+    `checked` says by what a model's answer can be checked; `backend` is the kind of frame that
+    `to_frame` gives.
+    """
 
     source: Source
-    reasons: tuple[Reason, ...]
+    checked: Checked
+    reasons: tuple[Reason, ...] = ()
+    backend: str | None = None
+
+    @abstractmethod
+    def summary(self, level: float = 0.95) -> str:
+        """The result as a text for a report."""
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def _how_sure(self, level: float) -> dict[str, Any]:
+        """The entries of `to_dict` that say how sure a result is, the same for all."""
+        return {
+            "level": level,
+            "checked": self.checked.value,
+            "reasons": [each.to_dict() for each in self.reasons],
+            "notes": list(self.notes),
+        }
 
     @property
     def method(self) -> str:
@@ -101,6 +126,6 @@ def describe_values(asked: Mapping[str, Sequence[str]], between: str = " and ") 
     return between.join(f"{name} = {' or '.join(values)}" for name, values in asked.items())
 
 
-def listed(asked: Labels) -> dict[str, list[str]]:
+def as_lists(asked: Labels) -> dict[str, list[str]]:
     """The same as plain lists."""
     return {name: list(values) for name, values in asked.items()}

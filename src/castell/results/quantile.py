@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from castell.display.json_values import plain
+from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
-from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile as normal_quantile
-from castell.inference.reasons import Reason
 from castell.linear.operators import Floats
-from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, as_lists, describe_values
 from castell.results.score_scale import numbers_of
 from castell.results.summary import percent, with_warning
 from castell.study.scales import Bins
@@ -39,9 +38,6 @@ class Quantile(FromReports):
     given: Labels
     cumulated: Floats  # the share at or below each value but the last
     ends: Callable[[float], tuple[Floats, Floats]]  # its interval, at a level
-    source: Source
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
 
     @property
     def title(self) -> str:
@@ -155,7 +151,7 @@ class Quantile(FromReports):
             **self.source.to_dict(),
             "attribute": self.attribute.name,
             "q": self.q,
-            "given": listed(self.given),
+            "given": as_lists(self.given),
             "value": _plain(self.value),
             "label": self.label,
             "standard_error": plain(self.standard_error),
@@ -163,17 +159,22 @@ class Quantile(FromReports):
             "upper": _plain(high),
             "noise_lower": _plain(noise[0]),
             "noise_upper": _plain(noise[1]),
-            "level": level,
-            "checked": self.checked.value,
-            "reasons": [each.to_dict() for each in self.reasons],
-            "notes": list(self.notes),
+            **self._how_sure(level),
         }
+
+    def _repr_html_(self) -> str:
+        low, high = self.conf_int()
+        return html_table(
+            heading(self.title, *self.source.facts()),
+            ["estimate", "95% interval"],
+            [[_end_text(self.value), f"{_end_text(low)} to {_end_text(high)}"]],
+            labels=0,
+            texts=2,
+            notes=with_warning(self.secure, self.notes),
+        )
 
     def __repr__(self) -> str:
         return one_line("Quantile", self.title, [_end_text(self.value), *self.source.facts()])
-
-    def __str__(self) -> str:
-        return self.summary()
 
 
 def _end_text(end: float | str) -> str:

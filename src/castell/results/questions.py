@@ -76,7 +76,7 @@ def refuse_weighted(fitted: Fitted, what: str) -> None:
 
 def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
     """Why an answer is as it is: what speaks against it first, what stands behind it last."""
-    against = contradictions(counts, behind.names) if counts.study.schema.impossible else ()
+    against = contradictions(counts, behind.names) if counts.study.schema.impossible.rules else ()
     return (*against, *_concerning(made, behind.names), reports_behind(behind))
 
 

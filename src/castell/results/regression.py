@@ -8,16 +8,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from castell.counting import studies_of
+from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.category_scores import Scores
 from castell.inference.chisquare import tail
-from castell.inference.contributing_samples import Checked, support
+from castell.inference.contributing_samples import support
 from castell.inference.intervals import quantile
-from castell.inference.reasons import Reason
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.fitting import Family, Fit, fit_formula
 from castell.inference.regression.formula import parse
@@ -44,10 +45,6 @@ class Regression(FromReports):
     outcome: str
     equations: tuple[str, ...]
     fit: Fit
-    source: Source
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
-    backend: str | None = None
 
     @property
     def family(self) -> str:
@@ -186,6 +183,11 @@ class Regression(FromReports):
             rows.append([name, *(_text(x, d) for x, d in zip(values, digits, strict=True))])
         return rows
 
+    def __array__(
+        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> NDArray[Any]:
+        return array_of(self.params, dtype, copy)
+
     def summary(self, level: float = 0.95) -> str:
         """The coefficients as a text for a report."""
         table = align(self._rows(level))
@@ -220,9 +222,6 @@ class Regression(FromReports):
     def __repr__(self) -> str:
         facts = [f"{len(self.names)} coefficients", *self.source.facts()]
         return one_line("Regression", self.formula, facts)
-
-    def __str__(self) -> str:
-        return self.summary()
 
     def _repr_html_(self) -> str:
         head, *rows = self._rows(0.95)

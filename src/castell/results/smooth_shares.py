@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from castell.display.one_line import one_line
-from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import quantile
-from castell.inference.reasons import Reason
 from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.smoothing import Smooth
 from castell.linear.operators import Floats
 from castell.results.group_shares import GroupShares
-from castell.results.provenance import Source
+from castell.results.notebook_table import shares_html
 from castell.results.summary import number, percent, with_warning
 from castell.study.schema import Attribute
 
@@ -33,10 +31,6 @@ class SmoothShares(GroupShares):
     attribute: Attribute
     made: Smooth
     spread: AsUnbiased  # of the table without smoothing
-    source: Source
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
-    backend: str | None = None
 
     @property
     def title(self) -> str:
@@ -115,6 +109,16 @@ class SmoothShares(GroupShares):
         name, values = self.attribute.name, self.attribute.values
         data = self._chart_data((name,), (values,), level, "respondents")
         return paint(bars(data, USUAL_ROOM), data, title or f"Estimated {self.title}")
+
+    def _repr_html_(self) -> str:
+        return shares_html(
+            self.title,
+            self.source.facts(),
+            [self.attribute.name],
+            [[value] for value in self.attribute.values],
+            self._numbers().T,
+            with_warning(self.secure, self.notes),
+        )
 
     def __repr__(self) -> str:
         many = f"{self.attribute.size} shares"

@@ -15,7 +15,7 @@ from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.joint import JointEstimate
 from castell.results.model import Model
-from castell.results.synthesis import (
+from castell.results.synthetic_files import (
     Progress,
     Synthetic,
     bootstrap_fits,

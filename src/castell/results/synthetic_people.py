@@ -64,8 +64,7 @@ def _distribution(fitted: Fitted, method: str, names: tuple[str, ...]) -> Floats
             "samples any number of them",
         ) from None
     table = np.zeros(solution.probabilities.shape)
-    schema = fitted.counts.study.schema
-    possible = ~schema.impossible.impossible_cells(names, table.shape)
+    possible = ~fitted.counts.study.schema.impossible_cells(names)
     table[possible] = simplex(solution.probabilities[possible])
     return table
 

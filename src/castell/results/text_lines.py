@@ -96,17 +96,17 @@ def join_values(values: Sequence[str]) -> str:
     """
     if len(values) == 1:
         return values[0]
-    return " / ".join(isolated(value) for value in values)
+    return " / ".join(isolate(value) for value in values)
 
 
-def isolated(text: str) -> str:
+def isolate(text: str) -> str:
     """A text that stays together beside others, if it is written from the right."""
     from_the_right = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text)
     return f"{ISOLATE}{text}{END}" if from_the_right else text
 
 
-def quoted(text: str) -> str:
-    return f"\N{LEFT DOUBLE QUOTATION MARK}{isolated(text)}\N{RIGHT DOUBLE QUOTATION MARK}"
+def quote_text(text: str) -> str:
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{isolate(text)}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 def spread_out(centers: Sequence[float], sizes: Sequence[float], end: float) -> Floats | None:

@@ -8,19 +8,21 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
+from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.errors import OptionError, QueryError
 from castell.inference.intervals import quantile
 from castell.inference.queries import Query
-from castell.inference.reasons import Reason
 from castell.inference.top_cells import Codes, search
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
 from castell.reports.frames import frame_of
 from castell.results.joint import NUMBERS, JointEstimate
-from castell.results.provenance import Source
+from castell.results.notebook_table import MOST_ROWS, shares_html
+from castell.results.provenance import FromReports
 from castell.results.questions import Answering, reasons_of
 from castell.results.summary import align, percent, with_warning
 from castell.study.schema import Attribute
@@ -35,8 +37,8 @@ _MOST_AT_ONCE = 10**12
 Ends = tuple[Floats, Floats]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TopCells:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TopCells(FromReports):
     """The largest cells of a table: `codes` has a row for each, the largest first.
 
     They are chosen because their estimates are large, so an interval for one cell would too often
@@ -51,9 +53,6 @@ class TopCells:
     standard_errors: Floats
     ends: Callable[[float], Ends]
     beyond: float
-    source: Source
-    reasons: tuple[Reason, ...] = ()
-    backend: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,11 +62,6 @@ class TopCells:
     def cells(self) -> int:
         """How many cells the table has."""
         return prod(attribute.size for attribute in self.attributes)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The reasons in words."""
-        return tuple(str(each) for each in self.reasons)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -107,7 +101,7 @@ class TopCells:
         return frame_of(self.columns(level), backend or self.backend)
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """The cells for programs, as plain JSON values."""
+        """The cells for programs, as plain JSON values; docs/results.md has the layout."""
         low, high = self.conf_int(level)
         return {
             "kind": "top_cells",
@@ -117,13 +111,11 @@ class TopCells:
             "values": [list(row) for row in self.labels],
             "probabilities": plain(self.values),
             "standard_errors": plain(self.standard_errors),
-            "level": level,
             "simultaneous": True,
             "lower": plain(low),
             "upper": plain(high),
             "beyond": plain(self.beyond),
-            "reasons": [each.to_dict() for each in self.reasons],
-            "notes": list(self.notes),
+            **self._how_sure(level),
         }
 
     def summary(self, level: float = 0.95) -> str:
@@ -136,6 +128,15 @@ class TopCells:
                 self.labels, self.values, self.standard_errors, low, high, strict=True
             )
         ]
+        facts = ", ".join(self.source.facts())
+        table = align([titles, *rows], len(self.names))
+        return "\n".join([self.title, facts, "", *table, "", *self._remarks(low)])
+
+    @property
+    def title(self) -> str:
+        return f"The {len(self)} largest of {self.cells:,} cells of {' x '.join(self.names)}"
+
+    def _remarks(self, low: Floats) -> tuple[str, ...]:
         told = [f"intervals hold for all {self.cells:,} cells at once"]
         sure = int((low > 0.0).sum())
         told.append(f"{sure} of {len(self)} are larger than zero for sure at that level")
@@ -144,10 +145,27 @@ class TopCells:
                 f"combinations that were not looked at begin with ones estimated at no more than "
                 f"{self.beyond:.5f}"
             )
-        head = f"The {len(self)} largest of {self.cells:,} cells of {' x '.join(self.names)}"
-        facts = ", ".join(self.source.facts())
-        remarks = with_warning(self.source.secure, (*self.notes, *told))
-        return "\n".join([head, facts, "", *align([titles, *rows], len(self.names)), "", *remarks])
+        return with_warning(self.secure, (*self.notes, *told))
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, *, copy: bool | None = None
+    ) -> NDArray[Any]:
+        return array_of(self.values, dtype, copy)
+
+    def _repr_html_(self) -> str:
+        low, high = self.conf_int()
+        shown = slice(MOST_ROWS)
+        numbers = np.column_stack([self.values, self.standard_errors, low, high])[shown]
+        part = f"the first {MOST_ROWS} are shown; to_frame() has all"
+        more = [part] if len(self) > MOST_ROWS else []
+        return shares_html(
+            self.title,
+            self.source.facts(),
+            list(self.names),
+            self.labels[shown],
+            numbers,
+            [*more, *self._remarks(low)],
+        )
 
 
 def top_cells(
@@ -188,16 +206,18 @@ def top_cells(
         both = np.array([_ends(each[i].spread.interval(each[i].values, level)) for i in largest])
         return both[:, 0], both[:, 1]
 
+    behind = model.support(order)
     return TopCells(
-        attributes,
-        codes[largest],
-        values[largest],
-        errors[largest],
-        ends,
-        found.beyond,
-        model.source,
-        reasons_of(model.counts, each[0].reasons, model.support(order)),
-        model.counts.backend,
+        attributes=attributes,
+        codes=codes[largest],
+        values=values[largest],
+        standard_errors=errors[largest],
+        ends=ends,
+        beyond=found.beyond,
+        source=model.source,
+        checked=behind.checked,
+        reasons=reasons_of(model.counts, each[0].reasons, behind),
+        backend=model.counts.backend,
     )
 
 
@@ -216,13 +236,14 @@ def _of_table(
         return low.ravel()[flat], high.ravel()[flat]
 
     return TopCells(
-        attributes,
-        np.column_stack(np.unravel_index(flat, joint.probabilities.shape)),
-        joint.probabilities.ravel()[flat],
-        joint.standard_errors.ravel()[flat],
-        ends,
-        0.0,
-        model.source,
-        joint.reasons,
-        model.counts.backend,
+        attributes=attributes,
+        codes=np.column_stack(np.unravel_index(flat, joint.probabilities.shape)),
+        values=joint.probabilities.ravel()[flat],
+        standard_errors=joint.standard_errors.ravel()[flat],
+        ends=ends,
+        beyond=0.0,
+        source=model.source,
+        checked=joint.checked,
+        reasons=joint.reasons,
+        backend=model.counts.backend,
     )

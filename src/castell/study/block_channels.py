@@ -12,7 +12,7 @@ from castell.channels import (
     KaryResponse,
     MatrixResponse,
     SkipResponse,
-    checked,
+    checked_channel,
 )
 from castell.errors import StudyError
 from castell.study.schema import Schema, suggest
@@ -67,7 +67,7 @@ def _channel(schema: Schema, names: tuple[str, ...], given: Any) -> Channel:
     what = " x ".join(map(repr, names))
     # Whatever can respond means to be a channel; all else is read as rows of probabilities.
     if hasattr(given, "respond"):
-        channel = checked(given)
+        channel = checked_channel(given)
     else:
         channel = MatrixResponse.from_probabilities(given, f"the matrix of {what}")
     combinations = prod(schema[name].size for name in names)

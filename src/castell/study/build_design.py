@@ -14,8 +14,8 @@ from castell.channels import (
     best_channel,
     bloom_filters,
 )
+from castell.channels.best_channel import LARGE
 from castell.channels.budget import as_decimal, total_of
-from castell.channels.choice import LARGE
 from castell.errors import StudyError
 from castell.study.block_channels import Channels, own_channels, skippable
 from castell.study.design import Block, Design

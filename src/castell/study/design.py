@@ -15,7 +15,10 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from castell.channels import MAX_TOTAL, Channel, Lens, checked
+import numpy as np
+from numpy.typing import NDArray
+
+from castell.channels import MAX_TOTAL, Channel, Lens, checked_channel
 from castell.channels.budget import rounded_up, total_of
 from castell.channels.classic import gives_answers_away
 from castell.errors import StudyError
@@ -47,7 +50,7 @@ class Block:
     channel: Channel
 
     def __post_init__(self) -> None:
-        checked(self.channel)
+        checked_channel(self.channel)
 
     @property
     def reports_answers(self) -> bool:
@@ -79,6 +82,22 @@ class Block:
                 stride = math.prod(self.sizes[i + 1 :])
                 axes.append(Axis(index, stride, self.sizes[i], inner=i > 0))
         return tuple(axes)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A number in every report: of one block, or of whichever of several was drawn.
+
+    The reports of its blocks are numbered through; those of each begin at its start.
+    """
+
+    blocks: tuple[int, ...]
+    starts: tuple[int, ...]
+    width: int
+
+    def places_of(self, codes: NDArray[Any]) -> NDArray[np.intp]:
+        """Of which of its blocks some codes are, by their places in `blocks`."""
+        return np.searchsorted(np.array(self.starts), codes, side="right") - 1
 
 
 @dataclass(frozen=True)
@@ -134,13 +153,24 @@ class Design:
         return rounded_up(self.exact_epsilon)
 
     @property
+    def layout(self) -> tuple[Column, ...]:
+        """The columns of a report: one for each block; all that may be drawn share the first."""
+        outputs = [block.channel.outputs for block in self.blocks]
+        alone = [Column((i,), (0,), width) for i, width in enumerate(outputs)]
+        if not self.draw:
+            return tuple(alone)
+        drawn = len(self.hidden)
+        return (Column(tuple(range(drawn)), self.starts, sum(outputs[:drawn])), *alone[drawn:])
+
+    @property
     def widths(self) -> tuple[int, ...]:
         """How many different codes each column of the reports can hold."""
-        outputs = tuple(block.channel.outputs for block in self.blocks)
-        if not self.draw:
-            return outputs
-        drawn = len(self.hidden)
-        return (sum(outputs[:drawn]), *outputs[drawn:])
+        return tuple(column.width for column in self.layout)
+
+    @property
+    def code_types(self) -> tuple[np.dtype[Any], ...]:
+        """The smallest unsigned integers that hold every code of each column."""
+        return tuple(np.min_scalar_type(width - 1) for width in self.widths)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -196,9 +226,8 @@ class Design:
         return (*self.weights, *(self.total_weight for _ in self.public))
 
     def column_of(self, block: int) -> int:
-        """The column of the reports that holds the code of a block: all that may be drawn share
-        the first."""
-        return max(block - len(self.hidden) + 1, 0) if self.draw else block
+        """The column of the reports that holds the code of a block."""
+        return next(i for i, column in enumerate(self.layout) if block in column.blocks)
 
     @property
     def starts(self) -> tuple[int, ...]:

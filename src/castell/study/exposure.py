@@ -13,7 +13,7 @@ from math import prod
 
 from castell.channels import BloomResponse, Lens
 from castell.channels.budget import rounded_up
-from castell.channels.predicted_variance import predicted_variance, shares
+from castell.channels.protocol import precision_weights, predicted_variance
 from castell.study.design import Block, Design, lens_on
 from castell.study.schema import Attribute, Schema
 
@@ -114,7 +114,8 @@ def _influence(
         alone = zip(coarse, drawn, strict=True)
         return max(draws / often * found.inner.inverse.extreme() for found, often in alone)
     fine = [i for i, block in enumerate(blocks) if block.tells([name])]
-    weights = shares([predicted_variance(lenses[i]) for i in fine], [drawn[i] for i in fine])
+    variances = [predicted_variance(lenses[i]) for i in fine]
+    weights = precision_weights(variances, [drawn[i] for i in fine])
     return max(
         float(draws * weight) / drawn[i] * lenses[i].inverse.extreme()
         for i, weight in zip(fine, weights, strict=True)

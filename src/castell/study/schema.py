@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from castell.errors import QueryError, SchemaError
 from castell.study.attribute import Attribute, suggest
-from castell.study.structural_zeros import StructuralZeros, structural_zeros
+from castell.study.structural_zeros import Mask, StructuralZeros, structural_zeros
 
 __all__ = ["Attribute", "Schema", "suggest"]
 
@@ -63,7 +65,9 @@ class Schema:
                     f"there are two attributes named {name!r}", "give each its own name"
                 )
         object.__setattr__(self, "attributes", attributes)
-        object.__setattr__(self, "impossible", structural_zeros(impossible, self.__getitem__))
+        nothing = isinstance(impossible, tuple) and not impossible
+        zeros = StructuralZeros() if nothing else structural_zeros(impossible, self.__getitem__)
+        object.__setattr__(self, "impossible", zeros)
 
     @classmethod
     def from_frame(
@@ -103,6 +107,13 @@ class Schema:
     @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(attribute.size for attribute in self.attributes)
+
+    def impossible_cells(self, names: Sequence[str]) -> Mask:
+        """Which cells of the table of some attributes nobody can be in, as far as is declared."""
+        shape = [self[name].size for name in names]
+        if not self.impossible.rules:
+            return np.zeros(shape, dtype=np.bool_)
+        return self.impossible.impossible_cells(names, shape)
 
     def __iter__(self) -> Iterator[Attribute]:
         return iter(self.attributes)

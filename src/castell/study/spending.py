@@ -22,18 +22,18 @@ def spend(
     A channel of its own has the share of its block.
     """
     spent = {names: channel.exact_epsilon for names, channel in fixed.items()}
-    settled = {name for names in fixed for name in names}
+    stated = {name for names in fixed for name in names}
     for name, share in shares.items():
         if name not in schema.names:
             raise StudyError(f"there is a share for {name!r}", suggest(name, schema.names))
-        if name in settled:
+        if name in stated:
             raise StudyError(
                 f"attribute {name!r} has a share and a channel",
                 "the channel says what it costs; leave the share out",
             )
         spent[(name,)] = as_decimal(share, f"the share of {name!r}")
-    settled |= set(shares)
-    rest = [name for name in schema.names if name not in settled]
+    stated |= set(shares)
+    rest = [name for name in schema.names if name not in stated]
     given = total_of(spent.values())
     if epsilon is None:
         if rest:

@@ -53,6 +53,11 @@ class Statement:
     together: Together
 
     @property
+    def drawn(self) -> bool:
+        """Whether a respondent is asked some of it, drawn at random, or everything."""
+        return self.study.design.is_drawn
+
+    @property
     def all_by_chance(self) -> float:
         return self.together.chance_of_all
 
@@ -88,7 +93,7 @@ class Statement:
             "study": self.study.name,
             "digest": self.study.digest,
             "epsilon": plain(self.study.epsilon),
-            "drawn": self.study.design.is_drawn,
+            "drawn": self.drawn,
             "weak": self.weak,
             "cells": prod(e.size for e in self.exposures),
             "telling_block": list(self.together.names),
@@ -105,14 +110,14 @@ class Statement:
         return one_line("Statement", f"of {self.study.name!r}", self.study.facts())
 
     def _repr_html_(self) -> str:
-        titles, *rows = sentences.rows(self.exposures, self.study.design.is_drawn)
+        titles, *rows = sentences.rows(self.exposures, self.drawn)
         cost = f"epsilon {self.study.epsilon:.6g} in all, for one respondent"
         caption = heading(f"What taking part in {self.study.name!r} costs", cost)
         return html_table(caption, titles, rows, notes=self.words())
 
     def __str__(self) -> str:
         study = self.study
-        table = sentences.rows(self.exposures, self.study.design.is_drawn)
+        table = sentences.rows(self.exposures, self.drawn)
         shown = ", ".join(study.schema.public)
         lines = [
             f"study     {study.name}",

@@ -155,7 +155,7 @@ class Study:
             **self.design.document(),
             **self.text.document(),
         }
-        if self.schema.impossible:
+        if self.schema.impossible.rules:
             content["impossible"] = self.schema.impossible.document()
         if self.promise:
             content["stages"] = self.promise.document()

@@ -10,7 +10,7 @@ from typing import Any
 
 from castell.channels import MECHANISMS, Kinds, MatrixResponse, channel_of, mechanism
 from castell.channels.classic import PARAMETERS
-from castell.channels.named import (
+from castell.channels.literature import (
     OF_SEVERAL,
     OF_SOME_SIZES,
     RAPPOR,

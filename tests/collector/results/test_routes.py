@@ -15,7 +15,7 @@ import pytest
 import vl_convert
 
 from castell import Attribute, Reports, Schema, Study, estimate, methods, methods_for
-from castell.collector.results import bundle
+from castell.collector.results import vega_bundle
 from castell.collector.settings import State
 from castell.collector.store import StoreError
 from castell.results.model import DEFAULT_METHOD
@@ -257,7 +257,7 @@ def test_a_store_that_cannot_be_read_is_a_503(
 
 def vega_tag() -> str:
     """The script's tag, found without the collector."""
-    text = vl_convert.javascript_bundle(bundle.SNIPPET).encode()
+    text = vl_convert.javascript_bundle(vega_bundle.SNIPPET).encode()
     return f'"{hashlib.sha256(text).hexdigest()[:32]}"'
 
 
@@ -281,7 +281,7 @@ def test_vega_comes_from_the_package_packed_and_only_once(state: State) -> None:
 def test_without_vl_convert_the_script_is_refused_with_the_extra(
     state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle, "_MAKE", "import no_such_module")
+    monkeypatch.setattr(vega_bundle, "_MAKE", "import no_such_module")
     (answer,) = ask(state, "/results/vega.js")
     assert answer.status_code == 501
     assert answer.json()["remedy"] == "pip install 'castell[plot]'"

@@ -19,7 +19,7 @@ from castell.inference.goodness_of_fit import Verdict
 from castell.results import trust
 from castell.results.chart_data import ChartData
 from castell.results.joint import JointEstimate
-from castell.results.text_lines import quoted
+from castell.results.text_lines import quote_text
 from castell.results.trust import Signal, where_possible
 
 # The tables of an estimate, as `to_dict` names them, in the order of a row's numbers.
@@ -151,7 +151,7 @@ def _whom(answer: Answer) -> str:
     parts = []
     if question.within:
         label = answer.joint.study.schema[question.within].question or question.within
-        parts.append(f"gave the same answer to {quoted(label)}")
+        parts.append(f"gave the same answer to {quote_text(label)}")
     if question.given:
         parts.append("are in the filter")
     return f"those who {' and '.join(parts)}" if parts else "respondents"

@@ -13,7 +13,7 @@ from castell.linear.operators import Floats
 from castell.results.canvas import BOLD, MUTED, Box, Canvas, Line, Words, height_of, line_height
 from castell.results.chart_data import ChartData, interval_text, share_text
 from castell.results.joint import JointEstimate
-from castell.results.text_lines import break_lines, isolated, quoted, spread_out, width_of
+from castell.results.text_lines import break_lines, isolate, quote_text, spread_out, width_of
 
 GAP = 1.5
 MOST_PANELS = 8
@@ -144,7 +144,7 @@ def _lay_out(joint: JointEstimate, data: ChartData, room: float, columns: int) -
 def _said(data: ChartData, sides: tuple[Side, Side]) -> str:
     """What was put together for want of room."""
     parts = [
-        f"{len(side.together)} of {len(values)} values of {quoted(label)}"
+        f"{len(side.together)} of {len(values)} values of {quote_text(label)}"
         for side, values, label in zip(sides, data.values[-2:], data.labels[-2:], strict=True)
         if side.together
     ]
@@ -155,7 +155,7 @@ def _title(data: ChartData, room: float) -> tuple[list[Words], float]:
     lines = [
         line
         for side, label in zip(("Across", "Down"), data.labels[-2:], strict=True)
-        for line in break_lines(f"{side}: {isolated(label)}", room, 12)
+        for line in break_lines(f"{side}: {isolate(label)}", room, 12)
     ]
     words = Words(0, 0, tuple(lines), "title")
     return [words], height_of(words.lines, "title") + 10
@@ -165,7 +165,7 @@ def _heading(data: ChartData, panel: int, room: float) -> tuple[str, ...]:
     if len(data.labels) < 3:
         return ()
     return break_lines(
-        f"{isolated(data.labels[0])}: {isolated(data.values[0][panel])}", room / BOLD, 13
+        f"{isolate(data.labels[0])}: {isolate(data.values[0][panel])}", room / BOLD, 13
     )
 
 

@@ -15,7 +15,6 @@ from starlette.routing import Route
 
 from castell.collector.responses import json_answer, refusal
 from castell.collector.results.answer import Answer, document
-from castell.collector.results.bundle import Bundle
 from castell.collector.results.dated_reports import DatedReports
 from castell.collector.results.downloads import FORMATS, OWNERS_FORMATS, File, download
 from castell.collector.results.overview import overview
@@ -29,6 +28,7 @@ from castell.collector.results.planning_page import (
 from castell.collector.results.progress import Progress
 from castell.collector.results.question import parse
 from castell.collector.results.release import is_over, schedule_of
+from castell.collector.results.vega_bundle import Bundle
 from castell.collector.results.worker import ResultsWorker
 from castell.collector.security.limits import read_json
 from castell.collector.security.tokens import check_owner, role_of

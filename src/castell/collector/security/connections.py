@@ -14,7 +14,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from castell.collector.metrics import Tally
-from castell.collector.security.gate import Gate
+from castell.collector.security.connection_limits import Gate
 from castell.collector.security.headers import DATA_HEADERS
 from castell.collector.settings import ConnectionLimits
 

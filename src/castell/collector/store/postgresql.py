@@ -47,8 +47,8 @@ from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.postgresql_migrations import migrate
 from castell.collector.store.spool import Spool
-from castell.collector.store.spooled import SpooledStore
-from castell.collector.store.spoolfolder import VARIABLE, folder_name, spool_folder
+from castell.collector.store.spool_folder import VARIABLE, folder_name, spool_folder
+from castell.collector.store.spooled_store import SpooledStore
 from castell.collector.store.stage_rows import StageRows
 from castell.collector.store.staged import PLANNED, stages_in
 from castell.collector.store.store import (

@@ -26,8 +26,8 @@ from castell.collector.store.administration import INVITATIONS, PAUSED, rules_of
 from castell.collector.store.filing import is_due
 from castell.collector.store.invitations import invitation_key
 from castell.collector.store.spool import Spool
-from castell.collector.store.spooled import SpooledStore
-from castell.collector.store.sqlitefile import bring_up_to_date, connect, is_castell, make
+from castell.collector.store.spooled_store import SpooledStore
+from castell.collector.store.sqlite_file import bring_up_to_date, connect, is_castell, make
 from castell.collector.store.stage_rows import StageRows
 from castell.collector.store.staged import PLANNED, stages_in
 from castell.collector.store.store import Row, Rules, Snapshot, StoreError, same_study

@@ -77,7 +77,7 @@ class Latent:
 
     def _possible(self, mixture: Mixture) -> Answers:
         schema = self.counts.study.schema
-        return restrict(mixture, schema) if schema.impossible else mixture
+        return restrict(mixture, schema) if schema.impossible.rules else mixture
 
     @cached_property
     def intervals(self) -> ModelIntervals:
@@ -185,7 +185,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
     rules: list[CountedTable] = []
     if classes is None or steps is None:
         tried: list[list[CountedTable]] = [[]]
-        if counts.study.schema.impossible:
+        if counts.study.schema.impossible.rules:
             tried = [possible_tables(counts, weight) for weight in SETTINGS.rule_weights]
         every = [cross_validate(counts, statistics, classes, steps, each) for each in tried]
         best = max(range(len(every)), key=lambda k: _cross_validated(every[k]))

@@ -61,7 +61,7 @@ class Answers(Protocol):
 
 def restrict(mixture: Mixture, schema: Schema) -> Answers:
     """The mixture's answers, with nobody in what the schema declares impossible."""
-    if not schema.impossible:
+    if not schema.impossible.rules:
         return mixture
     names, zeros = schema.names, schema.impossible
     return RestrictedMixture(_rake(mixture, names, zeros), names, zeros)

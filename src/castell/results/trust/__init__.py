@@ -15,7 +15,7 @@ from castell.results.trust.agreement import KEY, TITLE, agreement, agreements
 from castell.results.trust.drift import drift, homogeneity
 from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
 from castell.results.trust.raw_tables import Sight, sights
-from castell.results.trust.selective_sending import displaced, leaving
+from castell.results.trust.selective_sending import leaving, shift_if_some_leave
 from castell.results.trust.signal import Signal, points, unknown, where_possible
 from castell.results.trust.structural_zeros import declared_rules
 from castell.results.trust.table_signals import (
@@ -34,7 +34,6 @@ __all__ = [
     "below_noise",
     "contributions",
     "declared_rules",
-    "displaced",
     "drift",
     "homogeneity",
     "influence",
@@ -42,6 +41,7 @@ __all__ = [
     "model_fit",
     "negative_mass",
     "points",
+    "shift_if_some_leave",
     "shifts",
     "sights",
     "signals",
@@ -71,6 +71,6 @@ def signals(counts: Counts, joint: JointEstimate, level: float = 0.95) -> tuple[
             if len(samples_of(counts)) > 1
             else []
         ),
-        *([declared_rules(counts)] if counts.study.schema.impossible else []),
+        *([declared_rules(counts)] if counts.study.schema.impossible.rules else []),
         *([leaving(counts, joint.names)] if counts.study.text.review == "before" else []),
     )

@@ -18,7 +18,7 @@ LEAVING = "Reports seen before they are sent"
 SHARE = 0.1
 
 
-def displaced(observed: Observed, share: float = SHARE) -> Floats:
+def shift_if_some_leave(observed: Observed, share: float = SHARE) -> Floats:
     """How far each share of one attribute moves if some of those with the worst report leave.
 
     Let f be the frequency of a report, g what one adds to a cell, and t the cell. Without a share s
@@ -68,4 +68,6 @@ def _most(counts: Counts, name: str) -> float | None:
     if not all(observed.has_small_inverses for _, observed in seen):
         return None
     # Several blocks may hold it: the worst is that people leave in all of them.
-    return float(np.sum([weight * displaced(observed) for weight, observed in seen], axis=0).max())
+    return float(
+        np.sum([weight * shift_if_some_leave(observed) for weight, observed in seen], axis=0).max()
+    )

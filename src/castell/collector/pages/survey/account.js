@@ -66,3 +66,13 @@ function links({ person: { study }, setting: { kiosk } }, { say, link }) {
   });
   return found.length > 0 && make("p", { class: "links" }, found);
 }
+
+/**
+ * The report that can only be sent again, or looked at. One that was refused is not shown: it can
+ * still be sent, with an invitation say.
+ *
+ * @param {import("../client/ledger.js").Entry} [entry]
+ */
+export function standing(entry) {
+  return entry && entry.state !== "refused" ? entry.report : null;
+}

@@ -6,7 +6,7 @@ import { readLedger } from "../client/ledger.js";
 import { Refusal } from "../client/refusal.js";
 import { meet } from "../client/respondent.js";
 import { memoryStore } from "../client/store.js";
-import { ledger } from "./account.js";
+import { ledger, standing } from "./account.js";
 import { closedScreen } from "./closed.js";
 import { correctedNote, correctedScreen } from "./corrected.js";
 import { readGiven } from "./given.js";
@@ -138,16 +138,6 @@ function firstScreen(entry, { phase }) {
   if (entry?.state === "arrived") return "already";
   if (phase !== "open") return "closed";
   return entry?.state === "waiting" ? "waiting" : "ask";
-}
-
-/**
- * The report that can only be sent again, or looked at. One that was refused is not shown: it can
- * still be sent, with an invitation say.
- *
- * @param {import("../client/ledger.js").Entry} [entry]
- */
-function standing(entry) {
-  return entry && entry.state !== "refused" ? entry.report : null;
 }
 
 /**

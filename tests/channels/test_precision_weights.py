@@ -1,4 +1,4 @@
-"""How much each block is believed: as much as its channel and its reports are worth."""
+"""Samples weigh as much as they are precise: by what a channel tells and by how many reported."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from castell import KaryResponse, MatrixResponse
 from castell.channels import CyclicResponse, Lens
 from castell.channels.difference_sets import singer
-from castell.channels.predicted_variance import predicted_variance, shares
+from castell.channels.protocol import precision_weights, predicted_variance
 
 LENSES: dict[str, Lens] = {
     "kary": KaryResponse(6, 7, 2),
@@ -44,7 +44,7 @@ def test_predicted_is_the_mean_variance_of_uniform_respondents(name: str) -> Non
 )
 def test_no_other_weights_have_less_variance(parts: list[tuple[float, int]], seed: int) -> None:
     variances, reports = [v for v, _ in parts], [n for _, n in parts]
-    weights = shares(variances, reports)
+    weights = precision_weights(variances, reports)
     assert weights.sum() == pytest.approx(1.0)
     assert (weights > 0).all()
     each = np.array(variances) / np.array(reports)

@@ -1,8 +1,8 @@
-"""The incomplete beta function by its continued fraction, and Student's t, which is one of it."""
+"""The incomplete beta function by its continued fraction."""
 
 from __future__ import annotations
 
-from math import exp, lgamma, log, log1p, sqrt
+from math import exp, lgamma, log, log1p
 
 _TINY = 1e-300
 _STEPS = 10_000
@@ -35,20 +35,3 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
         if abs(c * d - 1.0) < 1e-15:
             break
     return min(1.0, front * value)
-
-
-def student_t(level: float, freedom: float) -> float:
-    """How many standard errors an interval reaches to each side, if these are estimated.
-
-    >>> round(student_t(0.95, 4.0), 4), round(student_t(0.95, 1e6), 3)
-    (2.7764, 1.96)
-    """
-    # Between -t and t with chance 1 - I_x(freedom / 2, 1 / 2) at x = freedom / (freedom + t^2).
-    low, high = 0.0, 1.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        if incomplete_beta(freedom / 2, 0.5, middle) < 1.0 - level:
-            low = middle
-        else:
-            high = middle
-    return sqrt(freedom * (1.0 - high) / high)

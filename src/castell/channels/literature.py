@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from castell.channels.choice import best_channel
+from castell.channels.best_channel import best_channel
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.difference_sets import points, singer
 from castell.channels.fake_data import FakeDataResponse
@@ -13,11 +13,11 @@ from castell.channels.hashing import HashingResponse
 from castell.channels.hybrid import HybridResponse, harmony
 from castell.channels.kary import KaryResponse
 from castell.channels.key_value import KeyValueResponse, pckv_grr, privkv
+from castell.channels.piecewise import WindowResponse
 from castell.channels.protocol import Channel
-from castell.channels.subsets import SubsetResponse
+from castell.channels.subset_selection import SubsetResponse
 from castell.channels.thermometer import ThermometerResponse
 from castell.channels.unary import UnaryResponse
-from castell.channels.window import WindowResponse
 from castell.errors import ChannelError
 
 

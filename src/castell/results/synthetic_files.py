@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, MemoryCounts
+from castell.display.one_line import one_line
 from castell.errors import OptionError, QueryError
 from castell.evaluation.metrics import tvd
-from castell.inference.beta import student_t
 from castell.inference.method import Fitted
+from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
 from castell.results.synthetic_people import Codes, sample_codes
@@ -55,7 +56,7 @@ class Combined:
     files: int
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
-        reach = student_t(level, self.freedom) * self.standard_error
+        reach = student_quantile(level, self.freedom) * self.standard_error
         return self.value - reach, self.value + reach
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
@@ -184,6 +185,10 @@ class Synthetic:
             ],
             "words": list(self.words),
         }
+
+    def __repr__(self) -> str:
+        facts = [f"method {self.method!r}", f"n = {self.n:,}", f"{len(self.files)} files"]
+        return one_line("Synthetic", f"people of {self.study.name!r}", facts)
 
     def summary(self) -> str:
         many = f"{len(self.files)} files of " if len(self.files) > 1 else ""

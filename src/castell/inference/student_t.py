@@ -1,13 +1,15 @@
-"""Quantiles of Student's t distribution, for whole degrees of freedom."""
+"""Quantiles of Student's t distribution, for any degrees of freedom."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from math import atan2, cos, inf, pi, sin, sqrt
 
+from castell.inference.incomplete_beta import incomplete_beta
 from castell.inference.intervals import quantile
 
-# With more the expansion about the normal quantile is exact to about twelve digits.
+# Formulas are those of Abramowitz and Stegun. With more degrees the expansion about the normal
+# quantile is exact to about twelve digits.
 _MANY = 2000
 
 
@@ -17,6 +19,8 @@ def student_quantile(level: float, freedom: float) -> float:
 
     >>> round(student_quantile(0.95, 1), 4), round(student_quantile(0.95, 10), 4)
     (12.7062, 2.2281)
+    >>> round(student_quantile(0.95, 2.5), 4)
+    3.5747
     >>> student_quantile(0.95, float("inf")) == quantile(0.95)
     True
     """
@@ -24,24 +28,31 @@ def student_quantile(level: float, freedom: float) -> float:
     if freedom == inf:
         return z
     if freedom > _MANY:
-        # Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5).
+        # Cornish and Fisher's expansion (26.7.5).
         first = (z**3 + z) / 4
         second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
         third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
         return z + first / freedom + second / freedom**2 + third / freedom**3
+    inside = _inside if freedom == int(freedom) else _inside_of_any
     low, high = z, z
-    while _inside(high, int(freedom)) < level:
+    while inside(high, freedom) < level:
         high *= 2.0
     for _ in range(200):
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (middle, high) if _inside(middle, int(freedom)) < level else (low, middle)
+        low, high = (middle, high) if inside(middle, freedom) < level else (low, middle)
     return high
 
 
-def _inside(t: float, freedom: int) -> float:
-    """The chance between -t and t (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+def _inside_of_any(t: float, freedom: float) -> float:
+    """The chance between -t and t, an incomplete beta function (26.7.1)."""
+    return 1.0 - incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+def _inside(t: float, degrees: float) -> float:
+    """The same of whole degrees of freedom, a finite sum (26.7.3 and 26.7.4)."""
+    freedom = int(degrees)
     angle = atan2(t, sqrt(freedom))
     square = cos(angle) ** 2
     if freedom % 2:

@@ -15,13 +15,11 @@ from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.chisquare import p_text
-from castell.inference.contributing_samples import Checked
 from castell.inference.effect_measures import DIFFERENCE, ODDS_RATIO, RELATIVE_RISK, EffectMeasure
-from castell.inference.reasons import Reason
 from castell.inference.shares import Shares
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
-from castell.results.provenance import FromReports, Labels, Source, describe_values, listed
+from castell.results.provenance import FromReports, Labels, as_lists, describe_values
 from castell.results.summary import align, number, percent, span, with_warning
 
 
@@ -53,7 +51,7 @@ class Group:
         return " ".join(words)
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"where": listed(self.where)}
+        told: dict[str, Any] = {"where": as_lists(self.where)}
         return told if self.study is None else {**told, "study": self.study}
 
 
@@ -102,7 +100,7 @@ class Contrast(OneNumber):
         return {
             "kind": self.kind.value,
             **self.source.to_dict(),
-            "asked": listed(self.asked),
+            "asked": as_lists(self.asked),
             "one": self.one.to_dict(),
             "other": self.other.to_dict(),
             "value": plain(self.value),
@@ -128,9 +126,6 @@ class Comparison(FromReports):
     other: Group
     shares: Shares  # with the answer in the one, the one; with the answer in the other, the other
     each: tuple[Shares, Shares]
-    source: Source
-    checked: Checked
-    reasons: tuple[Reason, ...] = ()
 
     @property
     def title(self) -> str:
@@ -231,14 +226,11 @@ class Comparison(FromReports):
         return {
             "kind": "comparison",
             **self.source.to_dict(),
-            "asked": listed(self.asked),
+            "asked": as_lists(self.asked),
             "one": self.one.to_dict(),
             "other": self.other.to_dict(),
             **found,
-            "level": level,
-            "checked": self.checked.value,
-            "reasons": [each.to_dict() for each in self.reasons],
-            "notes": list(self.notes),
+            **self._how_sure(level),
         }
 
     def plot(self, *, level: float = 0.95, title: str | None = None) -> Any:
@@ -250,9 +242,6 @@ class Comparison(FromReports):
 
     def __repr__(self) -> str:
         return one_line("Comparison", self.title, self.source.facts())
-
-    def __str__(self) -> str:
-        return self.summary()
 
     def _repr_html_(self) -> str:
         rows = [
