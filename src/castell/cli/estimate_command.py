@@ -94,6 +94,10 @@ def estimate(
         str | None,
         typer.Option(help="The shares of an attribute among those who answered, and bounds."),
     ] = None,
+    having: Annotated[
+        str | None,
+        typer.Option(help="The share of those who have any of what a question with none asks."),
+    ] = None,
     smooth: Annotated[
         str | None, typer.Option(help="An ordered attribute, smoothed if reports ask for it.")
     ] = None,
@@ -145,7 +149,7 @@ def estimate(
     from castell.results.table_file import table_bytes
 
     made, names = Study.load(study), attributes or []
-    number = NumberAsked.of(mean, within, quantile, answered, smooth)
+    number = NumberAsked.of(mean, within, quantile, answered, smooth, having)
     if width is not None:
         _check_every(names, where, given, plot)
     elif number is None:
@@ -158,7 +162,7 @@ def estimate(
             "--to": to,
             "--post": post != "raw",
         }
-        check_top(names, {**others, "--mean, --quantile, --answered or --smooth": number})
+        check_top(names, {**others, "--mean, --quantile, --answered, --having or --smooth": number})
     if number is not None:
         number.check(names, where, output, plot, post)
     _check_tables_only(where, given, output, plot, post)

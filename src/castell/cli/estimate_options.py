@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from castell.errors import OptionError
-from castell.results.answered_shares import Answered
+from castell.results.conditional import Conditional
 from castell.results.group_shares import GroupShares
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
@@ -21,7 +21,7 @@ FORMATS = ("csv", "md", "latex", "excel")
 
 @dataclass(frozen=True)
 class NumberAsked:
-    """A mean, a quantile, the shares of those who answered, or smoothed ones."""
+    """A mean, a quantile, the shares of those who answered or have any, or smoothed ones."""
 
     option: str
     name: str
@@ -36,8 +36,15 @@ class NumberAsked:
         quantile: str | None,
         answered: str | None,
         smooth: str | None,
+        having: str | None = None,
     ) -> NumberAsked | None:
-        asked = {"--mean": mean, "--quantile": quantile, "--answered": answered, "--smooth": smooth}
+        asked = {
+            "--mean": mean,
+            "--quantile": quantile,
+            "--answered": answered,
+            "--smooth": smooth,
+            "--having": having,
+        }
         given = {option: name for option, name in asked.items() if name is not None}
         if len(given) > 1:
             raise OptionError(f"{' and '.join(given)} were asked", "ask for one of them")
@@ -67,7 +74,11 @@ class NumberAsked:
         """What is for tables is refused, not ignored."""
         if names or where:
             raise OptionError(f"a table and {self.option} were asked", "ask for one of them")
-        if (output and self.option not in ("--answered", "--smooth")) or plot or post != "raw":
+        if (
+            (output and self.option not in ("--answered", "--smooth", "--having"))
+            or plot
+            or post != "raw"
+        ):
             raise OptionError(
                 f"{self.option} asks for one attribute",
                 "leave out --output, --plot and --post: those are for tables",
@@ -75,11 +86,13 @@ class NumberAsked:
 
     def ask(
         self, model: Model, given: Mapping[str, Any] | None
-    ) -> Mean | Quantile | Answered | SmoothShares:
+    ) -> Mean | Quantile | Conditional | SmoothShares:
         if self.option == "--smooth":
             if given:
                 raise OptionError("--smooth has no --given", "leave it out")
             return model.smooth(self.name)
+        if self.option == "--having":
+            return model.having(self.name, given=given)
         if self.option == "--answered":
             return model.answered(self.name, given=given)
         if self.option == "--quantile":

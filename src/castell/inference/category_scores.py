@@ -17,6 +17,7 @@ Scores = Mapping[str, Sequence[float]]
 def scores_of(attribute: Attribute, given: Sequence[float] | None) -> Floats:
     """As given, or 0, 1, 2, ... in the order of the values."""
     if given is None:
+        refuse_none(attribute)
         return np.arange(attribute.size, dtype=np.float64)
     try:
         found = np.asarray(given, dtype=np.float64)
@@ -28,6 +29,16 @@ def scores_of(attribute: Attribute, given: Sequence[float] | None) -> Floats:
             f"give a number for each of its {attribute.size} values, in their order",
         )
     return found
+
+
+def refuse_none(attribute: Attribute) -> None:
+    """To have none is not one more than the largest number."""
+    if attribute.may_have_none:
+        none = attribute.values[attribute.none_code]
+        raise QueryError(
+            f"{none!r} has no place in the order of {attribute.name!r}",
+            "give scores, a number for each value, or take it as a category",
+        )
 
 
 def refuse_other_scores(scores: Scores, names: Sequence[str]) -> None:

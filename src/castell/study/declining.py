@@ -35,7 +35,8 @@ def offers_decline(attribute: Attribute) -> bool:
     >>> offers_decline(Attribute("smokes", ["yes", "no", "Prefer not to say."]))
     True
     """
-    return attribute.beside > 0 or any(_plain(value) in _KNOWN for value in attribute.values)
+    ways = attribute.beside - attribute.may_have_none
+    return ways > 0 or any(_plain(value) in _KNOWN for value in attribute.values)
 
 
 def looks_missing(text: str) -> bool:
@@ -55,7 +56,17 @@ def answered_codes(attribute: Attribute) -> list[int]:
     >>> answered_codes(Attribute("smokes", ["yes", "prefer not to say", "no"]))
     [0, 2]
     """
-    return [code for code, value in enumerate(attribute.answers) if _plain(value) not in _KNOWN]
+    listed = attribute.values[: attribute.size - attribute.beside + attribute.may_have_none]
+    return [code for code, value in enumerate(listed) if _plain(value) not in _KNOWN]
+
+
+def number_codes(attribute: Attribute) -> list[int]:
+    """The codes of values that answer the question and are not `none`: those of a number.
+
+    >>> number_codes(Attribute("debt", bins=[0, 50], rounding="unbiased", none="no debt"))
+    [0, 1]
+    """
+    return [code for code in answered_codes(attribute) if code != attribute.none_code]
 
 
 def impossible_decline_warning(study: Study) -> str | None:
