@@ -36,7 +36,16 @@ def offers_decline(attribute: Attribute) -> bool:
     True
     """
     ways = attribute.beside - attribute.may_have_none
-    return ways > 0 or any(_plain(value) in _KNOWN for value in attribute.values)
+    return ways > 0 or any(map(declines, attribute.values))
+
+
+def declines(text: str) -> bool:
+    """Whether a text in a file is a usual way not to answer.
+
+    >>> [declines(text) for text in ("Refused.", "prefer not to say", "never")]
+    [True, True, False]
+    """
+    return _plain(text) in _KNOWN
 
 
 def looks_missing(text: str) -> bool:
@@ -45,7 +54,7 @@ def looks_missing(text: str) -> bool:
     >>> [looks_missing(text) for text in ("NA", "k.A.", "none", "no")]
     [True, True, False, False]
     """
-    return text.casefold() in _MISSING or _plain(text) in _KNOWN
+    return text.casefold() in _MISSING or declines(text)
 
 
 def answered_codes(attribute: Attribute) -> list[int]:
@@ -57,7 +66,7 @@ def answered_codes(attribute: Attribute) -> list[int]:
     [0, 2]
     """
     listed = attribute.values[: attribute.size - attribute.beside + attribute.may_have_none]
-    return [code for code, value in enumerate(listed) if _plain(value) not in _KNOWN]
+    return [code for code, value in enumerate(listed) if not declines(value)]
 
 
 def number_codes(attribute: Attribute) -> list[int]:
