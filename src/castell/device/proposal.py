@@ -18,7 +18,7 @@ from castell.device.columns import as_arrow, texts
 from castell.errors import SchemaError
 from castell.study.attribute import NO_ANSWER, Attribute
 from castell.study.declining import declines
-from castell.study.scales import Period, number_of
+from castell.study.scales import Period, may_be_two_numbers, number_of
 from castell.study.schema import Schema
 from castell.study.value_texts import one_text
 
@@ -132,6 +132,10 @@ def propose(
         )
     elif (said := _periods(found)) and different > MOST_NUMBERS:
         what = f"days by {said['period']}"
+    elif different > most_values and (two := next(filter(may_be_two_numbers, others), "")):
+        return Proposal(
+            None, f"{plain}: left out; {two!r} may be two numbers: write a point for a comma"
+        )
     elif different > most_values:
         return Proposal(None, f"{plain}: left out; group them into 2 to {most_values}")
     elif not others:
