@@ -33,7 +33,7 @@ Plot = Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 ScoresOf = Annotated[
     list[str] | None,
-    typer.Option(help="Numbers for the values of an attribute, in order: age=24,37,52. Repeat."),
+    typer.Option(help="Numbers for the answers of an attribute, in order: age=24,37,52. Repeat."),
 ]
 
 COMPARE = (

@@ -14,19 +14,19 @@ from castell.study.schema import Attribute
 Scores = Mapping[str, Sequence[float]]
 
 
-def scores_of(attribute: Attribute, given: Sequence[float] | None) -> Floats:
-    """As given, or 0, 1, 2, ... in the order of the values."""
+def scores_of(attribute: Attribute, codes: Sequence[int], given: Sequence[float] | None) -> Floats:
+    """Of some of its values, those that answer: as given, or 0, 1, 2, ... in their order."""
     if given is None:
         refuse_none(attribute)
-        return np.arange(attribute.size, dtype=np.float64)
+        return np.arange(len(codes), dtype=np.float64)
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.zeros(0)
-    if found.shape != (attribute.size,) or not np.isfinite(found).all():
+    if found.shape != (len(codes),) or not np.isfinite(found).all():
         raise QueryError(
             f"the scores of {attribute.name!r} are {given!r}",
-            f"give a number for each of its {attribute.size} values, in their order",
+            f"give a number for each of its {len(codes)} values that are answers, in their order",
         )
     return found
 

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from castell.errors import QueryError
-from castell.inference.category_scores import Scores, refuse_none, refuse_other_scores, scores_of
+from castell.inference.category_scores import Scores, refuse_other_scores, scores_of
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.formula import Factor, Formula, Term
 from castell.linear.operators import Floats
@@ -111,13 +111,11 @@ def numbers_of(
     """The number of each value that is an answer; None where values are categories."""
     if coding == "C":
         return None
-    values = [attribute.values[code] for code in regressed_codes(attribute)]
+    codes = regressed_codes(attribute)
     if scores is not None or coding == "score":
-        if scores is None:
-            refuse_none(attribute)
-        return scores_of(Attribute(attribute.name, values), scores)
+        return scores_of(attribute, codes, scores)
     try:
-        found = np.array([float(value) for value in values])
+        found = np.array([float(attribute.values[code]) for code in codes])
     except ValueError:
         return None
     return found if np.isfinite(found).all() else None
