@@ -9,11 +9,13 @@ from typing import Any
 
 from castell.errors import OptionError
 from castell.results.conditional import Conditional
+from castell.results.contrast import Comparison
 from castell.results.group_shares import GroupShares
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
 from castell.results.model import Model
 from castell.results.quantile import Quantile
+from castell.results.regression import Regression
 from castell.results.smooth_shares import SmoothShares
 
 FORMATS = ("csv", "md", "latex", "excel")
@@ -113,13 +115,14 @@ def check_format(to: str | None, output: Path | None, as_json: bool) -> None:
 
 def columns_of(found: Any, level: float) -> dict[str, Any]:
     """The columns of a result: a row for each cell, or one for a single number."""
-    if isinstance(found, (JointEstimate, GroupShares)):
+    if isinstance(found, (JointEstimate, GroupShares, Regression, Comparison)):
         return found.columns(level)
     low, high = found.conf_int(level)
-    return {
+    one = {
         "of": [found.title],
         "value": [found.value],
         "standard_error": [found.standard_error],
         "lower": [low],
         "upper": [high],
     }
+    return one | ({"p_value": [found.p_value]} if hasattr(found, "p_value") else {})
