@@ -40,6 +40,9 @@ def test_beside_numbers_and_days_too() -> None:
     made = _proposed({**numbers, "k. A.": 9})
     assert made.attribute.values[-1] == "k. A."
     assert made.attribute.beside == 1
+    debts = _proposed({**numbers, "no debt": 9})
+    assert debts.attribute.values[-2:] == ("prefer not to say", "no debt")
+    assert "beside them 'no debt': write none = ..." in debts.remark
     kids = _proposed({"0": 5, "1": 4, "2": 3, "refused": 1})
     assert kids.attribute.ordered
     assert kids.attribute.values == ("0", "1", "2", "refused")

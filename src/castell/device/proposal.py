@@ -130,6 +130,9 @@ def propose(
             f"bins at {', '.join(cuts)}: round numbers near the quantiles of this file. If these "
             "are the respondents' own answers, choose bins from public figures instead"
         )
+        if others:
+            texts_beside = " and ".join(map(repr, sorted(others)))
+            what += f"; beside them {texts_beside}: write none = ... for one that says to have none"
     elif (said := _periods(found)) and different > MOST_NUMBERS:
         what = f"days by {said['period']}"
     elif different > most_values and (two := next(filter(may_be_two_numbers, others), "")):
