@@ -162,6 +162,9 @@ def test_cells_that_are_no_pairs_are_told(cell: Any, words: str) -> None:
         ('bins = [0, 50, 100]\nrounding = "unbiased"', 'values = ["a", "b"]', "are no numbers"),
         ('none = "no debt"\nmissing = "category"', 'missing = "none"', "there is no such answer"),
         ('none = "no debt"', 'none = "50"', "lists the value '50' twice"),
+        ('none = "no debt"', "none = true", "none is True"),
+        ('none = "no debt"', 'none = " "', "has an empty value"),
+        ('none = "no debt"', 'none = ""', "has an empty value"),
         ('none = "no debt"', 'none = "7"', "a number that is not in it"),
     ],
 )

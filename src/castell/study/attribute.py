@@ -74,7 +74,7 @@ class Attribute:
         also: Iterable[object] = (),
         missing: str = "refuse",
         public: bool = False,
-        none: str = "",
+        none: str | None = None,
     ) -> None:
         _check_name(name)
         listed = _value_list(name, values)
@@ -87,8 +87,8 @@ class Attribute:
             raise
         if (missing == "category" and not beside) or missing == "skip":
             beside = (*beside, NO_ANSWER)
-        if none != "":
-            _check_numbers(name, listed, scale)
+        if none is not None:
+            _check_numbers(name, listed, scale, none)
             beside = (*_value_list(name, [none]), *beside)
         self._fill(
             name,
@@ -100,7 +100,7 @@ class Attribute:
             beside=len(beside),
             missing=missing,
             public=public,
-            may_have_none=none != "",
+            may_have_none=none is not None,
         )
 
     def _fill(
@@ -267,8 +267,12 @@ def _check_missing(name: str, missing: object, may_have_none: object, beside: in
         )
 
 
-def _check_numbers(name: str, values: Sequence[str], scale: Scale | None) -> None:
+def _check_numbers(name: str, values: Sequence[str], scale: Scale | None, none: object) -> None:
     """Whoever does not have any has some otherwise: so many, or so much."""
+    if not isinstance(none, str):
+        raise SchemaError(
+            f"attribute {name!r}: none is {none!r}", 'write the answer of who has none: "none"'
+        )
     numbers = all(number_of(text) == number_of(text) for text in values)
     if isinstance(scale, Period) or (scale is None and not numbers):
         raise SchemaError(
