@@ -28,7 +28,7 @@ const ONLY_SPACES = new RegExp(`^[${SPACES}]*$`, "u");
  * @returns {Attribute}
  */
 export function attributeOf(entry) {
-  const more = ["translations", "ordered", "scale", "also", "missing", "public"];
+  const more = ["translations", "ordered", "scale", "also", "none", "missing", "public"];
   keys(entry, ["name", "question", "values"], more, "an attribute");
   const { name, question, values } = entry;
   if (typeof name !== "string" || name === "" || SPACE_AT_END.test(name)) {

@@ -33,7 +33,10 @@ export function checkScale(attribute) {
   if (!Number.isInteger(also) || own < 2 || also < 0) throw wrong();
   if ("also" in attribute && also === 0) throw wrong();
   if ("ordered" in attribute && (attribute.ordered !== true || "scale" in attribute)) throw wrong();
-  if ("missing" in attribute && (!["category", "skip"].includes(attribute.missing) || also === 0)) throw wrong();
+  // The first value beside them may be what those answer who have none of what is asked about.
+  if ("none" in attribute && (attribute.none !== true || also === 0)) throw wrong();
+  const ways = also - Number("none" in attribute);
+  if ("missing" in attribute && !becomes(attribute, ways)) throw wrong();
   if (!("scale" in attribute)) return;
   if (sizeOf(scale, own) !== own) throw wrong();
   if (scale.period !== undefined) return;
@@ -41,6 +44,16 @@ export function checkScale(attribute) {
   values.forEach((/** @type {string} */ text, /** @type {number} */ place) => {
     if (!Number.isNaN(numberOf(text)) && codeOf(scale, text, 0) !== place) throw wrong();
   });
+}
+
+/**
+ * Whether there is a value that a missing answer becomes.
+ *
+ * @param {any} attribute
+ * @param {number} ways how many values beside the others say that there is no answer
+ */
+function becomes({ missing, none }, ways) {
+  return missing === "none" ? none === true : ["category", "skip"].includes(missing) && ways > 0;
 }
 
 /**

@@ -765,13 +765,14 @@ PAY: Json = {"bins": ["0", "0.5", "1.25", "10"], "unit": "thousand"}
 DOSE: Json = {"points": ["-1", "0", "2.5", "100"]}
 AGES = ("under 18", "18 to 29", "30 to 44", "45 and over")
 DECLINED = "prefer not to say"
+QUARTERS = ("2024-Q1", "2024-Q2")
 STUDIES["numbers in bins and points, days by quarter"] = study(
     "numbers",
     [
         attribute("age", *AGES, DECLINED, scale=AGE, also=1, missing="category"),
         attribute("pay", "little", "some", "more", scale=PAY),
         attribute("dose", "-1", "0", "2.5", "100", scale=DOSE),
-        attribute("seen", "2024-Q1", "2024-Q2", scale={"period": "quarter"}),
+        attribute("seen", *QUARTERS, scale={"period": "quarter"}),
         attribute("health", "poor", "good", "not asked", ordered=True, also=1),
     ],
     [
@@ -779,6 +780,21 @@ STUDIES["numbers in bins and points, days by quarter"] = study(
         block(kary(12, 9, 2), "pay", "dose"),
         block(kary(2, 3, 1), "seen"),
         block(kary(3, 9, 2), "health"),
+    ],
+)
+ENDS: Json = {"points": ["0", "100"]}
+CHAT = ("0", "100", "none", DECLINED)
+STUDIES["numbers of those who have any"] = study(
+    "key-value",
+    [
+        attribute("debt", "0", "100", "no debt", scale=ENDS, also=1, none=True),
+        attribute("mail", "0", "100", "none", scale=ENDS, also=1, none=True, missing="none"),
+        attribute("chat", *CHAT, scale=ENDS, also=2, none=True, missing="category"),
+    ],
+    [
+        block(kary(3, 9, 2), "debt"),
+        block(kary(3, 9, 2), "mail"),
+        block(kary(4, 9, 2), "chat"),
     ],
 )
 NUMBERS = [
@@ -887,6 +903,12 @@ def broken_scales() -> dict[str, str]:
         "missing answers refused, as is usual": first(missing="refuse"),
         "missing answers that are skipped": first(missing="skip"),
         "missing answers without a value": first(values=list(AGES), also=..., missing="category"),
+        "none that is false": first(3, values=[*QUARTERS, "none"], also=1, none=False),
+        "none that is one": first(3, values=[*QUARTERS, "none"], also=1, none=1),
+        "none that is a text": first(3, values=[*QUARTERS, "none"], also=1, none="none"),
+        "none without a value for it": first(3, none=True),
+        "missing answers that are none where nobody has none": first(missing="none"),
+        "missing answers that become none though none says so": first(none=True),
     }
 
 

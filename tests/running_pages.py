@@ -17,9 +17,10 @@ from castell import Study
 from castell.cli.app import app
 from tests.ports import free_port
 
-_BLOCK = re.compile(r"^```(python|console|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A block that is a file begins with its name.
+_BLOCK = re.compile(r"^```(python|console|toml|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block that is a file begins with its name; in a table that line is none of the file.
 _FILE = re.compile(r"# ([\w-]+\.(?:toml|py))\n")
+_TABLE = re.compile(r"# ([\w-]+\.csv)\n")
 
 
 def serve(line: str, port: int, **how: Any) -> subprocess.Popen[str]:
@@ -50,6 +51,9 @@ def follow(page: Path, folder: Path, typed: str) -> int:
             text = block.replace("8000", str(port)) if kind != "toml" else block
             if named := _FILE.match(text):
                 (folder / named[1]).write_text(text, encoding="utf-8")
+            elif kind == "text":
+                if table := _TABLE.match(text):
+                    (folder / table[1]).write_text(text[table.end() :], encoding="utf-8")
             elif kind == "toml":
                 assert Study.from_toml(text).epsilon > 0
             elif kind == "python":

@@ -149,7 +149,7 @@ def test_the_study_file_is_told_as_it_is_read(monkeypatch: pytest.MonkeyPatch) -
         '[[channel]]\nattributes = ["a"]\nmatrix = [[0.7, 0.3], [0.3, 0.7]]\n'
     )
     assert known["the study"] == set(study_file.STUDY)
-    assert known["attribute"] | {"choose"} == set(study_file.ATTRIBUTE)
+    assert known["attribute"] | {"choose", "keys"} == set(study_file.ATTRIBUTE)
     of_mechanisms = {"mechanism", "epsilon", "fakes", "f", "q"}
     assert known["a channel"] | {"kind"} | of_mechanisms == set(study_file.CHANNEL)
     assert set(collection_table._KNOWN) == set(study_file.COLLECTION)

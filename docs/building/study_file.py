@@ -67,12 +67,16 @@ ATTRIBUTE: Entries = {
     "also": "Last values that stand beside the order, such as `prefer not to say`.",
     "missing": (
         '`"category"`: a missing answer is the first value of `also`; `"skip"`: it is reported as '
-        "it is, and a report shows who did not answer."
+        'it is, and a report shows who did not answer; `"none"`: it is `none`.'
     ),
     "public": (
         "`true`: known anyway, so reported as it is, outside epsilon: [weights](../weights.md)."
     ),
     "choose": "In place of `values`: options of which all that apply may be chosen.",
+    "keys": (
+        "Several things of which people have some or none: an attribute with a number for each."
+    ),
+    "none": "Beside numbers, what those answer who have none; means are of those who have any.",
     "mechanism": (
         "A classic design by its name, with its entries beside it: [classic "
         "designs](../classic-designs.md)."

@@ -43,6 +43,7 @@ from castell.results.synthesize import synthesize
 from castell.results.synthetic_files import Synthetic
 from castell.study.choices import choose_all, chosen
 from castell.study.design import Design
+from castell.study.key_values import key_value_columns, key_values
 from castell.study.schema import Attribute, Schema
 from castell.study.study import Study
 from castell.version import VERSION
@@ -95,6 +96,8 @@ __all__ = [
     "fit",
     "import_file",
     "import_reports",
+    "key_value_columns",
+    "key_values",
     "load_model",
     "mechanism",
     "methods",

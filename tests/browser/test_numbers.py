@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import castell
 from castell import Attribute, Schema, Study
 from castell.channels import MatrixResponse
 from tests.browser.patience import PATIENCE
@@ -35,10 +36,20 @@ def _nearly_the_answer(size: int) -> list[list[int]]:
     return [[SURE if i == k else 1 for k in range(size)] for i in range(size)]
 
 
-def opened(browser: Browser, url: str, language: str = "en") -> tuple[Page, list[str]]:
+def key_values() -> Study:
+    debt = Attribute("debt", range=[0, 100], bins=[0, 100], rounding="unbiased", none="no debt")
+    hours = castell.key_values("hours", ["mail", "chat"], "Hours a day of", range=[0, 12])
+    asked = [debt, *hours]
+    channels = {a.name: MatrixResponse(_nearly_the_answer(a.size)) for a in asked}
+    return Study(Schema(asked), channels=channels, name="key-value")
+
+
+def opened(
+    browser: Browser, url: str, language: str = "en", asked: Study | None = None
+) -> tuple[Page, list[str]]:
     page = browser.new_context(locale=language).new_page()
     page.set_default_timeout(PATIENCE)
-    bodies = with_study(page, study().to_json())
+    bodies = with_study(page, (asked or study()).to_json())
     page.goto(url)
     page.wait_for_selector("#questions")
     return page, bodies
@@ -84,6 +95,22 @@ def test_a_typed_number_ticks_its_bin_and_is_not_sent(
     assert "61" not in bodies[0].replace(json.loads(bodies[0])["id"], "").replace(
         json.loads(bodies[0])["study"], ""
     )
+
+
+def test_who_has_none_says_so_and_others_type_how_much(
+    browser: Browser, surveyed: Collector
+) -> None:
+    page, bodies = opened(browser, surveyed.url, asked=key_values())
+    page.locator("#q0 label.choice", has_text="no debt").click()
+    assert "Hours a day of mail?" in page.locator("#q1").inner_text()
+    page.locator("#q1-number").fill("12")
+    assert ticked(page, "q1") == ["12"]
+    page.locator("#q2-number").fill("0")
+    page.locator("#q2 label.choice", has_text="none").click()
+    assert ticked(page, "q2") == ["none"]
+    proceed(page)
+    send(page)
+    assert json.loads(bodies[0])["codes"] == [2, 1, 2]
 
 
 def test_chance_rounds_as_often_as_it_should(browser: Browser, surveyed: Collector) -> None:

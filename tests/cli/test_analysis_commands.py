@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from openpyxl import load_workbook
 
 import castell
 from castell import Study
@@ -126,3 +128,63 @@ def test_help_has_examples(shell: Shell) -> None:
     for verb in ("compare", "test", "regress"):
         assert f"castell {verb}" in shell(verb, "--help").out
     assert SCHEMA.names[0] == "age"
+
+
+GROUPS = ("--given", "smokes=now", "--versus", "smokes=never")
+ASKED = {
+    "compare": ("compare", *PLACES, "health=poor", *GROUPS, "--method", "castell"),
+    "test": ("test", *PLACES, "smokes", "health"),
+    "trend": ("test", *PLACES, "age", "health", "--trend"),
+    "regress": ("regress", "smokes ~ score(age)", *PLACES),
+}
+
+
+@pytest.mark.parametrize("verb", ASKED)
+@pytest.mark.usefixtures("reports")
+def test_every_analysis_is_a_table_of_a_report(shell: Shell, folder: Path, verb: str) -> None:
+    words = ASKED[verb]
+    markdown = shell(*words, "--to", "md").out.splitlines()
+    assert "p_value" in markdown[0]
+    assert shell(*words, "--to", "latex").out.splitlines()[1] == "\\toprule"
+    table = shell(*words, "--to", "csv", "--level", "0.9").out.splitlines()
+    assert len(table) == len(markdown) - 1
+    for name in ("table.xlsx", "table.tex", "table.parquet"):
+        told = shell(*words, "--output", name)
+        assert (told.code, told.out.splitlines()[-1]) == (0, f"wrote {name}")
+    assert load_workbook(folder / "table.xlsx").worksheets[0].max_row == len(table)
+    assert pq.read_table(folder / "table.parquet").num_rows == len(table) - 1
+    assert "end its name in" in shell(*words, "--output", "table.doc").err
+    assert "print two things" in shell(*words, "--to", "md", "--json").err
+    assert "--to is 'word'" in shell(*words, "--to", "word").err
+
+
+def test_the_numbers_of_a_regressions_table_are_its_own(
+    shell: Shell, reports: castell.Model, folder: Path
+) -> None:
+    assert shell(*ASKED["regress"], "--output", "table.parquet").code == 0
+    found = castell.regress("smokes ~ score(age)", reports.counts)
+    written = pq.read_table(folder / "table.parquet")
+    assert written["name"].to_pylist() == list(found.names)
+    assert written["coef"].to_pylist() == pytest.approx(found.params.tolist())
+    assert written["upper"].to_pylist() == pytest.approx(found.conf_int()[1].tolist())
+
+
+@pytest.mark.usefixtures("reports")
+def test_a_share_has_no_p_value(shell: Shell) -> None:
+    lines = shell(*ASKED["compare"], "--to", "md").out.splitlines()
+    assert lines[2].endswith("|  |")
+    assert not lines[4].endswith("|  |")
+
+
+def test_row_percentages(shell: Shell, reports: castell.Model) -> None:
+    words = ("estimate", *PLACES, "health", "--given", "smokes", "--method", "castell")
+    told = shell(*words)
+    assert (told.code, told.out.strip()) == (
+        0,
+        reports.conditional("health", given="smokes").summary(),
+    )
+    table = shell(*words, "--to", "latex").out.splitlines()
+    assert len(table) == 6 + SCHEMA["health"].size * SCHEMA["smokes"].size
+    assert "there is no attribute 'nope'" in shell(*words[:5], "nope").err
+    assert "asked for and given" in shell(*words[:5], "health").err
+    assert "not name=value" in shell(*words[:3], "--mean", "age", "--given", "smokes").err

@@ -263,7 +263,10 @@ WRONG = [
     (["estimate", "study.toml", "r.parquet", "age", "--given", "age=60+"], "asked for and given"),
     (["estimate", "study.toml", "r.parquet", "smokes", "--given", "age=7"], "is not a value"),
     (["estimate", "study.toml", "r.parquet", "smokes", "--given", "agee=7"], "did you mean 'age'"),
-    (["estimate", "study.toml", "r.parquet", "smokes", "--given", "age"], "--given 'age' is not"),
+    (
+        ["estimate", "study.toml", "r.parquet", "--mean", "age", "--given", "age"],
+        "--given 'age' is not",
+    ),
     (
         ["estimate", "study.toml", "r.parquet", "smokes", "--given", "age=60+", "--plot", "x.png"],
         "for joint tables",

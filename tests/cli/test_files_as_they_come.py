@@ -13,6 +13,8 @@ from openpyxl import load_workbook
 
 from castell import Attribute, Schema, Study
 from castell.cli.study_file import first_study
+from castell.device.answer_file import AnswerFile
+from castell.device.encode import encode
 from castell.device.proposal import Found, propose, round_cuts
 from castell.errors import SchemaError
 from tests.cli.test_app import Shell
@@ -160,6 +162,30 @@ def proposed(values: list[object], **options: object) -> tuple[Attribute | None,
     found.add(pa.chunked_array([pa.array(values)]))
     made = propose(found, **options)  # type: ignore[arg-type]
     return made.attribute, made.remark
+
+
+def test_decimal_commas_are_those_of_numbers_with_a_point(tmp_path: Path) -> None:
+    """Spreadsheets of much of Europe write 2,0 where one number of a column is missing."""
+    comma, point = tmp_path / "comma.csv", tmp_path / "point.csv"
+    rows = ["2.0;0.5", "0.0;1.75", "1.0;", ";2.5"] * 9
+    point.write_text("children;share\n" + "\n".join(rows))
+    comma.write_text("children;share\n" + "\n".join(rows).replace(".", ","))
+    text, _ = first_study(comma)
+    assert text == first_study(point)[0].replace("point", "comma")
+    study = Study.from_toml(text)
+    assert study.schema["children"].values[:3] == ("0", "1", "2")
+    assert study.schema["share"].values[:3] == ("0.5", "1.75", "2.5")
+    coded = [encode(study.schema, next(iter(AnswerFile(file)))) for file in (comma, point)]
+    for name in study.names:
+        np.testing.assert_array_equal(coded[0][name], coded[1][name])
+
+
+def test_a_comma_that_may_part_thousands_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "weights.csv"
+    rows = [f"{k % 3};{k},{100 + k}" for k in range(150)]
+    path.write_text("\n".join(["a;weight", *rows]))
+    _, remarks = first_study(path)
+    assert any("'0,100' may be two numbers: write a point" in remark for remark in remarks)
 
 
 def test_what_init_wrote_is_what_a_frame_says(tmp_path: Path) -> None:

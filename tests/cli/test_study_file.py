@@ -48,7 +48,7 @@ def test_a_value_for_who_would_not_say_is_offered_once_or_not_at_all(tmp_path: P
     path = tmp_path / "people.csv"
     path.write_text("age,sex\n10,m\n9,Prefer not to say\n9,f\n")
     schema = Study.from_toml(first_study(path)[0]).schema
-    assert schema["sex"].values == ("Prefer not to say", "f", "m")
+    assert schema["sex"].values == ("f", "m", "Prefer not to say")
     text, _ = first_study(path, decline="")
     assert Study.from_toml(text).schema["age"].values == ("9", "10")
     assert "also offers" not in text

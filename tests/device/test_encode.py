@@ -380,5 +380,20 @@ def test_a_broken_row_is_not_quoted(tmp_path: Path) -> None:
     path.write_text("sex,age\nMale,20\nBob Smith,yes,positive\n")
     with pytest.raises(AnswerError) as error:
         list(AnswerFile(path))
-    assert "Expected 2 columns, got 3" in str(error.value)
+    assert "1 row does not have the 2 columns of the first (row 2 has 3)" in str(error.value)
     assert "Bob" not in str(error.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_all_rows_with_other_columns_are_counted(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "people.csv"
+    rows = ["ä;b", '1;"x\n;"', "2", "1;2;3", "", "1;y", "1;2;3", "1;2;3;4"]
+    path.write_text("\n".join(rows), encoding=encoding)
+    with pytest.raises(AnswerError) as error:
+        list(AnswerFile(path))
+    told = (
+        "4 rows do not have the 2 columns of the first (row 2 has 1, row 3 has 3, row 5 has 3, ...)"
+    )
+    assert told in str(error.value)
+    path.write_text("\n".join(rows[:2]), encoding=encoding)
+    assert sum(batch.num_rows for batch in AnswerFile(path)) == 1

@@ -123,3 +123,13 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert castell.plan_bins(made, "age", 4).toml in ran.output
     ran = CliRunner().invoke(app, ["plan-bins", *places, "age", "--by", "width", "--json"])
     assert json.loads(ran.output)["by"] == "width"
+
+
+def test_none_stays_an_answer() -> None:
+    asked = Attribute("debt", bins=range(10, 100, 10), range=[0, 99], none="no debt", also=["?"])
+    said = ["no debt", "5", "15", "55", "?"] * 400
+    plan = castell.plan_bins(
+        Study([asked], epsilon=4.0).randomize({"debt": said}, seed=1), "debt", 3
+    )
+    assert plan.attribute.values[-2:] == ("no debt", "?")
+    assert plan.attribute.none_code == 3

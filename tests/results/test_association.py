@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, kstest
 
 import castell
-from castell import Checked, Study
+from castell import Attribute, Checked, MatrixResponse, Study, fit
 from castell.errors import QueryError
 from castell.inference.reasons import Code
 from castell.linear.operators import Floats
@@ -31,6 +32,11 @@ STUDIES = {
     "orders": Study(APART.schema, 3.0, [["c", "b"], ["b", "c", "a"]], draw=True),
 }
 ROUNDS = 200
+
+
+def nearly_certain(size: int) -> MatrixResponse:
+    """As good as no noise: what is then estimated is what was answered."""
+    return MatrixResponse([[2**46 if i == k else 1 for k in range(size)] for i in range(size)])
 
 
 def _without_noise() -> tuple[castell.Model, Floats]:
@@ -63,6 +69,54 @@ def test_without_noise_the_trend_is_that_of_statsmodels() -> None:
     answers = np.repeat(np.indices(table.shape).reshape(2, -1), table.ravel().astype(int), axis=1)
     plain = np.corrcoef(scores[answers[0]], answers[1])[0, 1]
     assert found.value == pytest.approx(plain, abs=1e-8)
+
+
+def test_a_trend_is_of_those_who_answered_both() -> None:
+    chance = np.random.default_rng(5)
+    asked = [
+        Attribute("pain", ["none", "some", "much"], ordered=True, missing="category"),
+        Attribute("work", ["no", "yes", "refused"]),
+    ]
+    x = chance.integers(0, 3, 400)
+    y = (chance.random(400) < 0.3 + 0.2 * x).astype(int)
+    silent = chance.random((2, 400)) < 0.15 + 0.2 * (x == 2)
+    said: dict[str, Any] = {
+        "pain": np.where(silent[0], "", np.array(asked[0].answers)[x]),
+        "work": np.where(silent[1], "refused", np.array(["no", "yes"])[y]),
+    }
+    study = Study(asked, channels={one.name: nearly_certain(one.size) for one in asked})
+    model = fit(study.randomize(said), "castell")
+    both = ~silent.any(axis=0)
+    table = np.zeros((3, 2))
+    np.add.at(table, (x[both], y[both]), 1)
+    found = model.trend("pain", "work")
+    peer = statsmodels().stats.Table(table).test_ordinal_association(np.arange(3), np.arange(2))
+    assert found.statistic == pytest.approx(peer.zscore, abs=1e-8)
+    assert found.value == pytest.approx(np.corrcoef(x[both], y[both])[0, 1], abs=1e-8)
+    assert found.scores == ((0.0, 1.0, 2.0), (0.0, 1.0))
+    with pytest.raises(QueryError, match="each of its 3 values that are answers"):
+        model.trend("pain", "work", scores={"pain": [0, 1, 2, 9]})
+
+
+def test_without_a_trend_few_are_found_though_many_do_not_answer() -> None:
+    asked = [
+        Attribute("a", ["1", "2", "3"], missing="category"),
+        Attribute("b", ["no", "yes"], missing="category"),
+    ]
+    study, chance = Study(asked, epsilon=6.0), np.random.default_rng(12)
+    p = []
+    for seed in range(300):
+        silent = chance.random((2, 1500)) < 0.2
+        silent[1] |= silent[0] & (chance.random(1500) < 0.5)  # often the same people
+        said = {
+            "a": np.where(silent[0], "", chance.choice(["1", "2", "3"], 1500)),
+            "b": np.where(silent[1], "", chance.choice(["no", "yes"], 1500)),
+        }
+        p.append(fit(study.randomize(said, seed=seed), "castell").trend("a", "b").p_value)
+    # Uniform on [0, 1]: the bound of Massart at one in a million.
+    ranks = np.arange(301) / 300
+    apart = max(np.abs(np.sort(p) - ranks[1:]).max(), np.abs(np.sort(p) - ranks[:-1]).max())
+    assert apart < np.sqrt(np.log(2e6) / 600)
 
 
 @pytest.mark.parametrize("design", STUDIES)

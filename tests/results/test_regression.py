@@ -43,7 +43,7 @@ def test_without_noise_a_multinomial_regression_is_that_of_statsmodels(method: s
     assert (found.family, found.method) == ("multinomial", method)
     model = statsmodels().MNLogit(_codes("smokes"), _matrix())
     peer = model.fit(disp=0, method="newton", tol=1e-12, cov_type="HC0", use_t=False)
-    np.testing.assert_allclose(found.params, np.asarray(peer.params).T.ravel(), atol=1e-6)
+    np.testing.assert_allclose(found.params, np.asarray(peer.params).T.ravel(), atol=1e-8)
     # statsmodels' sandwich; the scores of the logit, and so of the reports.
     np.testing.assert_allclose(
         found.standard_errors, np.asarray(peer.bse).T.ravel(), rtol=1e-6, atol=1e-8
@@ -58,14 +58,14 @@ def test_without_noise_a_logistic_regression_is_that_of_statsmodels() -> None:
     model = sm.Logit(sick.astype(float), _matrix())
     plain = model.fit(disp=0, method="newton", tol=1e-12)
     found = castell.regress(f"sick ~ {FORMULA}", reports, errors="information")
-    np.testing.assert_allclose(found.params, plain.params, atol=1e-6)
-    np.testing.assert_allclose(found.standard_errors, plain.bse, atol=1e-6)
-    np.testing.assert_allclose(found.pvalues, plain.pvalues, atol=1e-6)
+    np.testing.assert_allclose(found.params, plain.params, atol=1e-8)
+    np.testing.assert_allclose(found.standard_errors, plain.bse, atol=1e-8)
+    np.testing.assert_allclose(found.pvalues, plain.pvalues, atol=1e-8)
     np.testing.assert_allclose(np.column_stack(found.conf_int()), plain.conf_int(), atol=1e-5)
     robust = model.fit(disp=0, method="newton", tol=1e-12, cov_type="HC0")
     for method in ("likelihood", "corrected"):
         mine = castell.regress(f"sick ~ {FORMULA}", reports, method=method)
-        np.testing.assert_allclose(mine.standard_errors, robust.bse, atol=1e-6)
+        np.testing.assert_allclose(mine.standard_errors, robust.bse, atol=1e-8)
 
 
 def test_without_noise_a_linear_regression_is_that_of_statsmodels() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import castell
 from castell import Attribute, Schema, Study
+from castell.cli.app import app
 from castell.counting import samples_of
 from castell.counting.counts import MemoryCounts
 from castell.device.device_file import Keep
@@ -37,6 +40,16 @@ def people(n: int, seed: int = 1) -> dict[str, np.ndarray]:
     rich = np.minimum(chance.integers(0, 3, n) + sick, 2)
     codes = {"region": region, "smokes": smokes, "drawn": arm, "sick": sick, "rich": rich}
     return {name: np.array(SCHEMA[name].values)[code] for name, code in codes.items()}
+
+
+def test_it_says_what_so_many_will_show(tmp_path: Path) -> None:
+    """A plan expects parts of people in each public group, of sets that hold two together often."""
+    asked = [Attribute(f"a{k}", [str(i) for i in range(3 + k)]) for k in range(4)]
+    study = Study(Schema([SCHEMA["region"], *asked]), 6.0, sample=3)
+    (tmp_path / "study.json").write_text(study.to_json())
+    ran = CliRunner().invoke(app, ["check", str(tmp_path / "study.json"), "-n", "1501"])
+    assert ran.exit_code == 0, ran.output
+    assert "1,501" in ran.output
 
 
 @pytest.mark.parametrize("design", ["cover", "pairs", "singles", [["sick"], ["smokes", "rich"]]])

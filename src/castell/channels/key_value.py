@@ -137,7 +137,7 @@ def privkv(size: int, epsilon: object, what: str = "epsilon") -> MatrixResponse:
     if size != 3:
         raise ChannelError(
             f"PrivKV has low, high and none, and there are {size!r} values",
-            'write bins = [-1, 1], rounding = "unbiased" and also = ["none"]',
+            'write bins = [-1, 1], rounding = "unbiased" and none = "none"',
         )
     odds = EXACT.exp(EXACT.divide(asked, Decimal(2)))
     # Everything in units of half of what says a key that is not there.

@@ -30,10 +30,17 @@ Also = Annotated[
     ),
 ]
 Plot = Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")]
+Output = Annotated[
+    Path | None, typer.Option(help="Write the numbers as .csv, .parquet, .xlsx, .md or .tex.")
+]
+To = Annotated[
+    str | None,
+    typer.Option(help="Print them as csv, md or latex; excel needs --output x.xlsx."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 ScoresOf = Annotated[
     list[str] | None,
-    typer.Option(help="Numbers for the values of an attribute, in order: age=24,37,52. Repeat."),
+    typer.Option(help="Numbers for the answers of an attribute, in order: age=24,37,52. Repeat."),
 ]
 
 COMPARE = (
@@ -82,6 +89,8 @@ def compare(
     option: Option = None,
     level: Level = 0.95,
     also: Also = None,
+    output: Output = None,
+    to: To = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -98,7 +107,7 @@ def compare(
         )
     if versus and not given:
         raise OptionError("--versus is given and --given is not", "name both groups")
-    check_picture(plot)
+    _check_shown(output, to, plot, as_json)
     schema = made.schema
     answer = query_from(asked, schema, "the answer")
     group = query_from(given, schema, "--given") if given else None
@@ -112,7 +121,7 @@ def compare(
             ((later, place),) = other_studies([str(against)], "--against")
             second = fit(open_reports(later, place, None), method, **options)
             found = compare_waves(model, second, answer, given=group)
-    show(found, level, plot, as_json)
+    show(found, level, plot, as_json, output, to)
 
 
 def run_test(
@@ -125,6 +134,8 @@ def run_test(
     scores: ScoresOf = None,
     level: Level = 0.95,
     also: Also = None,
+    output: Output = None,
+    to: To = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -145,7 +156,7 @@ def run_test(
         )
     if scores and not trend:
         raise OptionError("scores are for a trend", "add --trend, or leave out --scores")
-    check_picture(plot)
+    _check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, tell=tell)
@@ -154,7 +165,7 @@ def run_test(
         model = fit(counts, "castell" if "castell" in able else DEFAULT_METHOD)
         one, two = attributes
         found: Any = model.trend(one, two, scores=numbers) if trend else model.association(one, two)
-    show(found, level, plot, as_json)
+    show(found, level, plot, as_json, output, to)
 
 
 def regress(
@@ -172,6 +183,8 @@ def regress(
     scores: ScoresOf = None,
     level: Level = 0.95,
     also: Also = None,
+    output: Output = None,
+    to: To = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -180,14 +193,14 @@ def regress(
     from castell.results.regression import regress as regression
 
     made = Study.load(study)
-    check_picture(plot)
+    _check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, tell=tell)
         found = regression(
             formula, counts, family=family, method=method, errors=errors, scores=numbers
         )
-    show(found, level, plot, as_json)
+    show(found, level, plot, as_json, output, to)
 
 
 def write_scores(
@@ -214,17 +227,44 @@ def write_scores(
     typer.echo(f"wrote {output}: {frame.num_rows:,} reports, {many} cells")
 
 
-def show(found: Any, level: float, plot: Path | None, as_json: bool) -> None:
-    """A result for people or for programs, and perhaps its picture."""
+def _check_shown(output: Path | None, to: str | None, plot: Path | None, as_json: bool) -> None:
+    from castell.cli.estimate_options import check_format
+    from castell.cli.printing import TABLES
+
+    check_format(to, output, as_json)
+    check_output(output, TABLES)
+    check_picture(plot)
+
+
+def show(
+    found: Any,
+    level: float,
+    plot: Path | None,
+    as_json: bool,
+    output: Path | None = None,
+    to: str | None = None,
+) -> None:
+    """A result for people, for programs or for a report, and perhaps its picture."""
+    from castell.cli.estimate_options import columns_of
+    from castell.cli.printing import write_columns
+    from castell.reports.frames import frame_of
+    from castell.results.table_file import table_bytes
+
     document, text = found.to_dict(level), found.summary(level)
     if plot is not None:
         save_picture(found.plot(level=level), plot)
+    if output is not None:
+        write_columns(frame_of(columns_of(found, level), "pyarrow"), found.source, output)
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
+    if to not in (None, "excel"):
+        typer.echo(table_bytes(columns_of(found, level), str(to)).decode(), nl=False)
+        return
     typer.echo(text)
-    if plot is not None:
-        typer.echo(f"wrote {plot}")
+    for path in (output, plot):
+        if path is not None:
+            typer.echo(f"wrote {path}")
 
 
 def _scores(texts: list[str] | None) -> dict[str, list[float]]:

@@ -25,6 +25,7 @@ EXAMPLES = (
     "castell estimate study.toml reports.parquet smokes health --plot joint.png",
     "castell estimate study.toml reports.parquet --where smokes=now --where health=poor,fair",
     "castell estimate study.toml reports.parquet health --given smokes=now",
+    "castell estimate study.toml reports.parquet health --given smokes --to latex",
     "castell estimate study.toml reports.parquet --mean age --given smokes=now",
     "castell estimate study.toml reports.parquet smokes health --to md",
     "castell estimate study.toml reports.parquet smokes --careless 0.05",
@@ -76,7 +77,7 @@ def estimate(
         list[str] | None,
         typer.Option(
             help="Shares of one attribute, or of --where, among those with name=value,value."
-            " Repeat for more."
+            " Repeat for more. A name alone: row percentages, within each of its values."
         ),
     ] = None,
     mean: Annotated[
@@ -93,6 +94,10 @@ def estimate(
     answered: Annotated[
         str | None,
         typer.Option(help="The shares of an attribute among those who answered, and bounds."),
+    ] = None,
+    having: Annotated[
+        str | None,
+        typer.Option(help="The share of those who have any of what a question with none asks."),
     ] = None,
     smooth: Annotated[
         str | None, typer.Option(help="An ordered attribute, smoothed if reports ask for it.")
@@ -145,7 +150,7 @@ def estimate(
     from castell.results.table_file import table_bytes
 
     made, names = Study.load(study), attributes or []
-    number = NumberAsked.of(mean, within, quantile, answered, smooth)
+    number = NumberAsked.of(mean, within, quantile, answered, smooth, having)
     if width is not None:
         _check_every(names, where, given, plot)
     elif number is None:
@@ -158,7 +163,7 @@ def estimate(
             "--to": to,
             "--post": post != "raw",
         }
-        check_top(names, {**others, "--mean, --quantile, --answered or --smooth": number})
+        check_top(names, {**others, "--mean, --quantile, --answered, --having or --smooth": number})
     if number is not None:
         number.check(names, where, output, plot, post)
     _check_tables_only(where, given, output, plot, post)
@@ -173,10 +178,13 @@ def estimate(
     ):
         counts = open_reports(made, reports, also, engine=engine, tell=tell)
         model = fit(counts, method, **options_of(option or []), **sampled)
-        among = query_from(given, made.schema, "--given") if given else None
+        rows = _rows_asked(names, where, given) if number is None else None
+        among = query_from(given, made.schema, "--given") if given and rows is None else None
         found: Any = None
         if number is not None:
             found = number.ask(model, among)
+        elif rows is not None:
+            found = model.conditional(names[0], given=rows)
         elif width is None and top is None:
             found = _ask(model, names, where, among, post, max_cells)
     if top is not None:
@@ -254,6 +262,12 @@ def _check_tables_only(
             "--given asks for conditional shares",
             "leave out --plot and --post: those are for joint tables",
         )
+
+
+def _rows_asked(names: list[str], where: list[str] | None, given: list[str] | None) -> str | None:
+    """The attribute within whose values row percentages are asked for."""
+    alone = given is not None and len(given) == 1 and "=" not in given[0]
+    return given[0] if given and alone and names and not where else None
 
 
 def _ask(

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from castell.errors import OptionError
-from castell.results.answered_shares import Answered
+from castell.results.comparison import Comparison
+from castell.results.conditional import Conditional
 from castell.results.group_shares import GroupShares
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
 from castell.results.model import Model
 from castell.results.quantile import Quantile
+from castell.results.regression import Regression
 from castell.results.smooth_shares import SmoothShares
 
 FORMATS = ("csv", "md", "latex", "excel")
@@ -21,7 +23,7 @@ FORMATS = ("csv", "md", "latex", "excel")
 
 @dataclass(frozen=True)
 class NumberAsked:
-    """A mean, a quantile, the shares of those who answered, or smoothed ones."""
+    """A mean, a quantile, the shares of those who answered or have any, or smoothed ones."""
 
     option: str
     name: str
@@ -36,8 +38,15 @@ class NumberAsked:
         quantile: str | None,
         answered: str | None,
         smooth: str | None,
+        having: str | None = None,
     ) -> NumberAsked | None:
-        asked = {"--mean": mean, "--quantile": quantile, "--answered": answered, "--smooth": smooth}
+        asked = {
+            "--mean": mean,
+            "--quantile": quantile,
+            "--answered": answered,
+            "--smooth": smooth,
+            "--having": having,
+        }
         given = {option: name for option, name in asked.items() if name is not None}
         if len(given) > 1:
             raise OptionError(f"{' and '.join(given)} were asked", "ask for one of them")
@@ -67,7 +76,11 @@ class NumberAsked:
         """What is for tables is refused, not ignored."""
         if names or where:
             raise OptionError(f"a table and {self.option} were asked", "ask for one of them")
-        if (output and self.option not in ("--answered", "--smooth")) or plot or post != "raw":
+        if (
+            (output and self.option not in ("--answered", "--smooth", "--having"))
+            or plot
+            or post != "raw"
+        ):
             raise OptionError(
                 f"{self.option} asks for one attribute",
                 "leave out --output, --plot and --post: those are for tables",
@@ -75,11 +88,13 @@ class NumberAsked:
 
     def ask(
         self, model: Model, given: Mapping[str, Any] | None
-    ) -> Mean | Quantile | Answered | SmoothShares:
+    ) -> Mean | Quantile | Conditional | SmoothShares:
         if self.option == "--smooth":
             if given:
                 raise OptionError("--smooth has no --given", "leave it out")
             return model.smooth(self.name)
+        if self.option == "--having":
+            return model.having(self.name, given=given)
         if self.option == "--answered":
             return model.answered(self.name, given=given)
         if self.option == "--quantile":
@@ -100,13 +115,14 @@ def check_format(to: str | None, output: Path | None, as_json: bool) -> None:
 
 def columns_of(found: Any, level: float) -> dict[str, Any]:
     """The columns of a result: a row for each cell, or one for a single number."""
-    if isinstance(found, (JointEstimate, GroupShares)):
+    if isinstance(found, (JointEstimate, GroupShares, Regression, Comparison)):
         return found.columns(level)
     low, high = found.conf_int(level)
-    return {
+    one = {
         "of": [found.title],
         "value": [found.value],
         "standard_error": [found.standard_error],
         "lower": [low],
         "upper": [high],
     }
+    return one | ({"p_value": [found.p_value]} if hasattr(found, "p_value") else {})

@@ -15,12 +15,15 @@ NOTE = (
     "the design, and against those who know nothing of their chance (their die, their birthday)"
 )
 
+EXAMPLES = (
+    "castell import study.toml said.csv reports.parquet",
+    "castell import study.toml table.csv reports.parquet --counts people",
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb to the command line."""
-    app.command("import", epilog="Example: castell import study.toml said.csv reports.parquet")(
-        run_import
-    )
+    app.command("import", epilog=f"Examples: {' | '.join(EXAMPLES)}")(run_import)
 
 
 def run_import(
@@ -29,6 +32,10 @@ def run_import(
         Path, typer.Argument(help="CSV, Parquet or Excel file of what people said or ticked.")
     ],
     reports: Annotated[Path, typer.Argument(help="Parquet file of reports to write.")],
+    counts: Annotated[
+        str | None,
+        typer.Option(help="A column that says how many people each line is of: a printed table."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the reports.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
@@ -49,7 +56,9 @@ def run_import(
         raise OptionError(f"{reports} is there already", "give another name, or --force")
     remarks: list[str] = []
     with progress_bar("reading", quiet=as_json) as tell:
-        rows = import_file(made, said, reports, progress=tell, remarks=remarks.append)
+        rows = import_file(
+            made, said, reports, counts=counts, progress=tell, remarks=remarks.append
+        )
     for remark in [*remarks, NOTE]:
         typer.echo(f"note: {remark}", err=True)
     if as_json:

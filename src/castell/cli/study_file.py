@@ -157,6 +157,9 @@ def _toml_values(attribute: Attribute) -> list[str]:
         lines.append("ordered = true")
     if getattr(scale, "unit", ""):
         lines.append(f"unit = {_toml_string(getattr(scale, 'unit', ''))}")
+    if attribute.may_have_none:
+        lines.append(f"none = {_toml_string(beside[0])}")
+        beside = beside[1:]
     if beside:
         lines.append(f"also = [{_toml_list(beside)}]")
     if attribute.missing != "refuse":

@@ -80,6 +80,7 @@ SUMMARY = _entries(
     quantiles={"type": "array", "items": _ref("Quantile")},
     answered=_or_null(_ref("Answered")),
     no_answer=_or_null(SHARE),
+    having=_or_null(SHARE),
 )
 TABLE = _entries(
     attributes=TEXTS,

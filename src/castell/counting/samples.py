@@ -115,5 +115,6 @@ def evenly_spread(sample: Counts) -> HistogramCounts:
     """Each code of a drawn block equally often, beside what is public as it was reported."""
     widths = sample.study.design.widths
     public = [Axis(i, 1, width, inner=False) for i, width in enumerate(widths)][1:]
-    margin = sample.table(public) if public else np.ones((), dtype=np.int64)
+    # Reports that a plan expects are so many that rounding does not matter.
+    margin = np.rint(sample.table(public) if public else np.ones(())).astype(np.int64)
     return HistogramCounts(sample.study, np.broadcast_to(margin, widths).copy(), sample.secure)

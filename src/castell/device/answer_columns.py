@@ -99,7 +99,22 @@ def _array(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
         # NaN in a list of texts, as pandas writes a missing answer, is one.
         return values.to_arrow() if hasattr(values, "to_arrow") else pa.array(_plain(values))
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
-        raise AnswerError(f"column {name!r} mixes types", "use texts throughout") from None
+        return _of_texts(name, values)
+
+
+def _of_texts(name: str, values: Any) -> pa.Array:
+    """A column of texts and numbers, as spreadsheets have it where somebody wrote "none"."""
+    import pyarrow as pa
+
+    listed = values.to_list() if hasattr(values, "to_list") else list(values)
+    kinds = {type(value) for value in listed if value is not None}
+    if not kinds <= {str, int, float, bool}:
+        raise AnswerError(f"column {name!r} mixes types", "use texts throughout")
+    return pa.array([None if _is_missing(value) else text_of(name, value) for value in listed])
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or value == ""
 
 
 def _plain(values: Any) -> Any:

@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -132,14 +132,26 @@ class AnswerFile:
                 column_types={place: pa.string() for place, _ in columns},
             ),
         }
+        ragged: list[tuple[int, int]] = []
         size = self.path.stat().st_size
         names = _each_once([name for _, name in chosen])
-        with self._open(packed) as (raw, text), arrow_csv.open_csv(text, **options) as reader:
-            for batch in reader:
-                self.rows += batch.num_rows
-                self.done = raw.tell() / size
-                trimmed = [pc.utf8_trim_whitespace(column) for column in batch.columns]
-                yield pa.Table.from_arrays(trimmed, names=names)
+        try:
+            with self._open(packed) as (raw, text), arrow_csv.open_csv(text, **options) as reader:
+                for batch in reader:
+                    self.rows += batch.num_rows
+                    self.done = raw.tell() / size
+                    trimmed = [pc.utf8_trim_whitespace(column) for column in batch.columns]
+                    yield pa.Table.from_arrays(trimmed, names=names)
+        except pa.ArrowInvalid:
+            ragged = self._ragged_rows(packed, encoding, separator, len(header))
+            if not ragged:
+                raise
+        # Not while the error of Arrow is held, and with it the reader and its threads.
+        if ragged:
+            raise AnswerError(
+                f"cannot read {self.path}: {_told(ragged, len(header))}",
+                "correct the file, or put texts that hold the separator in quotes",
+            )
 
     @contextmanager
     def _open(self, packed: bool) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
@@ -185,6 +197,18 @@ class AnswerFile:
         if best != ",":
             self.remarks.append(f"{self.path.name} is separated by {SEPARATORS[best]}")
         return best
+
+    def _ragged_rows(
+        self, packed: bool, encoding: str, separator: str, wide: int
+    ) -> list[tuple[int, int]]:
+        """All rows that have more or fewer columns than the first: which, and how many."""
+        with self._open(packed) as (_, raw):
+            text = io.TextIOWrapper(raw, encoding, newline="")
+            try:
+                next(rows := (row for row in csv.reader(text, delimiter=separator) if row), None)
+                return [(k, len(row)) for k, row in enumerate(rows, 1) if len(row) != wide]
+            except csv.Error:
+                return []
 
     def _say_twice(self, header: list[str]) -> None:
         for name in dict.fromkeys(name for name in header if header.count(name) > 1):
@@ -262,6 +286,13 @@ def _widths(head: str, separator: str) -> list[int]:
     rows = list(csv.reader(io.StringIO(head, newline=""), delimiter=separator))
     whole = rows[:-1] if len(head) >= _HEAD // 2 and len(rows) > 1 else rows
     return [len(row) for row in whole[:50] if row]
+
+
+def _told(ragged: Sequence[tuple[int, int]], wide: int) -> str:
+    rows = ", ".join(f"row {k} has {many}" for k, many in ragged[:3])
+    several = f"{len(ragged):,} rows do" if len(ragged) > 1 else "1 row does"
+    more = ", ..." if len(ragged) > 3 else ""
+    return f"{several} not have the {wide} columns of the first ({rows}{more})"
 
 
 def _each_once(names: list[str]) -> list[str]:

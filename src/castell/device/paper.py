@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.device.answer_columns import backend_of
+from castell.device.answer_columns import backend_of, texts
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
 from castell.device.encode import encode
@@ -25,11 +25,14 @@ from castell.reports.reports import Reports
 from castell.study.attribute import NO_ANSWER
 from castell.study.design import Block
 from castell.study.report_words import report_words
+from castell.study.scales import number_of
 from castell.study.schema import Attribute, Schema
 
 if TYPE_CHECKING:
     from castell.study.study import Study
 
+# What counts say is written out, a report for each person.
+MOST_PEOPLE = 100_000_000
 # Words of a design as people also write them.
 _VARIANTS: tuple[Callable[[str], str], ...] = (str, str.capitalize, str.upper)
 
@@ -55,31 +58,54 @@ def import_file(
     source: str | Path,
     target: str | Path,
     *,
+    counts: str | None = None,
     progress: Callable[[float], None] | None = None,
     remarks: Callable[[str], None] | None = None,
 ) -> int:
     """Reports from a file of what people said on paper, written as Parquet.
 
+    `counts` names a column that says how many people each line is of, as printed tables have it.
     Nothing stands at `target` until every line was good. Returns the number of reports.
     """
     if Path(source).resolve() == Path(target).resolve():
         raise OptionError("what was said and the reports are one file", "give another name")
-    reader, said, rows, bad = _Reader(study), AnswerFile(source, study.names), 0, BadAnswers()
+    if counts is not None and counts in study.names:
+        raise OptionError(f"{counts!r} is a question of the study", "name the column of counts")
+    names = study.names if counts is None else (*study.names, counts)
+    reader, said, rows, bad = _Reader(study), AnswerFile(source, names), 0, BadAnswers()
+    people = 0
     with ReportWriter(study, target, secure=True) as writer:
         for batch in said:
             columns = reader.columns(batch, rows + 1, bad)
+            many = None if counts is None else _people(batch.column(counts), counts, rows + 1)
+            people += batch.num_rows if many is None else int(many.sum())
+            if people > MOST_PEOPLE:
+                raise AnswerError(
+                    f"{counts!r} counts more than {MOST_PEOPLE:,} people", "correct the file"
+                )
             if not bad:
-                writer.write(columns)
+                writer.write([np.repeat(column, 1 if many is None else many) for column in columns])
             rows += batch.num_rows
             if progress:
                 progress(said.done)
         bad.check()
-        if not rows:
+        if not people:
             raise AnswerError(f"{source} has no rows", "give a line for each person")
     if remarks:
         for remark in said.remarks:
             remarks(remark)
-    return rows
+    return people
+
+
+def _people(column: Any, name: str, first_row: int) -> NDArray[np.intp]:
+    """How many people each line is of."""
+    found = [number_of(text or "") for text in texts(column).to_pylist()]
+    for row, number in enumerate(found, first_row):
+        if not (0.0 <= number <= MOST_PEOPLE and number.is_integer()):
+            raise AnswerError(
+                f"row {row}: {name!r} is no number of people", "write a whole number from 0 up"
+            )
+    return np.array(found, dtype=np.intp)
 
 
 class _Reader:

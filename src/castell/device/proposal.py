@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import accumulate
 from math import floor, log10
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from castell.device.answer_columns import as_arrow, texts
 from castell.errors import SchemaError
 from castell.study.attribute import NO_ANSWER, Attribute
-from castell.study.declining import offers_decline
-from castell.study.scales import Period, number_of
+from castell.study.declining import declines
+from castell.study.scales import Period, may_be_two_numbers, number_of
 from castell.study.schema import Schema
 from castell.study.value_texts import one_text
 
@@ -91,8 +91,18 @@ class Proposal:
     remark: str
 
 
-def propose(found: Found, most_values: int = 100, decline: str = DECLINE) -> Proposal:
-    """How a column would be asked; each question offers `decline` beside its values, if any."""
+def propose(
+    found: Found, most_values: int = 100, decline: str | Sequence[str] = DECLINE
+) -> Proposal:
+    """How a column would be asked; each question offers `decline` beside its values, if any, or
+    the ways not to answer that are in the column."""
+    # Ways not to answer stand beside the others, whatever these are.
+    ways = sorted(filter(declines, found.counts))
+    if ways and len(found.counts) - len(ways) > 1:
+        answers = {text: many for text, many in found.counts.items() if text not in ways}
+        made = propose(replace(found, counts=Counter(answers)), most_values, ways)
+        told = f"; {' and '.join(map(repr, ways))} stand{'s' * (len(ways) == 1)} beside them"
+        return replace(made, remark=made.remark + told * (made.attribute is not None))
     name, different = found.name, len(found.counts)
     lost = f"; {found.missing:,} missing answers" if found.missing else ""
     numbers = {text: number_of(text) for text in found.counts}
@@ -120,8 +130,15 @@ def propose(found: Found, most_values: int = 100, decline: str = DECLINE) -> Pro
             f"bins at {', '.join(cuts)}: round numbers near the quantiles of this file. If these "
             "are the respondents' own answers, choose bins from public figures instead"
         )
+        if others:
+            texts_beside = " and ".join(map(repr, sorted(others)))
+            what += f"; beside them {texts_beside}: write none = ... for one that says to have none"
     elif (said := _periods(found)) and different > MOST_NUMBERS:
         what = f"days by {said['period']}"
+    elif different > most_values and (two := next(filter(may_be_two_numbers, others), "")):
+        return Proposal(
+            None, f"{plain}: left out; {two!r} may be two numbers: write a point for a comma"
+        )
     elif different > most_values:
         return Proposal(None, f"{plain}: left out; group them into 2 to {most_values}")
     elif not others:
@@ -159,18 +176,19 @@ def propose_schema(frame: Any, columns: Sequence[str] | None, decline: str) -> S
     return Schema(made)
 
 
-def _attribute(name: str, said: dict[str, Any], missing: int, decline: str) -> Attribute:
+def _attribute(
+    name: str, said: dict[str, Any], missing: int, decline: str | Sequence[str]
+) -> Attribute:
     beside = list(said.pop("also", []))
-    listed = [*said.get("values", ()), *beside]
-    offered = {value.casefold() for value in listed}
-    if decline and decline.casefold() not in offered:
-        # Of those that stand beside the others the first is what a missing answer is.
-        beside = [decline, *beside]
-    if not missing:
-        return Attribute(name, **said, also=beside)
-    if not beside and offers_decline(Attribute(name, **said)):
-        return Attribute(name, **said, also=[NO_ANSWER], missing="category")
-    return Attribute(name, **said, also=beside, missing="category")
+    # Of those that stand beside the others the first is what a missing answer is.
+    if isinstance(decline, str):
+        beside = [decline, *beside] if decline else beside
+    elif missing and NO_ANSWER not in decline:
+        # To decline is not to be missing.
+        beside = [NO_ANSWER, *decline, *beside]
+    else:
+        beside = [*sorted(decline, key=lambda way: way != NO_ANSWER), *beside]
+    return Attribute(name, **said, also=beside, missing="category" if missing else "refuse")
 
 
 def _texts(counts: Iterable[str]) -> tuple[dict[str, Any], str]:

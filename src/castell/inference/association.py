@@ -1,4 +1,4 @@
-"""How strongly two attributes are associated: Cramer's V, a test of independence, a trend test.
+"""How strongly two attributes are associated: Cramer's V, and a test of independence.
 
 All of it is read off the reports through their inverse channels; no model is involved. With u_i and
 v_j contrasts of the two attributes, orthonormal under their margins, the interactions
@@ -11,9 +11,6 @@ independence the estimated s has mean 0 and a covariance C that follows from mar
 
 and the interval holds all phi^2 that the estimate is not further from than z times that error, as
 Wilson's does. For the test, values too rare for the normal approximation are put together.
-
-For ordered attributes with scores, standardised under the margins, s is the correlation of the
-scores, and s^2 / C the test of Cochran and Armitage, or of linear-by-linear association.
 """
 
 from __future__ import annotations
@@ -39,7 +36,7 @@ from castell.inference.intervals import quantile
 from castell.inference.inversion import Observed
 from castell.inference.postprocess import simplex
 from castell.inference.products import product_model
-from castell.inference.unbiased_means import means_of
+from castell.inference.unbiased_means import variance_of_mean
 from castell.linear.operators import Floats
 
 Pair = tuple[str, str]
@@ -177,49 +174,4 @@ def _influence(
     u, v = (contrasts[name] for name in names)
     rho = 1.0 + u.T @ s.reshape(len(u), len(v)) @ v
     rows, columns = rho**2 @ margins[1], margins[0] @ rho**2
-    return _variance(seen, 2.0 * rho - rows[:, None] - columns[None, :])
-
-
-def _variance(seen: Sequence[tuple[float, Observed]], function: Floats) -> float:
-    """Of the mean of a function of both answers."""
-    each = (w**2 * float(means_of(view, function[None]).covariance[0, 0]) for w, view in seen)
-    return max(sum(each), 0.0)
-
-
-@dataclass(frozen=True)
-class Trend:
-    """The correlation of two attributes' scores, its error, and the test that it is 0."""
-
-    correlation: float
-    error: float
-    z: float
-
-    @property
-    def p(self) -> float:
-        return tail(self.z**2, 1)
-
-
-def trend(counts: Counts, names: Pair, scores: Sequence[Floats]) -> Trend | None:
-    """None where all respondents seem to have one and the same score."""
-    seen, margins = views(counts, names), margins_of(counts, names)
-    standard = []
-    for score, margin in zip(scores, margins, strict=True):
-        centred = score - margin @ score
-        variance = float(margin @ centred**2)
-        # Shares sum to one up to rounding, so that equal scores vary by a hair.
-        if variance <= (1e-9 * float(np.abs(score).max())) ** 2:
-            return None
-        standard.append(centred / sqrt(variance))
-    both, apart = np.multiply.outer(*standard), np.multiply.outer(*margins)
-    correlation = null = 0.0
-    for weight, view in seen:
-        contrasts = dict(zip(names, (one[None] for one in standard), strict=True))
-        gains = interactions(view, contrasts)
-        expected = expected_reports(view, apart)
-        correlation += weight * float((gains @ view.frequencies().ravel())[0])
-        # Given the margins, the variance under independence has n - 1 (Mantel 1963).
-        null += weight**2 * float((gains**2 @ expected)[0]) / max(view.n - 1, 1)
-    u, v = standard
-    function = both - correlation * (u[:, None] ** 2 + v[None, :] ** 2) / 2
-    error = sqrt(_variance(seen, function))
-    return Trend(correlation, error, correlation / sqrt(max(null, 1e-300)))
+    return variance_of_mean(seen, 2.0 * rho - rows[:, None] - columns[None, :])

@@ -14,20 +14,31 @@ from castell.study.schema import Attribute
 Scores = Mapping[str, Sequence[float]]
 
 
-def scores_of(attribute: Attribute, given: Sequence[float] | None) -> Floats:
-    """As given, or 0, 1, 2, ... in the order of the values."""
+def scores_of(attribute: Attribute, codes: Sequence[int], given: Sequence[float] | None) -> Floats:
+    """Of some of its values, those that answer: as given, or 0, 1, 2, ... in their order."""
     if given is None:
-        return np.arange(attribute.size, dtype=np.float64)
+        refuse_none(attribute)
+        return np.arange(len(codes), dtype=np.float64)
     try:
         found = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.zeros(0)
-    if found.shape != (attribute.size,) or not np.isfinite(found).all():
+    if found.shape != (len(codes),) or not np.isfinite(found).all():
         raise QueryError(
             f"the scores of {attribute.name!r} are {given!r}",
-            f"give a number for each of its {attribute.size} values, in their order",
+            f"give a number for each of its {len(codes)} values that are answers, in their order",
         )
     return found
+
+
+def refuse_none(attribute: Attribute) -> None:
+    """To have none is not one more than the largest number."""
+    if attribute.may_have_none:
+        none = attribute.values[attribute.none_code]
+        raise QueryError(
+            f"{none!r} has no place in the order of {attribute.name!r}",
+            "give scores, a number for each value, or take it as a category",
+        )
 
 
 def refuse_other_scores(scores: Scores, names: Sequence[str]) -> None:

@@ -43,6 +43,12 @@ def means_of(view: Observed, functions: Floats, *, corrected: bool = False) -> M
     return Means(mean, square / max(view.n - corrected, 1))
 
 
+def variance_of_mean(seen: Sequence[tuple[float, Observed]], function: Floats) -> float:
+    """Of the weighted mean of a function of the answers over samples of different people."""
+    each = (w**2 * float(means_of(view, function[None]).covariance[0, 0]) for w, view in seen)
+    return max(sum(each), 0.0)
+
+
 def unbiased_means(counts: Counts, functions: Sequence[Table]) -> Means:
     """The means of functions of some attributes each, from all samples that reported those."""
     many = len(functions)

@@ -142,6 +142,7 @@ def _plan_of(model: Model, attribute: Attribute, scale: Bins, ends: list[int], b
     edges = (*(scale.edges[start] for start in starts), scale.edges[-1])
     made = Bins(edges, scale.whole, scale.unit)
     beside = list(attribute.values[scale.size :])
+    none = beside.pop(0) if attribute.may_have_none else None
     kept = beside[: len(beside) - attribute.may_skip]
     closed = edges[0] is not None
     asked = Attribute(
@@ -154,6 +155,7 @@ def _plan_of(model: Model, attribute: Attribute, scale: Bins, ends: list[int], b
         also=kept,
         missing=attribute.missing,
         public=attribute.public,
+        none=none,
     )
     found = [
         model.probability({attribute.name: list(attribute.values[start:end])})

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from castell.display.json_values import plain
-from castell.inference.association import Independence, Trend
+from castell.inference.association import Independence
 from castell.inference.chisquare import p_text
 from castell.inference.intervals import quantile
 from castell.inference.postprocess import simplex
 from castell.inference.reasons import Code
+from castell.inference.trend import Trend
 from castell.linear.operators import Floats
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber

@@ -197,6 +197,11 @@ class Comparison(FromReports):
             rows.append((name, c.value, c.standard_error, *c.conf_int(level), c.p_value))
         return rows
 
+    def columns(self, level: float = 0.95) -> dict[str, Any]:
+        """Both shares and what compares them, as columns of a table."""
+        names = ("of", "value", "standard_error", "lower", "upper", "p_value")
+        return dict(zip(names, map(list, zip(*self._rows(level), strict=True)), strict=True))
+
     def summary(self, level: float = 0.95) -> str:
         """The comparison as a text for a report."""
         head = ["", "estimate", "std. err.", f"{percent(level)} interval", "p"]

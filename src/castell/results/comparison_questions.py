@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from castell.errors import QueryError
-from castell.inference.association import independence, is_testable, margins_of, trend
+from castell.inference.association import independence, is_testable, margins_of
 from castell.inference.category_scores import Scores, refuse_other_scores, scores_of
 from castell.inference.contributing_samples import Checked
 from castell.inference.goodness_of_fit import detectable
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.regression.complete_cases import CompleteCases
+from castell.inference.trend import trend
 from castell.linear.operators import Floats
 from castell.results.association import Association, TrendTest, association_error, cramers_v
 from castell.results.compare import compare_groups
@@ -98,8 +100,13 @@ def _trend(model: Answering, one: str, two: str, scores: Scores | None) -> Trend
         )
     given = scores or {}
     refuse_other_scores(given, names)
-    numbers = [scores_of(model.study.schema[name], given.get(name)) for name in names]
-    found = trend(model.counts, names, numbers)
+    # Of those who answered both: who declined has no place in an order.
+    answers = CompleteCases.of(model.study.schema, names)
+    numbers = [
+        scores_of(model.study.schema[name], codes, given.get(name))
+        for name, codes in zip(names, answers.codes, strict=True)
+    ]
+    found = trend(model.counts, names, numbers, answers)
     if found is None:
         raise QueryError(
             f"all answers to {one} or to {two} have one score", "give values different scores"

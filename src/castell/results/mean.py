@@ -45,7 +45,8 @@ class Mean(OneNumber):
     @property
     def title(self) -> str:
         among = f" given {describe_values(self.given)}" if self.given else ""
-        return f"mean of {self.scale.attribute.name}{among}"
+        some = " of those who have any" if self.scale.attribute.may_have_none else ""
+        return f"mean of {self.scale.attribute.name}{some}{among}"
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -8,18 +8,21 @@ import numpy as np
 
 from castell.errors import MethodError, QueryError
 from castell.inference.group_mean import GroupMean
+from castell.inference.independent_shares import everybody, independent
 from castell.inference.queries import Query
+from castell.inference.shares import Shares
 from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.smoothing import smooth
 from castell.linear.operators import Floats
 from castell.results.answered_shares import Answered
+from castell.results.having import Having
 from castell.results.mean import Mean
 from castell.results.provenance import Labels
 from castell.results.quantile import Quantile
 from castell.results.questions import Questions, Values, labels_of, query_of, reasons_of
 from castell.results.score_scale import ScoreScale, numbers_of
 from castell.results.smooth_shares import SmoothShares
-from castell.study.declining import answered_codes
+from castell.study.declining import answered_codes, number_codes
 from castell.study.scales import Points
 from castell.study.schema import Attribute
 
@@ -56,7 +59,7 @@ class NumberQuestions(Questions):
         """The value of an ordered attribute below which a share q of those who answered lies."""
         _check_share(q)
         attribute, group, among = self._group(name, given)
-        codes = tuple(answered_codes(attribute))
+        codes = tuple(number_codes(attribute))
         _check_ordered(attribute, codes)
         whole = np.array(codes, dtype=np.intp)
         everybody = not among and len(codes) == attribute.size
@@ -99,7 +102,7 @@ class NumberQuestions(Questions):
         like shares. It is biased, so intervals are the table's, made to contain it.
         """
         (attribute,) = self.study.schema.select(name)
-        codes = tuple(answered_codes(attribute))
+        codes = tuple(number_codes(attribute))
         _check_ordered(attribute, codes)
         if self.fitted.sampling is not None:
             raise MethodError("a weighted table is not smoothed", "leave the weights out")
@@ -149,6 +152,39 @@ class NumberQuestions(Questions):
             most=tuple(most),
             among=group,
         )
+
+    def having(self, name: str, *, given: Values | None = None) -> Having:
+        """The share of those who have any of what a key-value question asks about, among those who
+        answered. `given` asks for those with some values of others only."""
+        attribute, group, among = self._group(name, given)
+        if not attribute.may_have_none:
+            raise QueryError(
+                f"{name!r} has no value for those who have none",
+                'write none = "..." in the study, or ask for the share of some values',
+            )
+        some, base = number_codes(attribute), answered_codes(attribute)
+        asked: Query = {name: np.array(some, dtype=np.intp), **among}
+        whole = {} if len(base) == attribute.size else {name: np.array(base, dtype=np.intp)}
+        found = self._share_of_group(asked, {**whole, **among})
+        behind = self.support((name, *among))
+        return Having(
+            asked=name,
+            values=("any",),
+            where={name: tuple(attribute.values[code] for code in some)},
+            given=group,
+            shares=(found,),
+            source=self.source,
+            checked=behind.checked,
+            reasons=reasons_of(self.fitted.counts, found.reasons, behind),
+            backend=self.fitted.counts.backend,
+        )
+
+    def _share_of_group(self, query: Query, among: Query) -> Shares:
+        """The share of both, and of the group, which is everybody where nothing is given."""
+        if among:
+            return self.fitted.shares([query, among])
+        alone = self.fitted.shares([query])
+        return independent(alone, everybody()).with_reports_of(alone)
 
     def _group(self, name: str, given: Values | None) -> tuple[Attribute, Labels, Query]:
         (attribute,) = self.study.schema.select(name)

@@ -43,7 +43,8 @@ class Quantile(FromReports):
     def title(self) -> str:
         among = f" given {describe_values(self.given)}" if self.given else ""
         what = "median" if self.q == 0.5 else f"{self.q:g} quantile"
-        return f"{what} of {self.attribute.name}{among}"
+        some = " of those who have any" if self.attribute.may_have_none else ""
+        return f"{what} of {self.attribute.name}{some}{among}"
 
     def _place(self, cumulated: Floats) -> int:
         """The first value with enough at or below it; what is estimated may go down, so the most

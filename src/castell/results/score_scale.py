@@ -9,7 +9,7 @@ import numpy as np
 
 from castell.errors import QueryError
 from castell.linear.operators import Floats
-from castell.study.declining import answered_codes
+from castell.study.declining import number_codes
 from castell.study.scales import Bins, Period, Points, closed, number_of
 from castell.study.schema import Attribute
 
@@ -29,7 +29,7 @@ class ScoreScale:
     @classmethod
     def of(cls, attribute: Attribute, ends: Sequence[object] | None = None) -> ScoreScale:
         """The numbers of an attribute; `ends` close bins that are open."""
-        scale, codes = attribute.scale, tuple(answered_codes(attribute))
+        scale, codes = attribute.scale, tuple(number_codes(attribute))
         if isinstance(scale, Bins):
             lower, upper = _with_ends(attribute.name, scale, ends)
             return cls(attribute, codes, lower, upper)

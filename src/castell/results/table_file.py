@@ -93,6 +93,8 @@ def _number(cell: Any) -> float | None:
 
 
 def _cell_text(cell: Any) -> str:
+    if cell is None:
+        return ""  # there is no such number
     if isinstance(cell, str):
         return cell
     if (number := _number(cell)) is None:

@@ -17,7 +17,7 @@ from castell.study.value_texts import codes_by_text, one_text, text_of
 from castell.study.written_scale import Written
 
 # What becomes of a missing answer, and the value it is where a study names none.
-MISSING = ("refuse", "category", "skip")
+MISSING = ("refuse", "category", "skip", "none")
 NO_ANSWER = "no answer"
 
 
@@ -34,8 +34,11 @@ class Attribute:
     where it is not clear. `ordered` values have an order. `also` are last values that stand beside
     it, such as "prefer not to say". With `missing="category"` a missing answer is the first of
     them; with `missing="skip"` it is one more value, reported as it is: a report then shows who
-    did not answer. Else it is refused. A `public` attribute is known anyway: it is reported as it
-    is, outside epsilon.
+    did not answer; with `missing="none"` it is `none`. Else it is refused. A `public` attribute is
+    known anyway: it is reported as it is, outside epsilon.
+
+    `none` makes a number a key-value pair: it is what those answer who have none of what is asked
+    about, and means and quantiles are of those who have some.
 
     >>> Attribute("age", [20, 30, 40]).values
     ('20', '30', '40')
@@ -52,6 +55,7 @@ class Attribute:
     beside: int = 0  # how many of the last values stand beside the order
     missing: str = "refuse"
     public: bool = False
+    may_have_none: bool = False  # whether the first of those beside the order is `none`
 
     def __init__(
         self,
@@ -70,6 +74,7 @@ class Attribute:
         also: Iterable[object] = (),
         missing: str = "refuse",
         public: bool = False,
+        none: str | None = None,
     ) -> None:
         _check_name(name)
         listed = _value_list(name, values)
@@ -82,6 +87,9 @@ class Attribute:
             raise
         if (missing == "category" and not beside) or missing == "skip":
             beside = (*beside, NO_ANSWER)
+        if none is not None:
+            _check_numbers(name, listed, scale, none)
+            beside = (*_value_list(name, [none]), *beside)
         self._fill(
             name,
             listed + beside,
@@ -92,6 +100,7 @@ class Attribute:
             beside=len(beside),
             missing=missing,
             public=public,
+            may_have_none=none is not None,
         )
 
     def _fill(
@@ -112,11 +121,7 @@ class Attribute:
             )
         if isinstance(more["scale"], (Bins, Points)):
             _check_labels(name, texts, more["scale"])
-        if more["missing"] not in MISSING or (more["missing"] != "refuse" and own == len(texts)):
-            raise SchemaError(
-                f"attribute {name!r}: missing is {more['missing']!r}",
-                f"write {' or '.join(MISSING)}",
-            )
+        _check_missing(name, more["missing"], more["may_have_none"], more["beside"])
         if not isinstance(more["public"], bool):
             raise SchemaError(
                 f"attribute {name!r}: public is {more['public']!r}",
@@ -157,6 +162,7 @@ class Attribute:
             beside=beside,
             missing=document.get("missing", "refuse"),
             public=document.get("public", False),
+            may_have_none=document.get("none", False),
         )
         return made
 
@@ -172,7 +178,14 @@ class Attribute:
     @property
     def missing_code(self) -> int:
         """The code of a missing answer; -1 where it is refused."""
-        return {"category": self.size - self.beside, "skip": self.size - 1}.get(self.missing, -1)
+        category = self.size - self.beside + self.may_have_none
+        codes = {"category": category, "skip": self.size - 1, "none": self.none_code}
+        return codes.get(self.missing, -1)
+
+    @property
+    def none_code(self) -> int:
+        """The code of having none of what is asked about; -1 where that is no answer."""
+        return self.size - self.beside if self.may_have_none else -1
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -186,6 +199,7 @@ class Attribute:
             "ordered": self.ordered and self.scale is None,
             "scale": self.scale.document() if self.scale else None,
             "also": self.beside,
+            "none": self.may_have_none,
             "public": self.public,
             "missing": self.missing if self.missing != "refuse" else "",
             "translations": {t.language: t.document() for t in self.translations},
@@ -231,6 +245,39 @@ def _check_name(name: object) -> None:
         raise SchemaError(
             f"{name!r} is not a name for an attribute",
             "give it a text without spaces at its ends",
+        )
+
+
+def _check_missing(name: str, missing: object, may_have_none: object, beside: int) -> None:
+    """A missing answer needs a value that it becomes, unless it is refused."""
+    if not isinstance(may_have_none, bool) or beside < may_have_none:
+        raise SchemaError(
+            f"attribute {name!r} is broken: none is {may_have_none!r}",
+            "take the published study again",
+        )
+    if missing == "none" and not may_have_none:
+        raise SchemaError(
+            f"attribute {name!r}: missing is 'none', and there is no such answer",
+            'add none = "none", or write missing = "category"',
+        )
+    left = beside - may_have_none
+    if missing not in MISSING or (missing in ("category", "skip") and not left):
+        raise SchemaError(
+            f"attribute {name!r}: missing is {missing!r}", f"write {' or '.join(MISSING)}"
+        )
+
+
+def _check_numbers(name: str, values: Sequence[str], scale: Scale | None, none: object) -> None:
+    """Whoever does not have any has some otherwise: so many, or so much."""
+    if not isinstance(none, str):
+        raise SchemaError(
+            f"attribute {name!r}: none is {none!r}", 'write the answer of who has none: "none"'
+        )
+    numbers = all(number_of(text) == number_of(text) for text in values)
+    if isinstance(scale, Period) or (scale is None and not numbers):
+        raise SchemaError(
+            f"attribute {name!r} has none = ... and values that are no numbers",
+            "list it among the values, or give bins = [...] or a range",
         )
 
 

@@ -38,7 +38,7 @@ def choose_all(
     >>> [attribute.name for attribute in choose_all("sports", ["run", "swim"], "Which do you do?")]
     ['sports: run', 'sports: swim']
     """
-    listed = _options(name, options)
+    listed = options_of(name, options)
     for key in more:
         if key not in ("also", "missing"):
             raise SchemaError(
@@ -72,7 +72,7 @@ def chosen(
     >>> chosen("sports", ["run", "swim"], ["run; swim", "", ["swim"]])
     {'sports: run': ['yes', 'no', 'no'], 'sports: swim': ['yes', 'no', 'yes']}
     """
-    listed = _options(name, options)
+    listed = options_of(name, options)
     found: dict[str, list[str | None]] = {option_name(name, option): [] for option in listed}
     for row, said in enumerate(column, 1):
         # A missing answer of a frame is NaN, which differs from itself.
@@ -93,7 +93,8 @@ def _picks(said: Any, separator: str) -> Sequence[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _options(name: object, options: object) -> tuple[str, ...]:
+def options_of(name: object, options: object) -> tuple[str, ...]:
+    """What there is to choose from, as texts, each once."""
     if not isinstance(name, str):
         raise SchemaError(f"{name!r} is not a name for a question", "give it a text")
     if isinstance(options, (str, bytes)) or not isinstance(options, Iterable):

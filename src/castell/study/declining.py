@@ -35,7 +35,17 @@ def offers_decline(attribute: Attribute) -> bool:
     >>> offers_decline(Attribute("smokes", ["yes", "no", "Prefer not to say."]))
     True
     """
-    return attribute.beside > 0 or any(_plain(value) in _KNOWN for value in attribute.values)
+    ways = attribute.beside - attribute.may_have_none
+    return ways > 0 or any(map(declines, attribute.values))
+
+
+def declines(text: str) -> bool:
+    """Whether a text in a file is a usual way not to answer.
+
+    >>> [declines(text) for text in ("Refused.", "prefer not to say", "never")]
+    [True, True, False]
+    """
+    return _plain(text) in _KNOWN
 
 
 def looks_missing(text: str) -> bool:
@@ -44,7 +54,7 @@ def looks_missing(text: str) -> bool:
     >>> [looks_missing(text) for text in ("NA", "k.A.", "none", "no")]
     [True, True, False, False]
     """
-    return text.casefold() in _MISSING or _plain(text) in _KNOWN
+    return text.casefold() in _MISSING or declines(text)
 
 
 def answered_codes(attribute: Attribute) -> list[int]:
@@ -55,7 +65,17 @@ def answered_codes(attribute: Attribute) -> list[int]:
     >>> answered_codes(Attribute("smokes", ["yes", "prefer not to say", "no"]))
     [0, 2]
     """
-    return [code for code, value in enumerate(attribute.answers) if _plain(value) not in _KNOWN]
+    listed = attribute.values[: attribute.size - attribute.beside + attribute.may_have_none]
+    return [code for code, value in enumerate(listed) if not declines(value)]
+
+
+def number_codes(attribute: Attribute) -> list[int]:
+    """The codes of values that answer the question and are not `none`: those of a number.
+
+    >>> number_codes(Attribute("debt", bins=[0, 50], rounding="unbiased", none="no debt"))
+    [0, 1]
+    """
+    return [code for code in answered_codes(attribute) if code != attribute.none_code]
 
 
 def impossible_decline_warning(study: Study) -> str | None:

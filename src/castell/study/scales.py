@@ -313,6 +313,15 @@ def _in_period(day: date, period: str) -> str:
     return day.isoformat()[: {"day": 10, "month": 7, "year": 4}[period]]
 
 
+def may_be_two_numbers(text: str) -> bool:
+    """Whether a comma may part thousands or decimals.
+
+    >>> [may_be_two_numbers(text) for text in ("12,345", "12,34", "1,234,567")]
+    [True, False, False]
+    """
+    return re.fullmatch(r"-?[0-9]+,[0-9]{3}", text.strip(), re.ASCII) is not None
+
+
 def number_of(text: str) -> float:
     """The number that a text of a file says; not a number if it says none, or may say two.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from decimal import Decimal
 from math import prod
 from typing import Any
@@ -23,6 +24,7 @@ from castell.errors import ChannelError, StudyError
 from castell.study.choices import choose_all, split_epsilon
 from castell.study.collection_table import CollectionTable
 from castell.study.corrections import Correction, corrections_of
+from castell.study.key_values import OF_A_NUMBER, key_values
 from castell.study.page import Page
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.stage_sizes import StageSizes
@@ -33,7 +35,13 @@ TEXTS = {*SAID, *LINKS, "language", "translations", "review"}
 
 # What a study file may say of an attribute's values besides listing them.
 SCALED = {"bins", "range", "unit", "type", "period", "rounding", "ordered", "also", "missing"}
-SCALED |= {"public"}
+SCALED |= {"public", "none"}
+
+# Questions that are asked as many: what makes their attributes, and what each of these may have.
+_ASKED_AS_MANY: dict[str, tuple[Callable[..., tuple[Attribute, ...]], tuple[str, ...]]] = {
+    "choose": (choose_all, ("also", "missing")),
+    "keys": (key_values, OF_A_NUMBER),
+}
 
 
 def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
@@ -58,8 +66,8 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
     shares: dict[str, Any] = {}
     channels: dict[str | tuple[str, ...], Any] = {}
     for table in tables:
-        if "choose" in table:
-            several, share = _chosen_from(table)
+        if set(_ASKED_AS_MANY) & set(table):
+            several, share = _several(table)
             attributes += several
             shares |= {one.name: share for one in several if share is not None}
             continue
@@ -168,13 +176,15 @@ def _read_channel(table: dict[str, Any], what: str, kinds: Kinds | None) -> Any:
     return table["matrix"] if "matrix" in table else MatrixResponse(table["weights"])
 
 
-def _chosen_from(table: dict[str, Any]) -> tuple[tuple[Attribute, ...], Decimal | None]:
-    """The attributes of a question of which several answers may apply, and the share of each."""
-    _only(table, {"name", "choose", "question", "epsilon", "also", "missing"}, "a question")
+def _several(table: dict[str, Any]) -> tuple[tuple[Attribute, ...], Decimal | None]:
+    """The attributes of a question that is asked as many, and the share of each."""
+    kind = "choose" if "choose" in table else "keys"
+    make, entries = _ASKED_AS_MANY[kind]
+    _only(table, {"name", kind, "question", "epsilon", *entries}, "a question")
     if "name" not in table:
         raise StudyError("a question has no name", "add name = ... to it")
-    more = {key: table[key] for key in ("also", "missing") if key in table}
-    several = choose_all(table["name"], table["choose"], table.get("question", ""), **more)
+    more = {key: table[key] for key in entries if key in table}
+    several = make(table["name"], table[kind], table.get("question", ""), **more)
     if "epsilon" not in table:
         return several, None
     return several, split_epsilon(table["epsilon"], len(several), table["name"])

@@ -16,7 +16,8 @@ import numpy as np
 
 from castell.errors import SchemaError
 
-_POINT = re.compile(r"(-?[0-9]+)\.([0-9]*?)0*", re.ASCII)
+# A number with a point, or with a comma where that cannot part thousands.
+_POINT = re.compile(r"(-?[0-9]+)(?:\.([0-9]*?)0*|,(?![0-9]{3}$)([0-9]+))", re.ASCII)
 _TRUTH = {"true": "true", "True": "true", "TRUE": "true"}
 _TRUTH |= {"false": "false", "False": "false", "FALSE": "false"}
 _MIDNIGHT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]00:00(:00(\.0+)?)?", re.ASCII)
@@ -49,13 +50,13 @@ def _empty(name: str) -> SchemaError:
 def one_text(text: str) -> str:
     """The one way in which a text of a file is compared.
 
-    Only what every reader takes for the same: "01" and "1" stay two texts.
+    Only what every reader takes for the same: "01" and "1" stay two texts, and "1,500" as it is.
 
-    >>> [one_text(text) for text in ("1.0", "2.50", "True", "01", "2026-11-17 00:00:00")]
-    ['1', '2.5', 'true', '01', '2026-11-17']
+    >>> [one_text(text) for text in ("1.0", "2.50", "2,5", "True", "01", "2026-11-17 00:00:00")]
+    ['1', '2.5', '2.5', 'true', '01', '2026-11-17']
     """
     if (found := _POINT.fullmatch(text)) is not None:
-        whole, rest = found.groups()
+        whole, rest = found[1], found[2] or (found[3] or "").rstrip("0")
         text = f"{whole}.{rest}" if rest else whole
         return "0" if text == "-0" else text
     if (found := _MIDNIGHT.fullmatch(text)) is not None:

@@ -92,3 +92,47 @@ def test_it_fits_and_can_be_read(analyst: Analyst, numeric: Collector, width: in
             found = page.locator(f"#{place}")
             assert found.evaluate("e => e.scrollWidth <= e.clientWidth"), (place, width)
         page.close()
+
+
+DEBT = """
+name = "debt"
+epsilon = 8.0
+
+[[attribute]]
+name = "debt"
+question = "How much debt do you have?"
+bins = [0, 50, 100]
+rounding = "unbiased"
+unit = "thousand"
+none = "no debt"
+missing = "category"
+
+[[attribute]]
+name = "region"
+values = ["north", "south"]
+"""
+
+
+def test_who_has_any_stands_above_the_mean_of_those(
+    analyst: Analyst, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    study = Study.from_toml(DEBT)
+    said = {
+        "debt": ["no debt", "no debt", "20", "90", ""] * 800,
+        "region": ["north", "south"] * 2000,
+    }
+    made = study.randomize(said, seed=3)
+    secure = Reports(study, made.columns, secure=True)
+    with serving(tmp_path_factory.mktemp("debt"), DEBT, secure) as collector:
+        page = analyst.look(collector, ("debt",), method="castell")
+        any_, mean = (row.split("\t") for row in _rows(page, "numbers"))
+        model = fit(made.sorted(), "castell")
+        having = model.having("debt")
+        assert any_[:2] == ["Have any", f"{100 * having.probabilities[0]:.1f}%"]
+        low, high = having.conf_int()
+        assert any_[2] == f"{100 * low[0]:.1f} to {100 * high[0]:.1f}%"
+        assert mean[0] == "Mean"
+        told = float(mean[1].removesuffix(" thousand"))
+        assert told == pytest.approx(model.mean("debt").value, rel=1e-3)
+        assert "numbers are of those who have any" in page.locator("#numbers-of").inner_text()
+        assert page.locator("#no-answer li").count() == 1

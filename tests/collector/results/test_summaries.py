@@ -99,12 +99,29 @@ def test_within_an_attribute_each_value_has_its_own(state: State) -> None:
     ]
 
 
+def test_of_a_key_value_question_it_says_who_has_any() -> None:
+    debt = Attribute("debt", bins=[0, 100], rounding="unbiased", none="none", missing="category")
+    study = Study([debt, Attribute("sex", ["f", "m"])], epsilon=8.0)
+    said = {"debt": [None, "none", "none", "30", "70"] * 200, "sex": ["f", "m"] * 500}
+    model = fit(study.randomize(said, seed=1), "castell")
+    for question in (Question(("debt",)), Question(("debt", "sex"), within="sex")):
+        for each in summaries(model, question):
+            told, among = each.to_dict(0.9), dict(each.given) or None
+            having = model.having("debt", given=among)
+            low, high = having.conf_int(0.9)
+            known = [having.probabilities[0], having.standard_errors[0], low[0], high[0]]
+            assert list(told["having"].values()) == pytest.approx([float(x) for x in known])
+            assert told["mean"] == _known(model.mean("debt", given=among), 0.9)
+            assert told["answered"]["values"] == ["0", "100", "none"]
+    assert summaries(model, Question(("sex",))) == ()
+
+
 def test_what_an_attribute_does_not_have_is_left_out(state: State) -> None:
     (income,) = _estimate(state, "income")["summaries"]
     assert income["mean"] is None
     assert "has no end, so there is no mean" in income["no_mean"]
     assert income["quantiles"][1]["label"] in STUDY.schema["income"].values
-    assert (income["answered"], income["no_answer"]) == (None, None)
+    assert (income["answered"], income["no_answer"], income["having"]) == (None, None, None)
     (health,) = _estimate(state, "health")["summaries"]
     assert (health["mean"], health["no_mean"]) == (None, None)
     assert health["quantiles"][1]["value"] in STUDY.schema["health"].values

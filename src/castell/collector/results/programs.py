@@ -112,6 +112,8 @@ def _asked(summary: Summary) -> Iterator[str]:
         yield f"model.mean({name!r}{given})"
     for each in summary.quantiles:
         yield f"model.quantile({name!r}, {each.q!r}{given})"
+    if summary.having is not None:
+        yield f"model.having({name!r}{given})"
     if summary.answered is not None:
         yield f"model.answered({name!r}{given})"
         verb = "conditional" if given else "probability"

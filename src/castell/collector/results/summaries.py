@@ -23,7 +23,7 @@ from castell.results.model import Model
 from castell.results.probability import Probability
 from castell.results.quantile import Quantile
 from castell.results.score_scale import numbers_of
-from castell.study.declining import answered_codes
+from castell.study.declining import answered_codes, number_codes
 from castell.study.scales import Bins, Points
 from castell.study.schema import Attribute, Schema
 
@@ -50,6 +50,7 @@ class Summary:
     quantiles: tuple[Quantile, ...]
     answered: Answered | None
     unanswered: Probability | Conditional | None
+    having: Conditional | None  # of a key-value question: who has any of it
 
     def to_dict(self, level: float) -> dict[str, Any]:
         return {
@@ -61,6 +62,7 @@ class Summary:
             "quantiles": [each.to_dict(level) for each in self.quantiles],
             "answered": None if self.answered is None else self.answered.to_dict(level),
             "no_answer": None if self.unanswered is None else _share(self.unanswered, level),
+            "having": None if self.having is None else _share(self.having, level),
         }
 
 
@@ -108,12 +110,13 @@ def _summary(model: Model, attribute: Attribute, given: Group) -> Summary:
         answered = model.answered(name, given=among)
         rest = not_answers(attribute)
         unanswered = model.conditional(rest, given=given) if among else model.probability(rest)
-    return Summary(attribute, given, mean, no_mean, quantiles, answered, unanswered)
+    having = model.having(name, given=among) if attribute.may_have_none else None
+    return Summary(attribute, given, mean, no_mean, quantiles, answered, unanswered, having)
 
 
 def _mean(model: Model, attribute: Attribute, given: Group) -> tuple[Mean | None, str | None]:
     """The mean, or why there is none, where one would be looked for."""
-    codes = answered_codes(attribute)
+    codes = number_codes(attribute)
     numbers = isinstance(attribute.scale, (Bins, Points)) or (
         # Values such as "1" and "2" may be names: that they are numbers must have been said.
         attribute.ordered and numbers_of(attribute, codes) is not None

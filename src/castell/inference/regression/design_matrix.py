@@ -111,11 +111,11 @@ def numbers_of(
     """The number of each value that is an answer; None where values are categories."""
     if coding == "C":
         return None
-    values = [attribute.values[code] for code in regressed_codes(attribute)]
+    codes = regressed_codes(attribute)
     if scores is not None or coding == "score":
-        return scores_of(Attribute(attribute.name, values), scores)
+        return scores_of(attribute, codes, scores)
     try:
-        found = np.array([float(value) for value in values])
+        found = np.array([float(attribute.values[code]) for code in codes])
     except ValueError:
         return None
     return found if np.isfinite(found).all() else None

@@ -97,6 +97,7 @@ import { token } from "./token.js";
  * @property {{q: number, value: Value, label: string, lower: Value, upper: Value}[]} quantiles
  * @property {Shares | null} answered
  * @property {{probability: number | null, lower: number | null, upper: number | null} | null} no_answer their share
+ * @property {{probability: number | null, lower: number | null, upper: number | null} | null} having share with any, of a key-value question
  */
 
 /**

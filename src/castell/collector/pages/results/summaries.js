@@ -14,7 +14,7 @@ const four = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
 export function showSummaries(answer) {
   const found = answer?.summaries ?? [];
   const level = answer ? `${percent(answer.level, 0)} interval` : "";
-  const numbers = found.some((each) => each.mean || each.quantiles.length);
+  const numbers = found.some((each) => each.mean || each.having || each.quantiles.length);
   at("numbers-card").hidden = !numbers;
   at("numbers-of").textContent = numbers && answer ? ofWhom(answer, found) : "";
   at("numbers").replaceChildren(...(numbers ? [numberTable(answer, found, level)] : []));
@@ -31,7 +31,8 @@ const groupOf = (answer, each) => (answer?.within ? (each.given[answer.within] ?
 /** @param {Answer} answer @param {Summary[]} found */
 function ofWhom({ post, attributes, labels }, found) {
   const label = labels[attributes.indexOf(found[0].attribute)];
-  const whom = found.some((each) => each.answered) ? ", of those who answered" : "";
+  const answering = found.some((each) => each.no_answer) ? ", of those who answered" : "";
+  const whom = found.some((each) => each.having) ? `${answering}; numbers are of those who have any` : answering;
   const how = post === "raw" ? "" : " From the estimate before negative cells were mended.";
   return `“${label}”${whom}.${how}`;
 }
@@ -53,18 +54,31 @@ function between(low, high) {
 /** @param {Answer | null} answer @param {Summary[]} found @param {string} level */
 function numberTable(answer, found, level) {
   const rows = found.flatMap((each) => [
-    ...(each.mean ? [{ each, what: "Mean", value: each.mean.mean, told: each.mean }] : []),
-    ...each.quantiles.map((told) => ({ each, what: nameOf(told.q), value: told.value ?? `in “${told.label}”`, told })),
+    ...(each.having ? [{ each, what: "Have any", ...shareOf(each.having) }] : []),
+    ...(each.mean ? [{ each, what: "Mean", ...inUnit(each, each.mean.mean, each.mean) }] : []),
+    ...each.quantiles.map((told) => ({
+      each,
+      what: nameOf(told.q),
+      ...inUnit(each, told.value ?? `in “${told.label}”`, told),
+    })),
   ]);
   return table(
     [...(answer?.within ? [String(labelOf(answer))] : []), "", "estimate", level],
-    rows.map(({ each, what, value, told }) => ({
+    rows.map(({ each, what, numbers }) => ({
       names: [...(answer?.within ? [groupOf(answer, each)] : []), what],
-      numbers: [shown(value, each.unit), between(told.lower, told.upper)],
+      numbers,
     })),
     "Mean and quartiles",
   );
 }
+
+/** @param {Summary} each @param {Value} value @param {{lower: Value, upper: Value}} told */
+const inUnit = (each, value, { lower, upper }) => ({ numbers: [shown(value, each.unit), between(lower, upper)] });
+
+/** @param {{probability: number | null, lower: number | null, upper: number | null}} share */
+const shareOf = ({ probability, lower, upper }) => ({
+  numbers: [percent(probability ?? NaN), `${points(lower ?? NaN)} to ${percent(upper ?? NaN)}`],
+});
 
 /** @param {number} q */
 const nameOf = (q) => QUARTILES[/** @type {keyof typeof QUARTILES} */ (q)] ?? `${four.format(100 * q)}% quantile`;
