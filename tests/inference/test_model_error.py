@@ -131,8 +131,8 @@ def test_what_reports_show_of_a_question_counts_as_its_association(further: floa
     table = (1.0 - further) * np.einsum("a,b,c->abc", *own) + further * shown
     share, unbiased = _share(table), _share(shown)
     direct = UnbiasedPairs(
-        lambda pair: DirectEstimate(PEOPLE.margin(pair), np.full((), 1e-3)),
-        lambda queries: DirectEstimate(np.array([unbiased(queries[0])]), np.full((1, 1), 1e-3)),
+        lambda pair, _: DirectEstimate(PEOPLE.margin(pair), np.full((), 1e-3)),
+        lambda queries, _: DirectEstimate(np.array([unbiased(queries[0])]), np.full((1, 1), 1e-3)),
     )
 
     def noise(inside: tuple[Codes, ...]) -> float:

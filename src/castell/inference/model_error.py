@@ -63,13 +63,13 @@ class DirectEstimate:
 @dataclass(frozen=True, eq=False)
 class UnbiasedPairs:
     """Direct estimates next to a model's, of two attributes if some reports hold both: of all
-    their cells, and of shares."""
+    their cells, and of shares. Where the reports' own answer is known already, it is given."""
 
-    table: Callable[[tuple[str, str]], DirectEstimate | None]
-    shares: Callable[[Sequence[Query]], DirectEstimate | None]
+    table: Callable[[tuple[str, str], DirectEstimate | None], DirectEstimate | None]
+    shares: Callable[[Sequence[Query], DirectEstimate | None], DirectEstimate | None]
 
 
-NOTHING = UnbiasedPairs(lambda _: None, lambda _: None)
+NOTHING = UnbiasedPairs(lambda _, known: known, lambda _, known: known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +94,8 @@ class ModelError:
         odds = {name: Table((name,), (1.0 - m) / m).along(names) for name, m in each.items()}
         apart = product((Table((name,), margin) for name, margin in each.items()), names)
         square = apart**2
+        if len(names) == 2:
+            whole = unbiased.table((names[0], names[1]), whole)
         variance: Floats = np.zeros(table.shape)
         main, pairs, missed, model, shown, unknown = (np.zeros(table.shape) for _ in range(6))
         for name, margin in each.items():
@@ -108,7 +110,7 @@ class ModelError:
             expected = np.outer(each[one], each[two])
             of_model = asked.project(both).values / expected - 1.0
             model = model + np.sqrt(rates.relative) * apart * Table(both, of_model).along(names)
-            found = whole if len(names) == 2 and whole is not None else unbiased.table(both)
+            found = whole if len(names) == 2 else unbiased.table(both, None)
             if found is not None:
                 seen = Table(both, found.values / expected - 1.0).along(names)
                 shown = shown + np.sqrt(rates.relative) * apart * seen
@@ -164,6 +166,8 @@ class ModelError:
         if all(len(query) == 1 for query in queries):
             return self._of_margins(queries)
         values = np.array([share(query) for query in queries])
+        if len(names_of(queries)) == 2 and all(len(query) == 2 for query in queries):
+            whole = unbiased.shares(queries, whole)
         margins = [{a: max(share({a: q[a]}), LEAST_SHARE) for a in q} for q in queries]
         apart = np.array([prod(each.values()) for each in margins])
         many = len(queries)
@@ -236,7 +240,7 @@ class ModelError:
             model[of] += kappa * rest * (np.array([share(query) for query in own]) - expected)
             # Where nothing but the pair is asked, its shares are the questions themselves.
             alone = whole is not None and all(set(query) == set(pair) for query in queries)
-            found = whole if alone else unbiased.shares(own)
+            found = whole if alone else unbiased.shares(own, None)
             if found is not None:
                 shown[of] += kappa * rest * (found.values - expected)
                 unknown[np.ix_(of, of)] += kappa**2 * np.outer(rest, rest) * found.variance

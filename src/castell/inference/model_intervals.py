@@ -38,6 +38,8 @@ class ModelIntervals:
     """How far a model's tables and shares may be off."""
 
     error: ModelError
+    # What more is known of two attributes than the reports that tell both.
+    more_of_pairs: Callable[[UnbiasedPairs], UnbiasedPairs] | None = None
 
     @cached_property
     def direct(self) -> Fitted:
@@ -110,15 +112,24 @@ class ModelIntervals:
 
     @cached_property
     def _unbiased_pairs(self) -> UnbiasedPairs:
-        return UnbiasedPairs(self._pair_table, self._pair_shares)
+        own = UnbiasedPairs(self._pair_table, self._pair_shares)
+        return own if self.more_of_pairs is None else self.more_of_pairs(own)
 
-    def _pair_table(self, pair: tuple[str, str]) -> DirectEstimate | None:
+    def _pair_table(
+        self, pair: tuple[str, str], known: DirectEstimate | None
+    ) -> DirectEstimate | None:
+        if known is not None:
+            return known
         if not self.support(pair).together:
             return None
         found = self.direct.joint(pair, None)
         return DirectEstimate(found.probabilities, found.spread(pair).variance)
 
-    def _pair_shares(self, queries: Sequence[Query]) -> DirectEstimate | None:
+    def _pair_shares(
+        self, queries: Sequence[Query], known: DirectEstimate | None
+    ) -> DirectEstimate | None:
+        if known is not None:
+            return known
         if not self.support(names_of(queries)).together:
             return None
         found = self.direct.shares(queries)

@@ -59,7 +59,7 @@ class ExpectedMargins(Margins):
 class ExpectedIntervals(ModelIntervals):
     """Intervals of a model, next to the unbiased ones that are expected."""
 
-    unbiased: Fitted
+    unbiased: Fitted = field(kw_only=True)
 
     @property
     def direct(self) -> Fitted:
@@ -139,7 +139,7 @@ class Forecast:
     def intervals(self) -> ModelIntervals:
         error = self.outlook.associations.error(self.n)
         margins = ExpectedMargins(self.counts, self)
-        return ExpectedIntervals(ModelError(margins, error), self.direct)
+        return ExpectedIntervals(ModelError(margins, error), unbiased=self.direct)
 
     def table(self, names: Sequence[str]) -> Floats:
         """Half the expected length of the interval of every cell; infinite where none is told."""

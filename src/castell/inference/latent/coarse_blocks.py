@@ -26,16 +26,14 @@ in the space in which the values of an attribute sum to zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from castell.inference.association_error import GROUPS, Residuals
 from castell.inference.intervals import Normal
-from castell.inference.latent.em import CountedTable
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import LeafTable
@@ -92,64 +90,6 @@ class Leaves:
             both *= met
             main += every * (met / apart - 1.0)
         return both - every - main
-
-
-def leaf_residuals(
-    held_out: Sequence[Sequence[CountedTable]],
-    models: Sequence[Mixture],
-    whole: Mixture,
-) -> Iterator[tuple[tuple[int, ...], Residuals]]:
-    """For each table of leaves its attributes, and what reports not seen say of associations.
-
-    Sums of leaves that have no main effect, of unit norm and otherwise by chance, are associations
-    like those of pairs (`association_error`), and reports of the block estimate them without bias.
-    """
-    margins = tuple(whole.weights @ part for part in whole.parts)
-    generator = np.random.default_rng(0)  # repeatable: nobody's privacy depends on it
-    for i, table in enumerate(held_out[0] if held_out else ()):
-        if not isinstance(table, LeafTable):
-            continue
-        leaves = Leaves((table,), margins)
-        functions = _associations(leaves, generator)
-        if functions is None:
-            continue
-        gains = functions @ table.inverse.dense()
-        differences, variances, associations = [], [], []
-        for tables, model in zip(held_out, models, strict=True):
-            counts = tables[i].counts
-            n = counts.sum()
-            if not n:
-                continue
-            expected = tables[i].report_probabilities(model)
-            differences.append(gains @ (counts / n - expected))
-            associations.append(gains @ expected)
-            spread = gains**2 @ expected - (gains @ expected) ** 2
-            variances.append(np.maximum(spread, SETTINGS.least_share) / n)
-        if differences:
-            ways = min(1.0, np.linalg.matrix_rank(functions) / len(functions))
-            found = np.concatenate(differences)
-            weights = np.full(found.shape, ways / len(differences))
-            shown = np.concatenate(associations)
-            yield table.attributes, Residuals(found, np.concatenate(variances), weights, shown)
-
-
-def _associations(leaves: Leaves, generator: np.random.Generator) -> Floats | None:
-    """Sums of leaves without main effects, with variance 1, a row each; None if there are none."""
-    effects = leaves.main_effects
-    left, sizes, _ = np.linalg.svd(effects, full_matrices=True)
-    rank = int((sizes > 1e-9 * sizes.max()).sum())
-    free = left[:, rank:]
-    if not free.shape[1]:
-        return None
-    norms = free.T @ leaves.association_products @ free
-    values, vectors = np.linalg.eigh(norms)
-    sure = values > 1e-9 * max(float(values.max()), SETTINGS.least_share)
-    if not sure.any():
-        return None
-    basis = (vectors[:, sure] / np.sqrt(values[sure])).T @ free.T
-    mixed = generator.standard_normal((GROUPS, len(basis)))
-    mixed /= np.sqrt((mixed**2).sum(axis=1, keepdims=True))
-    return np.asarray(mixed @ basis)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,9 +19,9 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import Observed, Part, parts_of
-from castell.inference.latent.coarse_blocks import leaf_residuals
 from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.em import CountedTable
+from castell.inference.latent.leaf_residuals import leaf_residuals
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers

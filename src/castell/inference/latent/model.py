@@ -25,6 +25,7 @@ from castell.inference.latent.cross_validation import (
     uniform,
 )
 from castell.inference.latent.em import CountedTable, OverRelaxedEM, composite_log_likelihood
+from castell.inference.latent.leaf_pairs import LeafPairs
 from castell.inference.latent.mixture import (
     Mixture,
     average,
@@ -90,7 +91,8 @@ class Latent:
         margins = LeafMargins(
             self.counts, self.mixture, Leaves(coarse, shares), error.overall.absolute
         )
-        return ModelIntervals(ModelError(margins, error))
+        pairs = LeafPairs.of(self.counts.study.names, self.mixture, coarse, error.overall.absolute)
+        return ModelIntervals(ModelError(margins, error), pairs.beside)
 
     def to_keep(self) -> dict[str, Any]:
         """To keep: all that took long, and nothing that can be looked up."""
