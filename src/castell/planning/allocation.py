@@ -1,15 +1,9 @@
-"""How many of the next respondents to ask each block: greedily, a portion after the other.
-
-What a portion gains is the mean over several likely populations of what it takes off the expected
-loss, relative to the loss before. A block that tells much of one of them and little of the others
-gains little: a plan from one model would take its noise for the truth.
-"""
+"""How many of the next respondents to ask each block: greedily, a portion after the other."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,44 +13,31 @@ from castell.planning.uncertainty import Uncertainty
 PORTIONS = 40
 
 
-@dataclass(frozen=True, eq=False)
-class _Open:
-    """What is open in one population: the posterior covariance, and losses relative to before."""
+def allocate(known: Uncertainty, roots: Sequence[Floats], n: int) -> list[int]:
+    """How many portions of n respondents each block gets, `roots` being U of one report of each.
 
-    covariance: Floats
-    losses: Floats
-    roots: Sequence[Floats]
-
-    def gain(self, block: int, reports: float) -> float:
-        return gain(self.covariance, self.roots[block], self.losses, reports)
-
-    def after(self, block: int, reports: float) -> _Open:
-        return replace(self, covariance=_after(self.covariance, self.roots[block], reports))
-
-
-def allocate(known: Sequence[Uncertainty], roots: Sequence[Sequence[Floats]], n: int) -> list[int]:
-    """How many portions of n respondents each block gets. `known` is what is open in each of some
-    likely populations, and `roots` U of one report of each block there.
-
-    Each portion goes to the block that gains most. What a block still gains hardly ever grows as
-    others are asked, so a gain computed before is a bound on what it is now, and most need not be
-    computed again.
+    Each portion goes to the block that lowers the expected loss most. What a block still gains
+    hardly ever grows as others are asked, so a gain computed before is a bound on what it is now,
+    and most need not be computed again.
     """
-    every = [
-        _Open(np.linalg.inv(k.precision), k.losses / (k.expected_loss or 1.0), own)
-        for k, own in zip(known, roots, strict=True)
-    ]
+    covariance: Floats = np.asarray(np.linalg.inv(known.precision), dtype=np.float64)
     portion = n / PORTIONS
-    portions = [0] * len(roots[0])
-    waiting = [(-np.inf, i) for i in range(len(portions))]
+    portions = [0] * len(roots)
+    waiting = [(-np.inf, i) for i in range(len(roots))]
     for _ in range(PORTIONS):
-        best = _best(waiting, every, portion)
+        best = _best(waiting, roots, covariance, known.losses, portion)
         portions[best] += 1
-        every = [each.after(best, portion) for each in every]
+        covariance = _after(covariance, roots[best], portion)
     return portions
 
 
-def _best(waiting: list[tuple[float, int]], every: Sequence[_Open], portion: float) -> int:
+def _best(
+    waiting: list[tuple[float, int]],
+    roots: Sequence[Floats],
+    covariance: Floats,
+    losses: Floats,
+    portion: float,
+) -> int:
     computed: set[int] = set()
     while True:
         bound, i = heapq.heappop(waiting)
@@ -64,7 +45,7 @@ def _best(waiting: list[tuple[float, int]], every: Sequence[_Open], portion: flo
             heapq.heappush(waiting, (bound, i))
             return i
         computed.add(i)
-        heapq.heappush(waiting, (-sum(each.gain(i, portion) for each in every), i))
+        heapq.heappush(waiting, (-gain(covariance, roots[i], losses, portion), i))
 
 
 def gain(covariance: Floats, root: Floats, losses: Floats, reports: float) -> float:

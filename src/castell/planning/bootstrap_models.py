@@ -1,10 +1,10 @@
 """Models that the reports so far might as well have given: a parametric bootstrap.
 
 People are sampled from the fitted model, asked as respondents were, and a model is fitted to their
-reports. What the fitted model misses of the population, such a model misses of the fitted one.
-Models that are fitted for longer show more association than cross-validation lets through: noise of
-the size that the reports leave open. A plan is made for several of these, so that it does not take
-a value for rare because noise made it look so, and is judged on others.
+reports. What the fitted model misses of the population, such a model misses of the fitted one. A
+plan that is made from the average of several does not take a value for rare because noise made it
+look so. Models that are fitted for longer show more association than cross-validation lets through:
+noise of the size that the reports leave open. A plan is tried on these.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from castell.device.random_words import seeded_words
 from castell.device.respond import draw_blocks, report_columns
 from castell.inference.latent.cross_validation import fit_margins, uniform
 from castell.inference.latent.em import OverRelaxedEM
-from castell.inference.latent.mixture import Mixture, random_start
+from castell.inference.latent.mixture import Mixture, average, random_start
 from castell.inference.latent.model import Latent
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
@@ -27,8 +27,7 @@ from castell.linear.one_thread import one_thread
 from castell.reports.reports import Reports
 from castell.study.study import Study
 
-# How many models a plan is made for, and on how many others it is judged; how many of each of wide
-# studies, whose fits take long.
+# How many models, and how many of wide studies, whose fits take long.
 MODELS, WIDE_MODELS, WIDE = 5, 2, 20
 # Models with more association than was found take so many times its EM steps, and at least these.
 LONGER, LEAST_STEPS = 2, 30
@@ -38,7 +37,7 @@ MOST_STEPS, TABLE_STEPS, FEWEST_STEPS = 200, 50_000, 20
 
 
 def models_for(attributes: int) -> int:
-    """How many models a plan for so many attributes is made for, and how many judge it."""
+    """How many models are made for a study of so many attributes."""
     return MODELS if attributes <= WIDE else WIDE_MODELS
 
 
@@ -52,14 +51,21 @@ def classes_of(fitted: Latent) -> int:
     return max(fitted.hyperparameters.classes, SETTINGS.classes[0])
 
 
-def likely_truths(fitted: Latent, seed: int) -> tuple[list[Answers], list[Answers]]:
-    """Populations that the reports leave open, with more association than was found: those to make
-    a plan for, and as many others to judge it by."""
+def average_models(fitted: Latent, seed: int) -> Answers:
+    """The average of the fitted model and of models of its own people's reports."""
+    chosen = fitted.hyperparameters
     many = models_for(len(fitted.counts.study.names))
-    steps = max(LONGER * fitted.hyperparameters.steps, LEAST_STEPS)
-    made = [_refit(fitted, [seed, k], steps, classes_of(fitted)) for k in range(2 * many)]
-    found = [restrict(each, fitted.counts.study.schema) for each in made]
-    return found[:many], found[many:]
+    made = [_refit(fitted, [seed, k], chosen.steps, chosen.classes) for k in range(many)]
+    return restrict(average([fitted.mixture, *made]), fitted.counts.study.schema)
+
+
+def likely_truths(fitted: Latent, seed: int) -> list[Answers]:
+    """Populations to try a plan on, with more association than was found."""
+    chosen = fitted.hyperparameters
+    many = models_for(len(fitted.counts.study.names))
+    steps = max(LONGER * chosen.steps, LEAST_STEPS)
+    made = [_refit(fitted, [seed, many + k], steps, classes_of(fitted)) for k in range(many)]
+    return [restrict(each, fitted.counts.study.schema) for each in made]
 
 
 @one_thread()
@@ -69,6 +75,8 @@ def _refit(fitted: Latent, seeds: Sequence[int], steps: int, classes: int) -> Mi
     found = simulated_reports(fitted.answers, asked_so_far(fitted.counts), generator)
     statistics = sufficient_statistics(join_stages(found))
     (margins,) = fit_margins(statistics, uniform(fitted.counts.study.schema.sizes))
+    if not steps:
+        return random_start(margins, 1, 0.0, generator)
     start = random_start(margins, classes, SETTINGS.start_scale, generator)
     return OverRelaxedEM(start, statistics).run(min(steps, most_steps(len(statistics))))
 

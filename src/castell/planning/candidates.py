@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from castell.channels import PartitionResponse, best_channel
 from castell.channels.partition import MOST_ANSWERS, MOST_LEAVES, Box
-from castell.planning.attribute_sets import some_sets
 from castell.study.design import Block
 from castell.study.schema import Schema
 
@@ -94,7 +94,12 @@ def _all(
 def _sets(attributes: int, generator: np.random.Generator) -> Iterator[tuple[int, ...]]:
     """Sets of one to four attributes: all of them, or some of each width."""
     for width in range(1, min(WIDEST_GRID, attributes) + 1):
-        yield from some_sets(attributes, width, MOST_SETS[width], generator)
+        if math.comb(attributes, width) <= MOST_SETS[width]:
+            yield from combinations(range(attributes), width)
+        else:
+            for _ in range(MOST_SETS[width]):
+                chosen = generator.choice(attributes, width, replace=False)
+                yield tuple(sorted(chosen.tolist()))
 
 
 def _grid(

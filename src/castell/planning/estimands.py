@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -12,25 +12,17 @@ from numpy.typing import NDArray
 
 from castell.errors import OptionError
 from castell.inference.latent.structural_zero_mixture import Answers
-from castell.planning.attribute_sets import some_sets
 from castell.study.schema import Schema
 
 Codes = NDArray[np.intp]
 Members = NDArray[np.bool_]
-
-# Unless it is said what is wanted: tables of so many attributes, and of wide schemas so many of
-# each width. Of their cells those with so large a share, and the largest: the error of a table is
-# that of its large cells.
-USUAL_WIDTHS = (2, 3, 4)
-MOST_TABLES = {1: 400, 2: 400, 3: 100, 4: 100}
-LARGE_CELL = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
     """What the analyst wants most: tables by the places of attributes, and shares.
 
-    Neither stands for the large cells of all tables of two to four attributes.
+    Neither stands for all tables of two attributes.
     """
 
     tables: tuple[tuple[int, ...], ...]
@@ -61,35 +53,20 @@ class Wanted:
     def is_usual(self) -> bool:
         return not self.tables and not self.shares
 
-    def indicators(self, people: Sequence[Codes]) -> list[Members]:
-        """Who is counted by each share that is wanted."""
-        found: list[Members] = []
+    def indicators(self, people: Sequence[Codes]) -> list[Members] | None:
+        """Who is counted by each share that is wanted; None for all cells of pairs."""
         if self.is_usual:
-            for places in self._usual_tables():
-                found += self._cells(people, places, LARGE_CELL)
+            return None
+        found: list[Members] = []
         for places in self.tables:
-            found += self._cells(people, places, 0.0)
+            key = np.zeros(len(people[0]), dtype=np.intp)
+            for place in places:
+                key = key * self.sizes[place] + people[place]
+            found += [key == cell for cell in np.unique(key)]
         for share in self.shares:
             inside = [np.isin(people[place], codes) for place, codes in share.items()]
             found.append(np.logical_and.reduce(inside))
         return found
-
-    def _cells(
-        self, people: Sequence[Codes], places: tuple[int, ...], least: float
-    ) -> Iterator[Members]:
-        """Who is in each cell of a table; not in small cells, but always in the largest."""
-        key = np.zeros(len(people[0]), dtype=np.intp)
-        for place in places:
-            key = key * self.sizes[place] + people[place]
-        cells, counts = np.unique(key, return_counts=True)
-        for cell in cells[counts >= min(least * len(key), counts.max())]:
-            yield key == cell
-
-    def _usual_tables(self) -> Iterator[tuple[int, ...]]:
-        """All tables of the usual widths, or some of each: always the same, for all populations."""
-        generator = np.random.default_rng(0)
-        for width in [w for w in USUAL_WIDTHS if w <= len(self.sizes)] or [1]:
-            yield from some_sets(len(self.sizes), width, MOST_TABLES[width], generator)
 
     @property
     def _all_tables(self) -> tuple[tuple[int, ...], ...]:
@@ -103,8 +80,7 @@ class Wanted:
         return len(self._all_tables) + len(self.shares)
 
     def error(self, fitted: Answers, truth: Answers) -> float:
-        """The largest error of a cell, on average over what is wanted; over pairs of attributes if
-        that was not said, for wider tables take too long to fill again and again."""
+        """The largest error of a cell, on average over what is wanted."""
         errors = [float(np.abs(fitted.table(t) - truth.table(t)).max()) for t in self._all_tables]
         errors += [abs(fitted.share(s) - truth.share(s)) for s in self.shares]
         return float(np.mean(errors))

@@ -1,9 +1,8 @@
 """The planner of the next stage: what to ask the coming respondents, from the reports there are.
 
-A latent class model of the reports so far, and models that they might as well have given
-(`bootstrap_models`), say what is likely; `uncertainty` what each leaves open; `allocation` gives
-the coming respondents to the blocks that tell most of it on average; `design_share` says how many
-of them are asked so, and how many as before. Then a collection of synthetic people is
+A latent class model of the reports so far says what is likely; `uncertainty` what that leaves open;
+`allocation` gives the coming respondents to the blocks that tell most of it; `design_share` says
+how many of them are asked so, and how many as before. Then a collection of synthetic people is
 simulated with the present design and with the new one, and the better is kept. Everybody still
 reports once, with the whole budget: only which question is asked depends on earlier reports, which
 are private already (sequentially interactive local privacy).
@@ -34,6 +33,7 @@ from castell.numbers import is_whole
 from castell.planning.allocation import allocate
 from castell.planning.bootstrap_models import (
     asked_so_far,
+    average_models,
     classes_of,
     likely_truths,
     most_steps,
@@ -51,8 +51,8 @@ from castell.study.study import Study
 
 Progress = Callable[[float], None]
 
-# Synthetic people of each likely population, that covariances are read from.
-PEOPLE = 2000
+# Synthetic people that covariances are read from.
+PEOPLE = 8000
 # How many times less often than a portion of respondents something is asked that need not be.
 SELDOM = 25
 # Simulations of each design: so many that the errors of about this many tables are averaged.
@@ -70,9 +70,9 @@ def plan_next(
 ) -> NextStage:
     """Plan what to ask `n` coming respondents, from the reports of one stage or several.
 
-    What is wanted most are the large cells of all tables of two to four attributes, or these
-    `tables` and `shares`. The result has the `study` to collect with next. The plan is repeatable:
-    `seed` is for its simulations, and has nothing to do with anybody's report.
+    What is wanted most are all tables of two attributes, or these `tables` and `shares`. The result
+    has the `study` to collect with next. The plan is repeatable: `seed` is for its simulations, and
+    has nothing to do with anybody's report.
     """
     if not is_whole(n, 1):
         raise OptionError(f"n is {n!r}", "give how many respondents are still to come, from 1 up")
@@ -89,13 +89,13 @@ def plan_next(
     tell(0.0)
     fitted = learn(counts, None, None, SETTINGS.starts)
     tell(0.2)
-    likely, truths = likely_truths(fitted, seed)
+    likely = average_models(fitted, seed)
     tell(0.3)
     planned, blocks, known, expected = _plan(
         fitted.counts, likely, wanted, n, np.random.default_rng(seed)
     )
     tell(0.4)
-    present, asked = counts.study, asked_so_far(counts)
+    present, asked, truths = counts.study, asked_so_far(counts), likely_truths(fitted, seed)
     reckoned = choose_share(truths, asked, present.design, planned, n, wanted, seed)
     chosen = _study(present, mix_designs(present.design, planned, reckoned.share))
     repeats = max(FEWEST_REPEATS, min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
@@ -113,49 +113,34 @@ def plan_next(
 
 @one_thread()
 def _plan(
-    counts: Counts,
-    likely: Sequence[Answers],
-    wanted: Wanted,
-    n: int,
-    generator: np.random.Generator,
+    counts: Counts, likely: Answers, wanted: Wanted, n: int, generator: np.random.Generator
 ) -> tuple[Design, list[PlannedBlock], float, float]:
     study = counts.study
-    sizes = study.schema.sizes
+    people, sizes = likely.sample(PEOPLE, generator), study.schema.sizes
     epsilon = study.design.exact_epsilon  # the next stage spends no more than the present one
-    people = [each.sample(PEOPLE, generator) for each in likely]
-    pooled = [np.concatenate(columns) for columns in zip(*people, strict=True)]
-    known = [
-        _after_reports(counts, uncertainty(each, sizes, wanted.indicators(each))) for each in people
-    ]
-    offered = list(candidates(pooled, sizes, float(epsilon), generator))
+    open_ = uncertainty(people, sizes, wanted.indicators(people))
+    known = open_.after(_information(counts, open_))
+    offered = list(candidates(people, sizes, float(epsilon), generator))
     forward = {many: best_channel(many, epsilon).forward for many in {c.many for c in offered}}
-    # People stand one population after the other.
-    codes = [np.split(c.codes, len(people)) for c in offered]
-    roots = [
-        [
-            root_information(open_.scores, own[k], c.many, forward[c.many])
-            for c, own in zip(offered, codes, strict=True)
-        ]
-        for k, open_ in enumerate(known)
-    ]
+    roots = [root_information(known.scores, c.codes, c.many, forward[c.many]) for c in offered]
     portions = allocate(known, roots, n)
-    before = float(np.mean([each.expected_loss for each in known]))
-    planned = zip(known, roots, strict=True)
-    after = float(np.mean([_loss_with(open_, own, portions, n) for open_, own in planned]))
-    chosen = [(c, many) for c, many in zip(offered, portions, strict=True) if many]
-    chosen.sort(key=lambda each: (-each[1], each[0].places))
-    asked = [(c, SELDOM * many) for c, many in chosen]
+    chosen = [each for each in zip(offered, roots, portions, strict=True) if each[2]]
+    chosen.sort(key=lambda each: (-each[2], each[0].places))
+    information = np.zeros_like(known.precision)
+    for _, root, many in chosen:
+        information += n * many / sum(portions) * (root.T @ root)
+    asked = [(c, SELDOM * many) for c, _, many in chosen]
     covered = {place for c, _ in asked for place in c.places}
     # A study asks for each of its attributes, though these need hardly be asked any more.
     left = [place for place in range(len(sizes)) if place not in covered]
-    asked += [(Candidate((place,), None, pooled[place], sizes[place]), 1) for place in left]
+    asked += [(Candidate((place,), None, people[place], sizes[place]), 1) for place in left]
     weights = [weight for _, weight in asked]
     blocks = [
         PlannedBlock(c.block(study.schema, epsilon), c.many, weight / sum(weights))
         for c, weight in asked
     ]
     design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
-    return design, blocks, before, after
+    return design, blocks, known.expected_loss, known.after(information).expected_loss
 
 
 def _study(present: Study, design: Design) -> Study:
@@ -165,8 +150,8 @@ def _study(present: Study, design: Design) -> Study:
     return next_stage(present, design)
 
 
-def _after_reports(counts: Counts, known: Uncertainty) -> Uncertainty:
-    """With what the reports that there are tell."""
+def _information(counts: Counts, known: Uncertainty) -> Floats:
+    """What the reports that there are tell."""
     place = {name: i for i, name in enumerate(counts.study.names)}
     total = np.zeros_like(known.precision)
     for sample in samples_of(counts):
@@ -174,18 +159,7 @@ def _after_reports(counts: Counts, known: Uncertainty) -> Uncertainty:
         for block in sample.study.design.blocks:
             root = root_information(known.scores, *seen_codes(block, answers))
             total += sample.n * root.T @ root
-    return known.after(total)
-
-
-def _loss_with(
-    known: Uncertainty, roots: Sequence[Floats], portions: Sequence[int], n: int
-) -> float:
-    """The expected loss after the next stage."""
-    information = np.zeros_like(known.precision)
-    for root, many in zip(roots, portions, strict=True):
-        if many:
-            information += n * many / sum(portions) * (root.T @ root)
-    return known.after(information).expected_loss
+    return total
 
 
 @one_thread()
