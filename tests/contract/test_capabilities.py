@@ -209,13 +209,13 @@ READS = Reads(
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(estimators, "__path__", [*estimators.__path__, str(tmp_path)])
-    castell.methods.cache_clear()
+    estimators.forget()
     yield tmp_path
     for name in ("plain", "saying"):
         sys.modules.pop(f"castell.estimators.{name}", None)
         estimators.__dict__.pop(name, None)
     monkeypatch.undo()
-    castell.methods.cache_clear()
+    estimators.forget()
 
 
 def test_a_file_that_declares_nothing_reads_what_everybody_reports(folder: Path) -> None:

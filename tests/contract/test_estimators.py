@@ -328,12 +328,12 @@ def dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (tmp_path / "everybody.py").write_text(EVERYBODY)
     (tmp_path / "_shared.py").write_text("")
     monkeypatch.setattr(estimators, "__path__", [*estimators.__path__, str(tmp_path)])
-    castell.methods.cache_clear()
+    estimators.forget()
     yield "everybody"
     sys.modules.pop("castell.estimators.everybody", None)
     estimators.__dict__.pop("everybody", None)
     monkeypatch.undo()
-    castell.methods.cache_clear()
+    estimators.forget()
 
 
 def test_a_file_in_the_folder_is_a_method(dropped: str) -> None:

@@ -172,6 +172,7 @@ SCORED = castell.Schema(
         castell.Attribute("years", bins=[0, 10, 20, 30], missing="skip"),
         castell.Attribute("smokes", ["no", "yes"]),
         castell.Attribute("health", ["poor", "fair", "good"], ordered=True),
+        castell.Attribute("debt", bins=[0, 100, 1000], none="no debt"),
     ]
 )
 
@@ -184,6 +185,7 @@ def _every_kind() -> tuple[Any, ...]:
         "years": np.random.default_rng(1).integers(0, 30, 2000),
         "smokes": np.tile(["no", "yes"], 1000),
         "health": np.tile(["poor", "fair", "good", "good"], 500),
+        "debt": np.tile(["no debt", "50", "200", "700"], 500),
     }
     reports = study.randomize(people, seed=3)
     model = castell.fit(reports, "castell")
@@ -198,6 +200,7 @@ def _every_kind() -> tuple[Any, ...]:
         model.conditional("health", given=smoker),
         model.conditional("health", given="smokes"),
         model.answered("years"),
+        model.having("debt"),
         model.mean("years", range=(-1, 40)),
         model.quantile("years"),
         model.smooth("health"),
@@ -222,7 +225,7 @@ def test_every_kind_of_result_is_looked_at() -> None:
     assert _leaves(FromReports) <= {type(result) for result in _every_kind()}
 
 
-@pytest.mark.parametrize("place", range(20))
+@pytest.mark.parametrize("place", range(21))
 def test_every_kind_of_result_shows_itself_alike(place: int) -> None:
     result = _every_kind()[place]
     line = repr(result)

@@ -141,10 +141,10 @@ def newcomer(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """An estimator file that somebody adds."""
     (stand_in / "newcomer.py").write_text(NEWCOMER, encoding="utf-8")
     monkeypatch.setattr(estimators, "__path__", [*estimators.__path__, str(stand_in)])
-    estimators.methods.cache_clear()
+    estimators.forget()
     monkeypatch.setattr(castell, "methods", lambda: ("castell", "independent", "newcomer"))
     yield "newcomer"
-    estimators.methods.cache_clear()
+    estimators.forget()
     sys.modules.pop("castell.estimators.newcomer", None)
 
 

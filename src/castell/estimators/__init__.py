@@ -42,6 +42,12 @@ def _plugins() -> dict[str, Plugin]:
     return plugins(ESTIMATORS, _files())
 
 
+def forget() -> None:
+    """Look through the folder and the packages again, as where a file was added meanwhile."""
+    _files.cache_clear()
+    methods.cache_clear()
+
+
 @cache
 def methods() -> tuple[str, ...]:
     """The names of all estimators, those of installed packages included if they can be loaded."""

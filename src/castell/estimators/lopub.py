@@ -50,6 +50,7 @@ from castell.inference.junction_tree import Clique, cliques, sample
 from castell.inference.method import Fitted, Reads
 from castell.inference.signed_lasso import PENALTY, candidates
 from castell.inference.synthetic_rows import Rows, model, row_count
+from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 from castell.numbers import is_number, is_whole
 
@@ -101,6 +102,7 @@ def fit(
     return _fit(counts, How(joint, penalty, close, steps), phi, steps, rows)
 
 
+@one_thread()  # the last bits of EM depend on how products are cut, and rows on these
 def _fit(counts: Counts, how: How, phi: float, steps: int, rows: int | None) -> Fitted:
     if not is_number(phi, 0.0):
         raise OptionError(f"phi is {phi!r}", "give a number from 0 up")
@@ -170,5 +172,6 @@ def _rows(order: list[Clique], how: How, wanted: int, filters: Filters, replicat
     return sample(order, tables, wanted, np.random.default_rng([replicate, 2018]))
 
 
+@one_thread()
 def _learn(order: list[Clique], how: How, wanted: int, counts: Counts, replicate: int) -> Rows:
     return _rows(order, how, wanted, Filters.of(counts), replicate)
