@@ -28,7 +28,7 @@ from castell.inference.queries import (
     smooth_covariance,
 )
 from castell.inference.reasons import Reason, Reasons
-from castell.inference.shorter_interval import containing, two_sided
+from castell.inference.shorter_interval import containing, shortest, two_sided
 from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 
@@ -158,19 +158,18 @@ class Shares:
 
 
 def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:
-    """The shorter of some intervals at 95 %, at any level: so those of higher levels contain those
-    of lower ones."""
-    widths = [high - low for low, high in intervals(0.95)]
-    return intervals(level)[widths.index(min(widths))]
+    """The shortest of some intervals of a single number (`shortest`)."""
+    low, high = shortest(lambda at: [_arrays(each) for each in intervals(at)], level)
+    return float(low), float(high)
+
+
+def _arrays(of: Interval) -> tuple[Floats, Floats]:
+    return np.asarray(of[0]), np.asarray(of[1])
 
 
 def contain(value: float, ends: Interval, limits: Callable[[], Interval]) -> Interval:
     """An unbiased interval made to contain a biased estimate, of a single number."""
-
-    def arrays(of: Interval) -> tuple[Floats, Floats]:
-        return np.asarray(of[0]), np.asarray(of[1])
-
-    low, high = containing(np.asarray(value), arrays(ends), lambda: arrays(limits()))
+    low, high = containing(np.asarray(value), _arrays(ends), lambda: _arrays(limits()))
     return float(low), float(high)
 
 
