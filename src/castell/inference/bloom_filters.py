@@ -17,6 +17,7 @@ from castell.channels import BloomResponse
 from castell.counting import Counts
 from castell.errors import ReportError, StudyError
 from castell.linear.operators import Floats
+from castell.study.design import Block
 
 Codes = NDArray[np.intp]
 
@@ -61,26 +62,20 @@ class Filters:
         study = counts.study
         if counts.n == 0:
             raise ReportError("there are no reports", "collect some before estimating")
+        channels = {block.names[0]: _filter_of(block) for block in study.design.blocks}
         matrices: dict[str, Floats] = {}
         rates: dict[str, Floats] = {}
         logs: dict[str, NDArray[np.float32]] = {}
-        for i, block in enumerate(study.design.blocks):
-            channel, name = block.channel, block.names[0]
-            if not isinstance(channel, BloomResponse):
-                raise StudyError(
-                    f"the reports of {name!r} are no Bloom filters",
-                    'those of the design "bloom" are',
-                )
+        for (name, channel), column in zip(channels.items(), _sorted_columns(counts), strict=True):
             flip, weight = channel.other / channel.total, np.log(channel.same / channel.other)
             # A report is e^weight times less likely for each bit in which it differs.
             scale = (2.0 * weight * channel.matrix).astype(np.float32)
             offset = (weight * channel.matrix.sum(axis=0)).astype(np.float32)
             ones, parts = np.zeros(len(channel.matrix)), []
-            for (column,) in counts.batches([i]):
-                for start in range(0, len(column), _STEP):
-                    bits = bits_of(column[start : start + _STEP])
-                    ones += bits.sum(axis=0, dtype=np.float64)
-                    parts.append(bits @ scale - offset)
+            for start in range(0, len(column), _STEP):
+                bits = bits_of(column[start : start + _STEP])
+                ones += bits.sum(axis=0, dtype=np.float64)
+                parts.append(bits @ scale - offset)
             matrices[name], logs[name] = channel.matrix, np.concatenate(parts)
             rates[name] = (ones / counts.n - flip) / (1.0 - 2.0 * flip)
         return cls(counts.n, matrices, rates, logs)
@@ -167,6 +162,28 @@ class Filters:
             wide = logs[:, :, None] + self.logs[name][:, None, :]
             logs = wide.reshape(self.n, -1)
         return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)), dtype=np.float32)
+
+
+def _filter_of(block: Block) -> BloomResponse:
+    if not isinstance(block.channel, BloomResponse):
+        raise StudyError(
+            f"the reports of {block.names[0]!r} are no Bloom filters",
+            'those of the design "bloom" are',
+        )
+    return block.channel
+
+
+def _sorted_columns(counts: Counts) -> list[NDArray[np.uint64]]:
+    """The codes of each block, the reports in the order of what they say.
+
+    The last bits of a sum depend on the order of what is summed, and rows are sampled from what EM
+    adds up: a database that gives the same reports in another order is to give the same rows.
+    """
+    blocks = range(len(counts.study.design.blocks))
+    batches = list(counts.batches(list(blocks)))
+    columns = [np.concatenate([batch[i] for batch in batches]) for i in blocks]
+    order = np.lexsort(columns)
+    return [column[order] for column in columns]
 
 
 def _where_to_cut(shape: Sequence[int]) -> int:
