@@ -67,6 +67,7 @@ def test_beside_a_draw_it_is_asked_of_everybody(browser: Browser, surveyed: Coll
     assert WORDS["publicNote"].format(questions=named) in page.locator(".protect").inner_text()
     assert WORDS["drawnNote"].format(asked=2, count=3) in page.locator(".protect").inner_text()
     page.locator("summary").click()
+    page.wait_for_selector(".later table")  # made when the part is opened
     # Two sets are drawn from; what is public is no set.
     assert WORDS["drawLead"].format(sets=2) in page.locator(".protect").inner_text()
     asked = page.locator("fieldset.question").all_inner_texts()
