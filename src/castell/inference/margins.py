@@ -73,9 +73,9 @@ class Margins:
 
     def group_spread(self, name: str, group: Codes) -> Normal:
         """The spread of the share of a group of values; that of all values is known."""
-        slope, bend = 0.0, 0.0
         if len(group) == self.counts.study.schema[name].size:
             return Normal(np.zeros(()))
+        slope, bend = 0.0, 0.0
         for weight, view in self.views(name):
             (gains,) = _gains(view, [group])
             shares = view.frequencies().ravel()

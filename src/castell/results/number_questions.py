@@ -8,9 +8,7 @@ import numpy as np
 
 from castell.errors import MethodError, QueryError
 from castell.inference.group_mean import GroupMean
-from castell.inference.independent_shares import everybody, independent
 from castell.inference.queries import Query
-from castell.inference.shares import Shares
 from castell.inference.shorter_interval import AsUnbiased
 from castell.inference.smoothing import smooth
 from castell.linear.operators import Floats
@@ -165,7 +163,7 @@ class NumberQuestions(Questions):
         some, base = number_codes(attribute), answered_codes(attribute)
         asked: Query = {name: np.array(some, dtype=np.intp), **among}
         whole = {} if len(base) == attribute.size else {name: np.array(base, dtype=np.intp)}
-        found = self._share_of_group(asked, {**whole, **among})
+        found = self._share_and_group(asked, {**whole, **among})
         behind = self.support((name, *among))
         return Having(
             asked=name,
@@ -178,13 +176,6 @@ class NumberQuestions(Questions):
             reasons=reasons_of(self.fitted.counts, found.reasons, behind),
             backend=self.fitted.counts.backend,
         )
-
-    def _share_of_group(self, query: Query, among: Query) -> Shares:
-        """The share of both, and of the group, which is everybody where nothing is given."""
-        if among:
-            return self.fitted.shares([query, among])
-        alone = self.fitted.shares([query])
-        return independent(alone, everybody()).with_reports_of(alone)
 
     def _group(self, name: str, given: Values | None) -> tuple[Attribute, Labels, Query]:
         (attribute,) = self.study.schema.select(name)

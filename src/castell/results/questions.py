@@ -17,9 +17,11 @@ from castell.counting import Counts
 from castell.errors import MethodError, QueryError
 from castell.inference.contributing_samples import Checked, Support
 from castell.inference.declared_zeros import contradictions
+from castell.inference.independent_shares import everybody, independent
 from castell.inference.method import Fitted
 from castell.inference.queries import Query
 from castell.inference.reasons import ABOUT_SEVERAL, Code, Reason, reason
+from castell.inference.shares import Shares
 from castell.results.provenance import Labels, Source
 from castell.study.schema import Schema
 from castell.study.study import Study
@@ -63,6 +65,14 @@ class Questions(ABC):
     def support(self, names: Iterable[str] | str) -> Support:
         """How many reports stand behind a question about some attributes."""
         return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
+
+    def _share_and_group(self, both: Query, among: Query) -> Shares:
+        """The share of those asked for in a group, and of the group: everybody, where nothing is
+        given."""
+        if among:
+            return self.fitted.shares([both, among])
+        alone = self.fitted.shares([both])
+        return independent(alone, everybody()).with_reports_of(alone)
 
 
 def refuse_weighted(fitted: Fitted, what: str) -> None:

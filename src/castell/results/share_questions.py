@@ -103,7 +103,7 @@ class ShareQuestions(Questions):
             labels = (describe_values(where),)
             queries = [query_of(self.study.schema, where)]
         refuse_both(queries[0], among)
-        found = [self._share_and_group(query, among) for query in queries]
+        found = [self._both_and_group(query, among) for query in queries]
         asked_of = [q for q in (queries[0], among) if not is_everybody(self.study.schema, q)]
         behind = self.support(names_of(asked_of or queries))
         doubts = [
@@ -126,14 +126,13 @@ class ShareQuestions(Questions):
             backend=self.counts.backend,
         )
 
-    def _share_and_group(self, query: Query, among: Query) -> Shares:
+    def _both_and_group(self, query: Query, among: Query) -> Shares:
         """The share of both, and of the group; everybody is in a group of all values, for sure."""
         if is_everybody(self.study.schema, query):
             return independent(everybody(), everybody())
-        if not is_everybody(self.study.schema, among):
-            return self.fitted.shares([{**query, **among}, among])
-        alone = self.fitted.shares([query])
-        return independent(alone, everybody()).with_reports_of(alone)
+        if is_everybody(self.study.schema, among):
+            return self._share_and_group(query, {})
+        return self._share_and_group({**query, **among}, among)
 
     def _rows(self, asked: Values | str, given: str) -> ConditionalTable:
         if not isinstance(asked, str):

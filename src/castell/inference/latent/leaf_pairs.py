@@ -56,10 +56,9 @@ class LeafPairs:
             one, two = (np.eye(size) for size in found.values.shape)
             rows = np.repeat(one, len(two), axis=0)
             columns = np.tile(two, (len(one), 1))
-            flat = DirectEstimate(found.values.ravel(), found.variance.ravel())
-            both = self._pool(pair, rows, columns, flat.values, flat.variance)
-            shape = found.values.shape
-            return DirectEstimate(both[0].reshape(shape), both[1].reshape(shape))
+            both = self._pool(pair, rows, columns, found.values.ravel(), found.variance.ravel())
+            values, variance = (each.reshape(found.values.shape) for each in both)
+            return DirectEstimate(values, variance)
 
         def shares(queries: Sequence[Query], known: DirectEstimate | None) -> DirectEstimate | None:
             found, names = direct.shares(queries, known), names_of(queries)
