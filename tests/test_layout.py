@@ -83,25 +83,15 @@ def test_one_file_asks_whether_a_design_draws() -> None:
 # Where a design that draws is another thing to a reader or to the arithmetic, and what is asked.
 ASK_WHETHER_DRAWN = {
     "auditing/parts.py": "which answers an audit compares",
-    "device/paper.py": "whether paper can be read",
-    "device/respond.py": "whether a device draws a block first",
-    "inference/careless.py": "what the careless look like in a table",
-    "inference/inversion.py": "whether reports can be inverted as they are",
     "inference/method.py": "the kind of reports that a method reads",
-    "planning/design_share.py": "whether blocks can be drawn beside the present ones",
     "planning/designs.py": "whether the sets of a plan are too wide",
-    "planning/likelihoods.py": "whether a report is a mixture over blocks or a product",
-    "planning/small_shuffles.py": "the same, report by report",
-    "results/careless_table.py": "whether everybody reports an attribute by itself",
-    "study/exposure.py": "the guess at all answers at once",
-    "study/sentences.py": "words of the statement",
-    "study/statement.py": "words of the statement",
+    "study/design.py": "the design itself, to refuse what reads every block of everybody",
 }
 
 
 def test_few_files_ask_whether_blocks_are_drawn() -> None:
-    """Fewer is better: samples (`samples_of`), the columns of a report (`Design.layout`) and what a
-    method declares to read say what follows from a draw. Whoever must ask says here for what."""
+    """Fewer is better: the samples of a design, the columns of a report (`Design.layout`) and what
+    a method declares to read say what follows from a draw. Whoever must ask says here for what."""
     files = {path.relative_to(ROOT).as_posix(): path for path in ROOT.rglob("*.py")}
     asking = {name for name, path in files.items() if asks_whether_drawn(path.read_text("utf-8"))}
     assert asking == set(ASK_WHETHER_DRAWN)
@@ -120,6 +110,6 @@ def test_the_check_for_the_draw_sees_what_it_should() -> None:
     assert asks_for_the_draw("getattr(design, 'draw', None)")
     assert not asks_for_the_draw("Design(blocks, draw=True)")
     assert asks_for_the_draw("if len(self.study.design.samples) > 1: pass")
-    assert not asks_for_the_draw("draw = design.is_drawn; draw_blocks(draw)")
+    assert not asks_for_the_draw("draw = design.is_drawn; draw_samples(draw)")
     assert asks_whether_drawn("draw = study.design.is_drawn")
     assert not asks_whether_drawn("def is_drawn(self): return len(self.samples) > 1")

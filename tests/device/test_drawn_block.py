@@ -20,7 +20,7 @@ from castell import Reports, Study, randomize_file, scan_reports
 from castell.channels import CyclicResponse, Words
 from castell.channels.difference_sets import singer
 from castell.device.random_words import Source, numbers_below, seeded_words
-from castell.device.respond import block_codes, draw_blocks, report_columns, respond
+from castell.device.respond import block_codes, draw_samples, report_columns, respond
 from castell.errors import ReportError
 from castell.study.design import Block, Design
 from tests.coarse_studies import coarse_studies
@@ -35,7 +35,7 @@ each_study = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 def drawn_reports(design: Design, codes: dict[str, NDArray[np.intp]], words: Source) -> Any:
     """The one column of a drawn design, with all words from one source as for a frame."""
     rows = len(next(iter(codes.values())))
-    (column,) = report_columns(design, codes, draw_blocks(design, rows, words), lambda _: words)
+    (column,) = report_columns(design, codes, draw_samples(design, rows, words), lambda _: words)
     return column
 
 
@@ -147,8 +147,7 @@ WEIGHTS = [(3, 1), (1, 3), (20, 15, 4, 1), (1, 1000), (2**52 + 1, 2**51, 2**50 +
 def test_blocks_are_drawn_as_often_as_they_weigh(weights: tuple[int, ...]) -> None:
     block, n = TINY.design.blocks[0], 1_000_000
     design = Design((block,) * len(weights), draw=True, weights=weights)
-    drawn = draw_blocks(design, n, seeded_words(23))
-    assert drawn is not None
+    drawn = draw_samples(design, n, seeded_words(23))
     seen = np.bincount(drawn, minlength=len(weights))
     expected = n * (np.array(weights) / sum(weights))
     assert chisquare(seen, expected).pvalue > 1e-7
@@ -162,7 +161,7 @@ def test_a_block_owns_as_many_numbers_as_it_weighs(weights: tuple[int, ...]) -> 
     ends = [0, *accumulate(weights)]
     for block, (first, beyond) in enumerate(pairwise(ends)):
         numbers = np.array([first, beyond - 1], dtype=np.uint64)
-        found = draw_blocks(design, 2, lambda count, words=numbers: words[:count])  # type: ignore[misc]
+        found = draw_samples(design, 2, lambda count, words=numbers: words[:count])  # type: ignore[misc]
         assert found is not None
         assert found.tolist() == [block, block]
 

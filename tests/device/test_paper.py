@@ -97,7 +97,7 @@ def test_what_is_no_report_is_told(said: Any, words: Any, tmp_path: Path) -> Non
 
 
 def test_what_cannot_stand_on_paper_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="everybody says everything"):
+    with pytest.raises(StudyError, match="everybody says everything"):
         castell.import_reports(
             Study([FREE, Attribute("b", ["x", "y"])], epsilon=1.0, design="singles"), {}
         )

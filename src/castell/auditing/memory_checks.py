@@ -19,7 +19,7 @@ from castell.auditing.telling_event import Event, Reports, bound, pools
 from castell.auditing.verdict import Check, by_chance
 from castell.channels import Words
 from castell.device.random_words import Source, secure_words
-from castell.device.respond import draw_blocks, report_columns
+from castell.device.respond import draw_samples, report_columns
 from castell.inference.incomplete_beta import incomplete_beta
 from castell.linear.operators import Floats
 from castell.results.trust.drift import homogeneity
@@ -102,7 +102,7 @@ def _join_columns(codes: NDArray[np.int64], width: int) -> NDArray[np.int64]:
 
 def _made_of_one_number(study: Study, pair: tuple[Row, Row], people: int) -> Codes:
     design = study.design
-    drawn = draw_blocks(design, people, secure_words)
+    drawn = draw_samples(design, people, secure_words)
     kept: dict[int, list[Words]] = {}
     found = []
     for row in pair:

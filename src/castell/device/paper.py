@@ -112,11 +112,9 @@ class _Reader:
     """How the columns of a study's paper are read: words, and the code of the report of each."""
 
     def __init__(self, study: Study) -> None:
-        if study.design.is_drawn:
-            raise OptionError(
-                "each respondent of this study reports one block, drawn at random",
-                "what people said on paper is read for designs in which everybody says everything",
-            )
+        study.design.refuse_draw(
+            "what people said on paper is read for designs in which everybody says everything"
+        )
         self.blocks = study.design.blocks
         self.codes: dict[str, NDArray[np.intp]] = {}
         asked = []

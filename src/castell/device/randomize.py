@@ -13,7 +13,7 @@ from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
 from castell.device.encode import Codes, encode
 from castell.device.random_words import Source, secure_words, seeded_words
-from castell.device.respond import draw_blocks, report_columns
+from castell.device.respond import draw_samples, report_columns
 from castell.errors import OptionError
 from castell.reports.codes import join_parts
 from castell.reports.parquet import ReportWriter
@@ -29,7 +29,7 @@ def _columns(study: Study, answers: Any, words: Source, first_row: int = 1) -> l
 
 def _randomize_codes(study: Study, codes: dict[str, Codes], words: Source) -> list[NDArray[Any]]:
     rows = len(next(iter(codes.values())))
-    drawn = draw_blocks(study.design, rows, words)
+    drawn = draw_samples(study.design, rows, words)
     return report_columns(study.design, codes, drawn, lambda _: words)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.device.random_words import labelled_words
-from castell.device.respond import draw_blocks, report_columns
+from castell.device.respond import draw_samples, report_columns
 from castell.errors import AnswerError
 from castell.study.scales import Points, number_of
 from castell.study.schema import Attribute, suggest
@@ -44,12 +44,11 @@ class Report:
 
 def blocks_asked(study: Study, key: bytes) -> list[int]:
     """Which blocks a device with this key reports: all, or the one drawn and what is public."""
-    drawn = _block_drawn(study, key)
-    return list(study.design.samples[0 if drawn is None else int(drawn[0])])
+    return list(study.design.samples[int(_sample_drawn(study, key)[0])])
 
 
-def _block_drawn(study: Study, key: bytes) -> NDArray[np.intp] | None:
-    return draw_blocks(study.design, 1, labelled_words(key, "draw", study.origin))
+def _sample_drawn(study: Study, key: bytes) -> NDArray[np.intp]:
+    return draw_samples(study.design, 1, labelled_words(key, "draw", study.origin))
 
 
 def blocks_reported(study: Study, codes: Sequence[int]) -> list[int]:
@@ -76,7 +75,7 @@ def make_report(study: Study, answers: Mapping[str, object], key: bytes) -> Repo
     columns = report_columns(
         study.design,
         answer_codes(study, answers, asked, key),
-        _block_drawn(study, key),
+        _sample_drawn(study, key),
         lambda index: labelled_words(key, "report", origin, index),
     )
     return Report(_new_id(), study.digest, tuple(int(column[0]) for column in columns))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from castell.channels import Channel
 from castell.device.random_words import Source, numbers_below
 from castell.reports.codes import code_type
-from castell.study.design import Block, Design
+from castell.study.design import Block, Column, Design
 
 Codes = Mapping[str, NDArray[np.intp]]
 
@@ -43,41 +43,41 @@ def respond(channel: Channel, codes: NDArray[Any], words: Source) -> NDArray[Any
     return reports
 
 
-def draw_blocks(design: Design, rows: int, words: Source) -> NDArray[np.intp] | None:
-    """Which block each respondent reports, before and whatever they answer; None if all of them."""
-    if not design.is_drawn:
-        return None
-    numbers = numbers_below(sum(design.weights), rows, words)
+def draw_samples(design: Design, rows: int, words: Source) -> NDArray[np.intp]:
+    """Which of the samples of blocks each respondent reports, before and whatever they answer."""
+    if design.total_weight == 1:
+        return np.zeros(rows, dtype=np.intp)  # there is one: no word is taken for it
+    numbers = numbers_below(design.total_weight, rows, words)
     ends = np.cumsum(design.weights, dtype=np.uint64)
-    # A block is drawn by as many numbers as it weighs.
+    # A sample is drawn by as many numbers as it weighs.
     return np.searchsorted(ends, numbers, side="right").astype(np.intp)
 
 
 def report_columns(
     design: Design,
     codes: Codes,
-    drawn: NDArray[np.intp] | None,
+    drawn: NDArray[np.intp],
     words_of: Callable[[int], Source],
 ) -> list[NDArray[Any]]:
-    """The columns of the reports, given who reports which block and the words of each block."""
-    if drawn is None:
-        return [
-            respond(block.channel, block_codes(block, codes), words_of(index))
-            for index, block in enumerate(design.blocks)
-        ]
-    reports = np.empty(len(drawn), dtype=code_type(design.widths[0]))
-    for index, (block, start) in enumerate(zip(design.hidden, design.starts, strict=True)):
-        mine = np.flatnonzero(drawn == index)
-        if not len(mine):
-            continue  # nobody drew it, so nobody needs to have answered it
-        answers = {name: codes[name][mine] for name in block.names}
-        found = respond(block.channel, block_codes(block, answers), words_of(index))
-        reports[mine] = start + found.astype(int)
+    """The columns of the reports, given who reports which sample and the words of each block."""
+
+    def respond_all(index: int) -> NDArray[Any]:
+        block = design.blocks[index]
+        return respond(block.channel, block_codes(block, codes), words_of(index))
+
+    def respond_drawn(column: Column) -> NDArray[Any]:
+        reports = np.empty(len(drawn), dtype=code_type(column.width))
+        for place, (index, start) in enumerate(zip(column.blocks, column.starts, strict=True)):
+            mine, block = np.flatnonzero(drawn == place), design.blocks[index]
+            if not len(mine):
+                continue  # nobody drew it, so nobody needs to have answered it
+            answers = {name: codes[name][mine] for name in block.names}
+            found = respond(block.channel, block_codes(block, answers), words_of(index))
+            reports[mine] = start + found.astype(int)
+        return reports
+
+    # A column with one block is everybody's.
     return [
-        reports,
-        *(
-            respond(block.channel, block_codes(block, codes), words_of(index))
-            for index, block in enumerate(design.blocks)
-            if block.is_public
-        ),
+        respond_all(column.blocks[0]) if len(column.blocks) == 1 else respond_drawn(column)
+        for column in design.layout
     ]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import prod, sqrt
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from castell.channels import Channel
 from castell.errors import QueryError
 from castell.inference.intervals import Spread, quantile
 from castell.linear.operators import Floats
-from castell.study.design import Design, lens_on
+from castell.study.design import Block, Design, lens_on
 
 # What the careless report for some attributes, by name: the distribution over a block's reports.
 Says = Mapping[str, Floats]
@@ -33,9 +33,29 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
 
     The names are of attributes that are randomised.
     """
-    table, order = np.ones(()), []
-    drawn = design.is_drawn
-    for block in design.hidden:
+    samples = [[design.hidden[i] for i in places] for places in design.hidden_samples]
+    first, *others = [_table_of_blocks(blocks, names, says) for blocks in samples]
+    if not others:
+        held, table = first
+        return np.asarray(table.transpose([held.index(name) for name in names]))
+    # A table of a draw may rest on any of its samples: all of them must say the same.
+    for held, table in (first, *others):
+        if np.abs(table * table.size - 1.0).max() > 1e-9:
+            raise QueryError(
+                f"answers at random do not look the same in every block with {held[0]!r}",
+                "careless answers can be allowed for where everybody reports everything",
+            )
+    size = {n: s for b in design.hidden for n, s in zip(b.names, b.sizes, strict=True)}
+    shape = [size[name] for name in names]
+    return np.full(shape, 1.0 / prod(shape))
+
+
+def _table_of_blocks(
+    blocks: Sequence[Block], names: Sequence[str], says: Says
+) -> tuple[list[str], Floats]:
+    """Those of some attributes that are in blocks reported together, and their table."""
+    table, held = np.ones(()), list[str]()
+    for block in blocks:
         mine = [name for name in block.names if name in names]
         if not mine:
             continue
@@ -48,23 +68,10 @@ def careless_table(design: Design, names: Sequence[str], says: Says) -> Floats:
         reports = says.get(block.names[0])
         if reports is None:
             reports = at_random(block.channel, lens.inverse.columns)
-        part = lens.inverse.apply_last(reports)
-        if drawn:
-            # A table of a draw may rest on any of its blocks: all of them must say the same.
-            if np.abs(part * part.size - 1.0).max() > 1e-9:
-                raise QueryError(
-                    f"answers at random do not look the same in every block with {mine[0]!r}",
-                    "careless answers can be allowed for where everybody reports everything",
-                )
-            continue
         sizes = [size for name, size in zip(block.names, block.sizes, strict=True) if name in mine]
-        table = np.multiply.outer(table, part.reshape(sizes))
-        order += mine
-    if drawn:
-        size = {n: s for b in design.blocks for n, s in zip(b.names, b.sizes, strict=True)}
-        shape = [size[name] for name in names]
-        return np.full(shape, 1.0 / float(np.prod(shape)))
-    return np.asarray(table.transpose([order.index(name) for name in names]))
+        table = np.multiply.outer(table, lens.inverse.apply_last(reports).reshape(sizes))
+        held += mine
+    return held, np.asarray(table)
 
 
 def at_random(channel: Channel, reports: int) -> Floats:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from castell.channels import Lens
 from castell.counting import Counts
 from castell.counting.counts import count_once
-from castell.errors import QueryError, ReportError
+from castell.errors import ReportError
 from castell.inference.intervals import Normal
 from castell.linear.operators import Dense, Floats, Operator, apply
 from castell.linear.table import check_cells
@@ -46,18 +46,13 @@ class Part:
     lens: Lens
 
 
-def refuse_drawn(study: Study) -> None:
-    """Only a sample of respondents who reported the same blocks has a table of its own."""
-    if study.design.is_drawn:
-        raise QueryError(
-            "no report holds all attributes: each respondent drew one block",
-            "use a method that reads drawn blocks (castell.methods_for(study) names them)",
-        )
+# Only a sample of respondents who reported the same blocks has a table of its own.
+_REMEDY = "use a method that reads drawn blocks (castell.methods_for(study) names them)"
 
 
 def parts_of(study: Study, names: Sequence[str]) -> tuple[Part, ...]:
     """The blocks that hold some attributes, each seen only as far as they are asked for."""
-    refuse_drawn(study)
+    study.design.refuse_draw(_REMEDY)
     wanted, parts = set(names), []
     for i, block in enumerate(study.design.blocks):
         present = tuple(name for name in block.names if name in wanted)
@@ -179,7 +174,7 @@ class Observed:
 def observe(counts: Counts, names: Sequence[str], max_cells: int | None = None) -> Observed:
     """Count the reports over some attributes; too large a table is refused first."""
     study = counts.study
-    refuse_drawn(study)
+    study.design.refuse_draw(_REMEDY)
     attributes = study.schema.select(names)
     what = " x ".join(a.name for a in attributes)
     check_cells(what, [a.size for a in attributes], max_cells)

@@ -15,7 +15,7 @@ import numpy as np
 
 from castell.counting import Counts, MemoryCounts, join_stages, stages_of
 from castell.device.random_words import seeded_words
-from castell.device.respond import draw_blocks, report_columns
+from castell.device.respond import draw_samples, report_columns
 from castell.inference.latent.cross_validation import fit_margins, uniform
 from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import Mixture, average, random_start
@@ -94,7 +94,7 @@ def simulated_reports(
     found: list[Counts] = []
     for study, people in asked:
         codes = dict(zip(study.names, truth.sample(people, generator), strict=True))
-        drawn = draw_blocks(study.design, people, words)
+        drawn = draw_samples(study.design, people, words)
         made = report_columns(study.design, codes, drawn, lambda _: words)
         found.append(MemoryCounts(Reports(study, made, secure=False)))
     return found

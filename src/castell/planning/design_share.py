@@ -88,8 +88,8 @@ def mix_designs(present: Design, planned: Design, share: float) -> Design:
 
 
 def shares_for(present: Design) -> tuple[float, ...]:
-    """Those that can be had: where everybody reports everything nothing can be drawn beside it."""
-    return SHARES if present.is_drawn else SHARES[-1:]
+    """Those that can be had: nothing can be drawn beside a report of several columns."""
+    return SHARES if len(present.layout) == 1 else SHARES[-1:]
 
 
 def choose_share(

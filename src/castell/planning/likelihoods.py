@@ -122,8 +122,9 @@ def of_design(design: Design) -> list[Likelihoods]:
 
 
 def _of_report(design: Design, each: Sequence[Likelihoods]) -> Likelihoods:
-    """Of a whole report from those of the blocks: of the one that is drawn, or of all of them."""
-    return mixture(each, design.weights) if design.is_drawn else product(each)
+    """Of a whole report from those of the blocks: a draw of a sample, all of which is reported."""
+    together = [product([each[place] for place in sample]) for sample in design.hidden_samples]
+    return mixture(together, design.weights)
 
 
 def _above(pairs: Sequence[Likelihoods]) -> Likelihoods:
@@ -170,7 +171,9 @@ def _farthest(rows: Floats) -> Likelihoods:
 
 
 def mixture(each: Sequence[Likelihoods], weights: Sequence[int]) -> Likelihoods:
-    """One block of several, drawn before the answers are known; the report says which."""
+    """One sample of several, drawn before the answers are known; the report says which."""
+    if len(each) == 1:
+        return each[0]
     drawn = np.array(weights, dtype=np.float64) / sum(weights)
     common = float(sum(w * one.common for w, one in zip(drawn, each, strict=True)))
     pairs = list(zip(drawn, each, strict=True))

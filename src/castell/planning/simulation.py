@@ -9,7 +9,7 @@ import numpy as np
 
 from castell.counting import MemoryCounts
 from castell.device.random_words import seeded_words
-from castell.device.respond import draw_blocks, report_columns
+from castell.device.respond import draw_samples, report_columns
 from castell.errors import CastellError
 from castell.planning.population import Population
 from castell.planning.targets import Target, usual_tables
@@ -22,7 +22,7 @@ def collect(study: Study, population: Population, n: int, seed: int) -> Reports:
     """The reports of n people sampled from a population. Nobody's answers: the seed is no risk."""
     codes = population.sample(n, np.random.default_rng([seed, 1]))
     words = seeded_words(seed)
-    drawn = draw_blocks(study.design, n, words)
+    drawn = draw_samples(study.design, n, words)
     made = report_columns(study.design, codes, drawn, lambda _: words)
     return Reports(study, made, secure=False)
 

@@ -34,9 +34,11 @@ def whole_matrix(design: Design, most: int = 8) -> Floats | None:
     channels = [block.channel for block in design.hidden]
     if not all(channel.has_matrix for channel in channels):
         return None
-    wide = [channel.outputs for channel in channels]
+    wide = sum(
+        prod(channels[place].outputs for place in sample) for sample in design.hidden_samples
+    )
     sizes = {n: s for block in design.hidden for n, s in zip(block.names, block.sizes, strict=True)}
-    if prod(sizes.values()) > most or (sum(wide) if design.is_drawn else prod(wide)) > most:
+    if prod(sizes.values()) > most or wide > most:
         return None
     names = list(sizes)
     answers = np.indices([sizes[name] for name in names]).reshape(len(names), -1)
@@ -46,13 +48,13 @@ def whole_matrix(design: Design, most: int = 8) -> Floats | None:
         codes = np.ravel_multi_index(digits, block.sizes)
         weights = np.array(channel.weights(), dtype=np.float64)
         rows.append(weights[codes] / weights[0].sum())
-    if design.is_drawn:
-        drawn = np.array(design.weights) / sum(design.weights)
-        return np.hstack([w * each for w, each in zip(drawn, rows, strict=True)])
-    table = np.ones((answers.shape[1], 1))
-    for each in rows:
-        table = (table[:, :, None] * each[:, None, :]).reshape(len(table), -1)
-    return np.unique(table, axis=0)
+    tables = []
+    for sample, weight in zip(design.hidden_samples, design.weights, strict=True):
+        table = np.full((answers.shape[1], 1), weight / design.total_weight)
+        for place in sample:
+            table = (table[:, :, None] * rows[place][:, None, :]).reshape(len(table), -1)
+        tables.append(table)
+    return np.unique(np.hstack(tables), axis=0)
 
 
 def curves(matrix: Floats, n: int) -> Iterator[Curve]:

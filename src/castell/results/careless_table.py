@@ -94,7 +94,9 @@ def alone_in_block(study: Study, name: str) -> tuple[Attribute, Block, int]:
     (attribute,) = study.schema.select(name)
     blocks = study.design.holders(name)
     block = study.design.blocks[blocks[0]]
-    if study.design.is_drawn or len(block.names) > 1 or not block.channel.has_matrix:
+    column = study.design.layout[study.design.column_of(blocks[0])]
+    alone = len(column.blocks) == len(block.names) == 1
+    if not alone or not block.channel.has_matrix:
         raise QueryError(
             f"{name!r} is not reported by itself", "careless answers show in one that is"
         )

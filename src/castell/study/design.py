@@ -191,6 +191,12 @@ class Design:
         return tuple((i, *every[drawn:]) for i in every[:drawn]) if self.draw else (every,)
 
     @property
+    def hidden_samples(self) -> tuple[tuple[int, ...], ...]:
+        """The same of what is randomised, by the places in `hidden`."""
+        every = tuple(range(len(self.hidden)))
+        return tuple((i,) for i in every) if self.draw else (every,)
+
+    @property
     def asked_together(self) -> tuple[tuple[str, ...], ...]:
         """The attributes that a respondent reports, for each of the samples."""
         return tuple(tuple(n for i in each for n in self.blocks[i].names) for each in self.samples)
@@ -202,6 +208,13 @@ class Design:
         A draw from a single block is none: everybody reports it.
         """
         return len(self.samples) > 1
+
+    def refuse_draw(self, remedy: str) -> None:
+        """Refuse respondents who report different blocks, for what reads every block of all."""
+        if self.is_drawn:
+            raise StudyError(
+                "each respondent of this study reports one block, drawn at random", remedy
+            )
 
     @property
     def whole_blocks(self) -> tuple[int, ...]:

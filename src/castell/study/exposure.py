@@ -147,19 +147,26 @@ class Together:
     chance: float
     guess_over_draw: float  # at all answers of a respondent, what was not asked by chance
     chance_of_all: float
+    drawn: bool  # whether a respondent is asked some of it, drawn at random, or everything
 
 
 def together(design: Design, attributes: Schema) -> Together:
     """What a study's reports give away of all answers at once."""
     attributes = attributes.hidden
-    channels = [block.channel for block in design.hidden]
     blind = prod(1.0 / _choices(attribute) for attribute in attributes)
-    if not design.is_drawn:
-        guess = prod(channel.best_guess for channel in channels)
-        return Together(attributes.names, guess, blind, guess, blind)
-    total = 0.0
-    for channel, weight in zip(channels, design.weights, strict=True):
-        total += weight * (channel.best_guess * channel.if_answered.inputs * blind)
-    most = max(design.hidden, key=lambda block: block.channel.best_guess)
-    chance = 1.0 / most.channel.if_answered.inputs
-    return Together(most.names, most.channel.best_guess, chance, total / sum(design.weights), blind)
+    asked = [[design.hidden[place] for place in sample] for sample in design.hidden_samples]
+    guesses = [prod(block.channel.best_guess for block in blocks) for blocks in asked]
+    chances = [prod(1.0 / b.channel.if_answered.inputs for b in blocks) for blocks in asked]
+    over_draw = 0.0
+    for guess, chance, weight in zip(guesses, chances, design.weights, strict=True):
+        over_draw += weight * (guess * (blind / chance))
+    most = guesses.index(max(guesses))
+    names = {name for block in asked[most] for name in block.names}
+    return Together(
+        tuple(name for name in attributes.names if name in names),
+        guesses[most],
+        chances[most],
+        over_draw / design.total_weight,
+        blind,
+        len(asked) > 1,
+    )

@@ -25,10 +25,9 @@ def given_away(exposures: Sequence[Exposure]) -> Exposure:
     return max(exposures, key=lambda e: e.worst_guess)
 
 
-def guesses(exposures: Sequence[Exposure], design: Design) -> list[str]:
+def guesses(exposures: Sequence[Exposure], whole: Together, design: Design) -> list[str]:
     """How well one answer is guessed: of the person who is asked first."""
     one, worst = likeliest(exposures), given_away(exposures)
-    drawn = design.is_drawn
     coarse = any(design.blocks[i].is_coarse for i in design.holders(one.name))
     with_it = "what is asked with it" + " and how coarsely" * coarse
     right = share(one.best_guess)
@@ -36,8 +35,8 @@ def guesses(exposures: Sequence[Exposure], design: Design) -> list[str]:
         head = f"Whoever sees the report guesses no answer right more than {right} of the time."
         lines = [head]
     else:
-        lines = [_best_guess(one, len(exposures) > 1, drawn, with_it)]
-    if drawn:
+        lines = [_best_guess(one, len(exposures) > 1, whole.drawn, with_it)]
+    if whole.drawn:
         asked = f"{out_of(one.asked, one.draws)} respondents. Over all of them, asked or not,"
         if one.chance_drawn == 1.0:
             asked = f"everybody. On average over {with_it},"
@@ -68,8 +67,7 @@ def _best_guess(one: Exposure, several: bool, drawn: bool, with_it: str) -> str:
 def guesses_at_all(exposures: Sequence[Exposure], whole: Together, design: Design) -> list[str]:
     """How well all answers at once are guessed."""
     lines = []
-    drawn = design.is_drawn
-    if drawn and len(whole.names) > 1:
+    if whole.drawn and len(whole.names) > 1:
         # The same questions may be asked in several ways, of which this is the worst.
         ways = [block for block in design.blocks if set(block.names) == set(whole.names)]
         most = "up to " if len(ways) > 1 else ""
@@ -80,7 +78,7 @@ def guesses_at_all(exposures: Sequence[Exposure], whole: Together, design: Desig
             "other set of questions that may be drawn is guessed right more often."
         )
     if len(exposures) > 1:
-        asked = ", asked or not," if drawn else ""
+        asked = ", asked or not," if whole.drawn else ""
         most = "" if all(e.exact for e in exposures) else "at most "
         lines.append(
             f"{_every(len(exposures)).capitalize()} answers at once{asked} are guessed right "
@@ -170,13 +168,13 @@ def limits(exposures: Sequence[Exposure], epsilon: float) -> list[str]:
     return lines
 
 
-def forgery(exposures: Sequence[Exposure], design: Design) -> str:
+def forgery(exposures: Sequence[Exposure], whole: Together, design: Design) -> str:
     """What one forged report can do."""
     heavy = max(exposures, key=lambda e: e.influence)
     joint = "; in a joint table it can count for more" if len(exposures) > 1 else ""
     # Of a draw a joint table may rest on the reports of one block alone: more than the product.
     apart = len(design.hidden) > 1 and all(_alone(block) for block in design.hidden)
-    if apart and not design.is_drawn:
+    if apart and not whole.drawn:
         joint = "; in a joint table these numbers multiply"
     # Of a block that asks coarsely only the groups are told apart.
     fine = [i for i in design.holders(heavy.name) if not design.blocks[i].is_coarse]

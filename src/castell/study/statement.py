@@ -55,7 +55,7 @@ class Statement:
     @property
     def drawn(self) -> bool:
         """Whether a respondent is asked some of it, drawn at random, or everything."""
-        return self.study.design.is_drawn
+        return self.together.drawn
 
     @property
     def all_by_chance(self) -> float:
@@ -75,13 +75,13 @@ class Statement:
         """The statement for people, a sentence or two each."""
         design = self.study.design
         return [
-            *sentences.guesses(self.exposures, design),
+            *sentences.guesses(self.exposures, self.together, design),
             *sentences.guesses_at_all(self.exposures, self.together, design),
             *sentences.groups(design),
             *sentences.skipping(self.study.schema),
             *sentences.limits(self.exposures, self.study.epsilon),
             *sentences.stages(self.study.promise),
-            sentences.forgery(self.exposures, design),
+            sentences.forgery(self.exposures, self.together, design),
             *public_words(self.study.schema.public),
             *rules_told(self.study.schema),
         ]
