@@ -132,7 +132,7 @@ class MemoryCounts(ByBatches):
 
     @property
     def n(self) -> int:
-        return len(self.reports)
+        return len(self.reports.columns[0])
 
     def batches(self, blocks: Sequence[int]) -> Iterator[list[NDArray[Any]]]:
         for start in range(0, self.n, ROW_GROUP):

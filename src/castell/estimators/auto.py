@@ -21,6 +21,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from castell.counting import Counts, folds_of, is_coarse, samples_of
+from castell.inference.contributing_samples import require_reports_of_each, support
 from castell.inference.inversion import Observed, observe
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
@@ -28,11 +29,12 @@ from castell.inference.latent.structural_zero_mixture import Answers
 from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.model_averaging import (
     HeldOutFold,
+    ModelAverage,
     average_models,
     finite_population_mean,
 )
 from castell.inference.postprocess import simplex
-from castell.inference.products import expected_variance, james_stein_weight
+from castell.inference.products import expected_variance, james_stein_weight, product_model
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
@@ -73,14 +75,20 @@ class CrossFit:
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """A table, and why it was made so."""
+    """A table, and what makes the reasons why it was made so."""
 
     table: Floats
-    reasons: tuple[Reason, ...]
+    why: Callable[[], tuple[Reason, ...]]
 
 
-def by_model(cross_fit: CrossFit, names: tuple[str, ...], why: Reason) -> Combined:
-    return Combined(cross_fit.latent.table(names), (why, *cross_fit.latent.reasons(names)))
+def by_model(latent: Latent, names: tuple[str, ...], code: Code, **numbers: float) -> Combined:
+    return Combined(latent.table(names), partial(_reasons_of_model, latent, names, code, numbers))
+
+
+def _reasons_of_model(
+    latent: Latent, names: tuple[str, ...], code: Code, numbers: dict[str, Any]
+) -> tuple[Reason, ...]:
+    return (reason(code, **numbers), *latent.reasons(names))
 
 
 READS = Reads(drawn=True, across=True, sets=True, whole=True, coarse=True)
@@ -135,10 +143,10 @@ def _joint(
 ) -> Solution:
     study = cross_fit.counts.study
     check_cells(" x ".join(names), [study.schema[name].size for name in names], max_cells)
-    cross_fit.latent.intervals.require_reports(names)
+    require_reports_of_each(cross_fit.counts, names)
     combined = solve(names)
-    spread = partial(cross_fit.latent.intervals.table, names, combined.table)
-    return Solution(combined.table, spread, combined.reasons)
+    spread = partial(cross_fit.latent.spread, names, combined.table)
+    return Solution(combined.table, spread, combined.why)
 
 
 def _shares(
@@ -146,22 +154,21 @@ def _shares(
 ) -> Shares:
     """Shares as the table of all their attributes has them, so that they agree with each other."""
     names = names_of(queries)
-    intervals = cross_fit.latent.intervals
-    intervals.require_reports(names)
-    study = cross_fit.counts.study
+    require_reports_of_each(cross_fit.counts, names)
+    intervals, study = cross_fit.latent.intervals, cross_fit.counts.study
     if prod(study.schema[name].size for name in names) > MOST_AVERAGED_CELLS:
         found = intervals.shares(queries, cross_fit.latent.share)
         return found.because(*cross_fit.latent.reasons(names))
     combined = solve(names)
     share = Table(names, combined.table).share
-    return intervals.shares(queries, share).because(*combined.reasons)
+    return intervals.shares(queries, share).because(*combined.why())
 
 
 def _solve(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     study = cross_fit.counts.study
     cells = prod(study.schema[name].size for name in names)
     if cells > MOST_AVERAGED_CELLS:
-        return by_model(cross_fit, names, reason(Code.TOO_LARGE, cells=cells))
+        return by_model(cross_fit.latent, names, Code.TOO_LARGE, cells=cells)
     if len(samples_of(cross_fit.counts)) > 1 or study.design.whole_blocks:
         return _average_with_pooled(cross_fit, names)
     return _together(cross_fit, names)
@@ -171,40 +178,55 @@ def _together(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     observed = observe(cross_fit.counts, names)
     folds = cross_fit.folds(observed)
     if not folds:
-        return by_model(cross_fit, names, reason(Code.NOT_HELD_OUT))
+        return by_model(cross_fit.latent, names, Code.NOT_HELD_OUT)
     average = average_models(folds)
     models = cross_fit.models(cross_fit.latent.answers, names)
     if average.only_model and models[0].size > FEW_CELLS:
         return Combined(
-            finite_population_mean(observed, models[0]), cross_fit.latent.reasons(names)
+            finite_population_mean(observed, models[0]), partial(cross_fit.latent.reasons, names)
         )
-    table = average.table(observed, models)
+    return Combined(
+        average.table(observed, models), partial(_reasons_of_average, cross_fit, names, average)
+    )
+
+
+def _reasons_of_average(
+    cross_fit: CrossFit, names: tuple[str, ...], average: ModelAverage
+) -> tuple[Reason, ...]:
+    if len(names) == 1:
+        return ()
+    latent = cross_fit.latent
+    weight = average.weight_of(0) if latent.associated else 0.0
     prior = reason(
         Code.PRIOR_AVERAGED,
         concentration=float(f"{average.concentration:.1g}"),
-        latent=average.weight_of(0) if len(models) > 1 else float(cross_fit.latent.associated),
+        latent=weight,
     )
-    return Combined(table, (prior, *cross_fit.latent.reasons(names)) if len(names) > 1 else ())
+    return (prior, *latent.reasons(names))
 
 
 def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combined:
     """The model's table, averaged with the samples' unbiased one as far as they differ."""
-    latent, intervals = cross_fit.latent, cross_fit.latent.intervals
+    counts, latent = cross_fit.counts, cross_fit.latent
     model = latent.table(names)
-    if not intervals.support(names).together or any(map(is_coarse, samples_of(cross_fit.counts))):
+    if not support(counts, names).together or any(map(is_coarse, samples_of(counts))):
         # The unbiased table would be of some of the reports only; the model has read all of them.
-        return Combined(model, latent.reasons(names))
-    whole = intervals.direct.joint(names, None)
-    possible = ~intervals.impossible_cells(names)
+        return Combined(model, partial(latent.reasons, names))
+    whole = product_model(counts, [counts.study.names], "population").joint(names, None)
+    possible = ~counts.study.schema.impossible_cells(names)
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
-    variance = np.maximum(whole.spread(names).variance, expected_variance(cross_fit.counts, names))[
-        possible
-    ].sum()
+    variance = np.maximum(whole.spread(names).variance, expected_variance(counts, names))
     direct = whole.probabilities[possible]
-    share = james_stein_weight(direct, model[possible], float(variance))
+    share = james_stein_weight(direct, model[possible], float(variance[possible].sum()))
     if share == 0.0:
-        agrees = (reason(Code.MODEL_AGREES),) if len(names) > 1 else ()
-        return Combined(model, (*agrees, *latent.reasons(names)))
+        return by_model(latent, names, Code.MODEL_AGREES)
     table = (1.0 - share) * model
     table[possible] += share * simplex(direct)
-    return Combined(table, (reason(Code.BLOCKS_SHRUNK, unbiased=share), *intervals.reasons(names)))
+    return Combined(table, partial(_reasons_of_shrinkage, latent, names, share))
+
+
+def _reasons_of_shrinkage(
+    latent: Latent, names: tuple[str, ...], share: float
+) -> tuple[Reason, ...]:
+    shrunk = reason(Code.BLOCKS_SHRUNK, unbiased=share)
+    return (shrunk, *latent.intervals.reasons(names))

@@ -16,6 +16,7 @@ from typing import Any
 
 from castell.counting import Counts
 from castell.errors import OptionError
+from castell.inference.contributing_samples import require_reports_of_each
 from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.method import Fitted, Reads, Solution
@@ -61,13 +62,12 @@ def _as_fitted(latent: Latent) -> Fitted:
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:
     sizes = [fitted.counts.study.schema[name].size for name in names]
     check_cells(" x ".join(names), sizes, max_cells)
-    fitted.intervals.require_reports(names)
+    require_reports_of_each(fitted.counts, names)
     table = fitted.table(names)
-    spread = partial(fitted.intervals.table, names, table)
-    return Solution(table, spread, fitted.reasons(names))
+    return Solution(table, partial(fitted.spread, names, table), partial(fitted.reasons, names))
 
 
 def _shares(fitted: Latent, queries: Sequence[Query]) -> Shares:
     names = names_of(queries)
-    fitted.intervals.require_reports(names)
+    require_reports_of_each(fitted.counts, names)
     return fitted.intervals.shares(queries, fitted.share).because(*fitted.reasons(names))

@@ -141,6 +141,12 @@ def sources(counts: Counts, groups: Groups) -> list[Source]:
     return [Source(s, w) for s, w in zip(every, weights, strict=True) if w]
 
 
+def require_reports_of_each(counts: Counts, names: Iterable[str]) -> None:
+    """Refuse attributes of which there is no report yet: a model would only be guessing."""
+    for name in names:
+        sources(counts, [(name,)])
+
+
 def one_report_variance(study: Study, group: Sequence[str]) -> float:
     """What one report of a sample leaves open of a cell, as far as the channels tell."""
     return predicted_variance(*(part.lens for part in parts_of(study, group)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,10 @@ def one_of(names: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
+# Reasons, or what makes them when they are first asked for.
+Why = Sequence[Reason] | Callable[[], Sequence[Reason]]
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A table of probabilities in the order asked.
@@ -142,7 +147,11 @@ class Solution:
 
     probabilities: Floats
     spread: SpreadOf
-    reasons: tuple[Reason, ...] = ()
+    why: Why = ()
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        return tuple(self.why() if callable(self.why) else self.why)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,11 +50,6 @@ class ModelIntervals:
     def support(self, names: Sequence[str]) -> Support:
         return support(self.error.margins.counts, names)
 
-    def require_reports(self, names: Sequence[str]) -> None:
-        """Refuse attributes of which there is no report yet: a model would only be guessing."""
-        for name in names:
-            self.error.margins.views(name)
-
     def impossible_cells(self, names: Sequence[str]) -> NDArray[np.bool_]:
         """The cells of a table that nobody can be in, by declaration."""
         return self.error.margins.counts.study.schema.impossible_cells(names)

@@ -21,8 +21,8 @@ from castell.errors import OptionError
 from castell.inference.contributing_samples import Source, one_report_variance, sources
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Groups, Observed, cross_moment, observe, restrict, wilson
-from castell.inference.method import Fitted, Solution
-from castell.inference.reasons import Reason, Reasons, no_reasons
+from castell.inference.method import Fitted, Solution, Why
+from castell.inference.reasons import Reasons, no_reasons
 from castell.inference.shares import answer_shares
 from castell.inference.top_cells import unbiased_prefixes
 from castell.linear.operators import Floats
@@ -65,7 +65,7 @@ def _joint(
     max_cells: int | None,
 ) -> Solution:
     if len(samples_of(counts)) == 1:
-        return solve(observe(counts, names, max_cells), groups, target, reasons(names))
+        return solve(observe(counts, names, max_cells), groups, target, partial(reasons, names))
     sizes = [counts.study.schema[name].size for name in names]
     check_cells(" x ".join(names), sizes, max_cells)
     groups = restrict(groups, names)
@@ -73,20 +73,18 @@ def _joint(
     return Solution(
         product([pooled_table(found, group, max_cells) for group in groups], names),
         partial(_pooled_spread, found, groups),
-        reasons(names),
+        partial(reasons, names),
     )
 
 
 # -- from one sample -------------------------------------------------------------------------------
 
 
-def solve(
-    observed: Observed, groups: Groups, target: str, reasons: Sequence[Reason] = ()
-) -> Solution:
+def solve(observed: Observed, groups: Groups, target: str, why: Why = ()) -> Solution:
     """The table of a product over groups, with its error, from one table of reports."""
     groups = restrict(groups, observed.names)
     table = product_table(observed, groups)
-    return Solution(table, partial(_spread, observed, groups, target, table), tuple(reasons))
+    return Solution(table, partial(_spread, observed, groups, target, table), why)
 
 
 def _invert_groups(observed: Observed, groups: Groups) -> list[Table]:

@@ -67,7 +67,7 @@ def without_careless(joint: Table, share: object, says: Mapping[str, str]) -> Ta
         probabilities=table,
         unprocessed=table,
         spread=spread,
-        reasons=(told, *joint.reasons),
+        why=lambda: (told, *joint.reasons),
     )
 
 

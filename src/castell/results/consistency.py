@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from castell.errors import QueryError
 from castell.inference.intervals import Spread, known_zeros
-from castell.inference.reasons import Code, impossible_reasons, reason
+from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 from castell.results.joint import JointEstimate
@@ -86,16 +86,20 @@ def _agree(
 def _replace_table(joint: JointEstimate, table: Floats) -> JointEstimate:
     if table is joint.probabilities:
         return joint
-    told = [reason(Code.MADE_CONSISTENT)]
-    if Code.IMPOSSIBLE not in {each.code for each in joint.reasons}:
-        told = [*impossible_reasons(joint.study.schema, joint.names), *told]
     return replace(
         joint,
         probabilities=table,
         unprocessed=table,
         spread=partial(_spread, joint),
-        reasons=(*joint.reasons, *told),
+        why=partial(_reasons, joint),
     )
+
+
+def _reasons(joint: JointEstimate) -> tuple[Reason, ...]:
+    told = [reason(Code.MADE_CONSISTENT)]
+    if Code.IMPOSSIBLE not in {each.code for each in joint.reasons}:
+        told = [*impossible_reasons(joint.study.schema, joint.names), *told]
+    return (*joint.reasons, *told)
 
 
 def _spread(joint: JointEstimate, names: tuple[str, ...]) -> Spread:

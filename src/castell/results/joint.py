@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,8 @@ class JointEstimate:
     checked: Checked = Checked.WHOLE
     # Tests the table, as far as it concerns some attributes; None where there is no model to test.
     test: Callable[[tuple[str, ...]], Misfit | None] = lambda _: None
-    reasons: tuple[Reason, ...] = ()
+    # Makes the reasons, when they are first asked for.
+    why: Callable[[], tuple[Reason, ...]] = tuple
     backend: str | None = None
     # Studies of the same attributes whose reports were read too.
     earlier: tuple[Study, ...] = ()
@@ -70,6 +71,11 @@ class JointEstimate:
     @property
     def source(self) -> Source:
         return Source(self.study, self.method, self.n, self.secure, self.earlier)
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why the table is as it is: what was chosen, what could not be checked, what is behind."""
+        return self.why()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -160,11 +166,14 @@ class JointEstimate:
         return replace(
             self,
             checked=self.checked if behind is None else behind.checked,
-            reasons=self.reasons if behind is None else reasons_of_part(self.reasons, behind),
+            why=self.why if behind is None else partial(self._reasons_of_part, behind),
             attributes=tuple(self.attributes[self.names.index(name)] for name in wanted),
             probabilities=self.probabilities.sum(axis=gone).transpose(order),
             unprocessed=self.unprocessed.sum(axis=gone).transpose(order),
         )
+
+    def _reasons_of_part(self, behind: Support) -> tuple[Reason, ...]:
+        return reasons_of_part(self.reasons, behind)
 
     def careless(self, share: float, says: Mapping[str, str] | None = None) -> JointEstimate:
         """This table if a share of the respondents had answered without regard to the truth.

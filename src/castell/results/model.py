@@ -20,9 +20,11 @@ from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import MethodError, ReportError
 from castell.estimators import Method, fit_sampled, name_of, reads
+from castell.inference.contributing_samples import Support
 from castell.inference.goodness_of_fit import Misfit, misfit
-from castell.inference.method import Fitted
+from castell.inference.method import Fitted, Solution
 from castell.inference.postprocess import step
+from castell.inference.reasons import Reason
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
@@ -53,6 +55,14 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def counts(self) -> Counts:
+        return self.fitted.counts
+
+    @property
+    def study(self) -> Study:
+        return self.counts.study
+
+    @property
     def earlier(self) -> tuple[Study, ...]:
         """Studies of the same attributes whose reports were read too."""
         return studies_of(self.counts)[:-1]
@@ -60,6 +70,10 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
     @property
     def source(self) -> Source:
         return Source(self.study, self.method, self.counts.n, self.counts.secure, self.earlier)
+
+    def support(self, names: Iterable[str] | str) -> Support:
+        """How many reports stand behind a question about some attributes."""
+        return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
 
     def to_dict(self) -> dict[str, Any]:
         """What was fitted to what, as plain JSON values; what it says is in its answers."""
@@ -118,7 +132,7 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
             secure=self.counts.secure,
             checked=behind.checked,
             test=partial(self._test, order, solution.probabilities),
-            reasons=reasons_of(self.counts, solution.reasons, behind),
+            why=partial(self._reasons, solution, behind),
             backend=self.counts.backend,
             earlier=self.earlier,
             support=self.support,
@@ -147,6 +161,9 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
         made = self.method if self.estimator is None else self.estimator
         across = reads(made).across or len(samples_of(self.counts)) == 1
         return across or bool(self.support(names).together)
+
+    def _reasons(self, solution: Solution, behind: Support) -> tuple[Reason, ...]:
+        return reasons_of(self.counts, solution.reasons, behind)
 
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
         if self.fitted.unbiased:

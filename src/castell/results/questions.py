@@ -51,20 +51,19 @@ class Questions(ABC):
     fitted: Fitted
 
     @property
-    def counts(self) -> Counts:
-        return self.fitted.counts
+    @abstractmethod
+    def counts(self) -> Counts: ...
 
     @property
-    def study(self) -> Study:
-        return self.counts.study
+    @abstractmethod
+    def study(self) -> Study: ...
 
     @property
     @abstractmethod
     def source(self) -> Source: ...
 
-    def support(self, names: Iterable[str] | str) -> Support:
-        """How many reports stand behind a question about some attributes."""
-        return self.fitted.support(tuple(a.name for a in self.study.schema.select(names)))
+    @abstractmethod
+    def support(self, names: Iterable[str] | str) -> Support: ...
 
     def _share_and_group(self, both: Query, among: Query) -> Shares:
         """The share of those asked for in a group, and of the group: everybody, where nothing is

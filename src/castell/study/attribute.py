@@ -166,11 +166,11 @@ class Attribute:
         )
         return made
 
-    @property
+    @cached_property
     def size(self) -> int:
         return len(self.values)
 
-    @property
+    @cached_property
     def may_skip(self) -> bool:
         """Whether the last value is reported as it is: it shows who did not answer."""
         return self.missing == "skip"

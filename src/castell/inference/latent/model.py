@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts
+from castell.inference.contributing_samples import require_reports_of_each, support
 from castell.inference.goodness_of_fit import detectable
+from castell.inference.intervals import Spread
 from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.cross_validation import (
@@ -94,6 +96,10 @@ class Latent:
         pairs = LeafPairs.of(self.counts.study.names, self.mixture, coarse, error.overall.absolute)
         return ModelIntervals(ModelError(margins, error), pairs.beside)
 
+    def spread(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Spread:
+        """How far a table over `names`, summed to the attributes `kept`, may be off."""
+        return self.intervals.table(names, table, kept)
+
     def to_keep(self) -> dict[str, Any]:
         """To keep: all that took long, and nothing that can be looked up."""
         return {"latent": self, "intervals": self.intervals}
@@ -118,7 +124,7 @@ class Latent:
 
     def prefixes(self, names: tuple[str, ...]) -> Prefixes:
         """The shares of combinations of the first of some attributes, one after the other."""
-        self.intervals.require_reports(names)
+        require_reports_of_each(self.counts, names)
         return Prefixes(tuple((name,) for name in names), partial(self._children, names))
 
     def _children(self, names: Sequence[str], step: int, codes: NDArray[np.intp]) -> Floats:
@@ -135,7 +141,7 @@ class Latent:
         self, names: Sequence[str], people: int, generator: np.random.Generator
     ) -> list[NDArray[np.intp]]:
         """Synthetic people: the codes of some attributes."""
-        self.intervals.require_reports(names)
+        require_reports_of_each(self.counts, names)
         columns = self.answers.sample(people, generator)
         return [columns[place] for place in self.places(names)]
 
@@ -168,7 +174,7 @@ class Latent:
         found = []
         for some in apart:
             pairs = list(combinations(some, 2))
-            if not all(self.intervals.support(pair).together for pair in pairs):
+            if not all(support(self.counts, pair).together for pair in pairs):
                 continue  # nobody could have found it; that is said anyway
             # By the unbiased margins: those of a model that found nothing may be too small for it.
             unbiased = self.intervals.error.margins.table
