@@ -174,6 +174,8 @@ def test_links_out_of_the_documents_are_led_into_the_site() -> None:
 
 
 def test_what_scrolls_can_be_reached_and_empty_corners_are_no_headings() -> None:
+    search = '<div id="search-results"></div>'
+    assert accessible.put_right(search) == f"<h1>Search</h1>{search}"
     page_ = '<div class="table-wrapper x"><th class="head"><p></p></th></div><pre>y</pre>'
     assert accessible.put_right(page_) == (
         '<div class="table-wrapper x" tabindex="0" role="group" aria-label="table">'
