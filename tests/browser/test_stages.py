@@ -170,10 +170,10 @@ def test_a_staged_collection_with_a_kill_during_the_switch(
         # Nothing is lost and nobody is counted twice, in two stages and no more.
         assert len(store.stages) == 2
         found = Counter(
-            batch.stage.digest for batch in store.dated() for _ in range(len(batch.hours))
+            batch.stage.digest for batch in store.dated_batches() for _ in range(len(batch.hours))
         )
         assert found == {first.digest: 222, stage["digest"]: 2}
-        assert store.planned() == {200: "published"}
+        assert store.plans() == {200: "published"}
     for context in (done, slow, seen, new):
         context.close()
 

@@ -163,4 +163,4 @@ def test_the_hour_is_that_of_the_filing(place: str, monkeypatch: pytest.MonkeyPa
         hour += 3600
         store.add([Submission((pair(),))])
         assert [count for _, count in store.timeline()] == [POOL, POOL + 2]
-        assert sum(len(hours) for _, hours, _ in store.dated(step=7)) == 2 * POOL + 2
+        assert sum(len(hours) for _, hours, _ in store.dated_batches(step=7)) == 2 * POOL + 2

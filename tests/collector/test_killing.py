@@ -91,7 +91,7 @@ def check_stages(folder: Path, place: str | Path, kills: int, store: str | None 
         publisher.join()
     with closing(open_store(place, FIRST)) as opened:
         assert len(opened.stages) == 3
-        assert {batch.stage for batch in opened.dated()} == {FIRST}
+        assert {batch.stage for batch in opened.dated_batches()} == {FIRST}
 
 
 def test_kills_while_stages_are_published(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def fill(store: Store, people: int, seed: int) -> None:
 def held(store: Store) -> Counter[tuple[str, tuple[int, ...]]]:
     return Counter(
         (batch.stage.digest, row)
-        for batch in store.dated(step=50)
+        for batch in store.dated_batches(step=50)
         for row in zip(*(column.tolist() for column in batch.columns), strict=True)
     )
 
@@ -125,7 +125,7 @@ def test_a_restore_into_a_database_has_the_stages(tmp_path: Path, database: str)
     assert store_copies.restore(tmp_path / "backup.sqlite", database) == 2
     with closing(open_store(database)) as store:
         assert store.stages == (FIRST, SECOND)
-        assert store.planned() == {128: "published"}
+        assert store.plans() == {128: "published"}
     with pytest.raises(StoreError, match="holds reports already"):
         store_copies.restore(tmp_path / "backup.sqlite", database)
 
@@ -141,9 +141,9 @@ def test_only_the_next_stage_of_its_study_is_published(place: str) -> None:
                 late.publish(stage_after(FIRST, FIRST.design))
             assert late.look_again() == SECOND
             assert late.stages == store.stages == (FIRST, SECOND)
-        assert store.planned() == {}
+        assert store.plans() == {}
         store.keep_design(4000)
-        assert store.planned() == {4000: "kept"}
+        assert store.plans() == {4000: "kept"}
 
 
 def test_a_stage_whose_reports_have_no_room_is_refused() -> None:
@@ -255,7 +255,7 @@ def test_a_plan_is_made_and_published_beside_the_collector(tmp_path: Path) -> No
         store.look_again()
         assert became == "published"
         assert len(store.stages) == 2
-        assert store.planned() == {1000: "published"}
+        assert store.plans() == {1000: "published"}
         assert store.study.identity == PLANNED_STUDY.identity
         for stage in store.stages:
             # A report of every block, or of one that is drawn.
@@ -286,7 +286,7 @@ def test_a_plan_that_is_not_wanted_is_not_published(
         fill(store, 500, 1)
         next_stage(Staging(place), 2000, at=400, agree=lambda _: False)
         assert store.look_again() == PLANNED_STUDY
-        assert store.planned() == {}
+        assert store.plans() == {}
     plain = Study.from_toml(STAGED.replace("stages = true", ""))
     open_store(tmp_path / "plain.sqlite", plain).close()
     with pytest.raises(StoreError, match="promises no stages"):
@@ -335,7 +335,7 @@ def test_stages_follow_each_other_as_reports_come(
         add(store, FIRST, [(1,)] * 420)
         watch(store, (200, 400, 1000), planner, tally)
         assert planner.asked == [(200, 200), (200, 200), (600, 400)]
-        assert store.planned() == {200: "published", 400: "kept"}
+        assert store.plans() == {200: "published", 400: "kept"}
         assert tally.plans == {"failed": 1, "published": 1, "kept": 1}
         assert tally.gauges["planning"] == 0
         # A collector that starts again finds that all is done.

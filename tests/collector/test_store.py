@@ -77,7 +77,7 @@ def test_hours_are_all_that_is_kept_of_time(store: Store) -> None:
     ((text, count),) = store.timeline()
     assert count == 1
     assert text.endswith(":00:00Z")
-    ((_, hours, columns),) = list(store.dated())
+    ((_, hours, columns),) = list(store.dated_batches())
     assert hours.tolist() == [this_hour()]
     assert [len(column) for column in columns] == [1] * len(WIDTHS)
 

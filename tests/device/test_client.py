@@ -220,7 +220,7 @@ def test_nothing_kept_tells_the_answers(tmp_path: Path) -> None:
         kept.append(keep.all(""))
         assert [file.name for file in (tmp_path / value).iterdir()] == ["device.sqlite"]
         assert secret.hex().encode() not in keep.path.read_bytes()
-        person.arrived(replace(report, id="A" * 22))
+        person.mark_arrived(replace(report, id="A" * 22))
         kept.append(keep.all(""))
     assert kept[:2] == kept[2:]
     assert set(kept[1][0]) == {"sent"}
@@ -249,7 +249,7 @@ def test_an_invitation_is_kept_no_longer_than_it_may_be_needed(tmp_path: Path) -
         # It may have arrived: made again it is the same to the letter.
         assert person.make(ANSWERS) == report
         assert code.encode() in person.keep.path.read_bytes()
-        (person.arrived if state == "arrived" else person.refused)(report)
+        (person.mark_arrived if state == "arrived" else person.mark_refused)(report)
         assert code.encode() not in person.keep.path.read_bytes()
         assert person.make(ANSWERS) == replace(report, invitation=None)
     # Refused for its invitation: the same report goes with another one.

@@ -127,7 +127,7 @@ def castells_device(study: Study, a: str, path: list[str], patch: pytest.MonkeyP
             person = Respondent(study, keep)
             report = person.make(answers(a, b))
             person.hand_over(report)
-            person.arrived(report)
+            person.mark_arrived(report)
             transcript.append(report.codes)
         chances[tuple(transcript)] += chance_of(study, choice)
     return chances

@@ -9,7 +9,7 @@ import pytest
 
 from castell.inference.intervals import Normal
 from castell.inference.shares import Shares, Unbiased
-from castell.inference.shorter_interval import AsUnbiased, ShorterInterval, containing
+from castell.inference.shorter_interval import AsUnbiased, ShorterInterval, lengthen_to_contain
 from castell.inference.sum_interval import sum_interval
 
 MANY = 200_000
@@ -88,7 +88,7 @@ def test_intervals_of_higher_levels_contain_those_of_lower_ones() -> None:
 def test_an_estimate_inside_changes_nothing() -> None:
     plain = Normal(np.array([1.0])).plain(np.array([0.0]), 0.95)
     for inside in (-1.9, 0.0, 1.9):
-        assert containing(np.array([inside]), plain, pytest.fail) == plain
+        assert lengthen_to_contain(np.array([inside]), plain, pytest.fail) == plain
 
 
 def test_sums_and_ratios_of_shares_have_the_same_rule() -> None:

@@ -211,9 +211,9 @@ def test_rules_matter_where_they_are_tied_to() -> None:
         {"age": "<18", "odd": "y"},
     ]
     zeros = Schema([*ASKED, Attribute("free", [0, 1])], rules).impossible
-    assert [rule.names for rule in zeros.touching(["sex"])] == [("role", "sex")]
-    assert [rule.names for rule in zeros.touching(["age", "free"])] == [("age", "odd")]
-    assert zeros.touching(["free"]) == ()
+    assert [rule.names for rule in zeros.rules_about(["sex"])] == [("role", "sex")]
+    assert [rule.names for rule in zeros.rules_about(["age", "free"])] == [("age", "odd")]
+    assert zeros.rules_about(["free"]) == ()
     assert not zeros.empty_cells_in(["sex", "age", "free"])
     assert not zeros.impossible_cells(["free"], [2]).any()
 

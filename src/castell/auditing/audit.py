@@ -100,7 +100,7 @@ def audit(
             _enumeration(study),
             *_weights_checks(parts, pair, (first, second), alpha),
             *_independence(events, (first, second), alpha),
-            *_sent_plainly(study, take),
+            *_check_plain_answers(study, take),
         ]
         if asked.remembers:
             checks += memory_checks(study, events, pair, again, take.sequence, alpha)
@@ -279,7 +279,7 @@ def _independence(events: Sequence[Event], codes: tuple[Codes, Codes], alpha: fl
     return [by_chance("parts are independent of each other", found, alpha)]
 
 
-def _sent_plainly(study: Study, take: _Taking) -> list[Check]:
+def _check_plain_answers(study: Study, take: _Taking) -> list[Check]:
     """Whether what is declared to be sent as it is, and only that, says what was answered."""
     wrong = asked = 0
     for row, allowed in rows_sent_plainly(study):

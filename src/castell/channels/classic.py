@@ -124,7 +124,7 @@ def _warner(p: Any) -> ClassicResponse:
     if asked == Fraction(1, 2):
         raise _says_nothing("warner", "p is 1/2")
     rows = [[asked, 1 - asked], [1 - asked, asked]]
-    return ClassicResponse("warner", _hiding("warner", rows), NO_OR_YES)
+    return ClassicResponse("warner", _refuse_certainty("warner", rows), NO_OR_YES)
 
 
 def _forced(forced: Any) -> ClassicResponse:
@@ -172,7 +172,7 @@ def _kuk(red: Any, cards: Any = 1) -> ClassicResponse:
     said: Said = tuple((str(y),) for y in range(many + 1))
     if many == 1:
         said = (("black", *NO_OR_YES[0]), ("red", *NO_OR_YES[1]))
-    return ClassicResponse("kuk", _hiding("kuk", rows), said)
+    return ClassicResponse("kuk", _refuse_certainty("kuk", rows), said)
 
 
 def _crosswise(prevalence: Any) -> ClassicResponse:
@@ -181,7 +181,7 @@ def _crosswise(prevalence: Any) -> ClassicResponse:
         raise _says_nothing("crosswise", "prevalence is 1/2")
     rows = [[share, 1 - share], [1 - share, share]]
     said = (("different", "one", "0"), ("same", "both or neither", "1"))
-    return ClassicResponse("crosswise", _hiding("crosswise", rows), said)
+    return ClassicResponse("crosswise", _refuse_certainty("crosswise", rows), said)
 
 
 def _triangular(prevalence: Any) -> ClassicResponse:
@@ -212,7 +212,7 @@ def _places(chances: Sequence[Fraction]) -> range:
     return range(len(chances))
 
 
-def _hiding(name: str, rows: Rows) -> Rows:
+def _refuse_certainty(name: str, rows: Rows) -> Rows:
     """Of designs that are symmetric: nobody means one whose reports give answers away."""
     if any(each == 0 for row in rows for each in row):
         raise ChannelError(

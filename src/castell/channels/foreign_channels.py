@@ -69,7 +69,7 @@ def check_channel(channel: Any, built_in: Collection[str] = ()) -> None:
             "give a matrix, or a channel (castell.extend.WeightedChannel has all of it)",
         )
     _check_traits(channel)
-    _check_once(_Case(type(channel), _published(channel, built_in), channel))
+    _check_once(_Case(type(channel), _document_text(channel, built_in), channel))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _check_traits(channel: Any) -> None:
         )
 
 
-def _published(channel: Any, built_in: Collection[str]) -> str:
+def _document_text(channel: Any, built_in: Collection[str]) -> str:
     """The document as text, if it is one that the channel can be read from again."""
     if not isinstance(channel.kind, str) or not channel.kind:
         raise ChannelError(f"a channel's kind is {channel.kind!r}", "give it a name")

@@ -88,10 +88,10 @@ def channel_of(document: Any, kinds: Kinds | None = None) -> Channel:
             "use a newer castell, install the package that adds it, or use a channel of kind "
             f"{', '.join(sorted({*own, *given, *added}))}",
         )
-    return _added(added[name], document)
+    return _read_by_plugin(added[name], document)
 
 
-def _added(plugin: Plugin, document: dict[str, Any]) -> Channel:
+def _read_by_plugin(plugin: Plugin, document: dict[str, Any]) -> Channel:
     made = plugin.load()
     try:
         return checked_channel(_reader(made)(document))

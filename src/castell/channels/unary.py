@@ -74,7 +74,7 @@ class UnaryResponse(SupportedChannel):
     @classmethod
     def symmetric(cls, size: int, epsilon: object, what: str = "epsilon") -> UnaryResponse:
         """Basic RAPPOR: every bit is flipped with chance 1 / (e^(epsilon/2) + 1)."""
-        asked = _asked(epsilon, what)
+        asked = _epsilon_in_range(epsilon, what)
         half = EXACT.exp(EXACT.divide(asked, Decimal(2)))
         flip = EXACT.divide(Decimal(1), EXACT.add(half, Decimal(1)))
         return cls._of_bits(size, 1 - flip, flip, asked)
@@ -82,7 +82,7 @@ class UnaryResponse(SupportedChannel):
     @classmethod
     def optimised(cls, size: int, epsilon: object, what: str = "epsilon") -> UnaryResponse:
         """The own bit is on with a half, any other with chance 1 / (e^epsilon + 1)."""
-        asked = _asked(epsilon, what)
+        asked = _epsilon_in_range(epsilon, what)
         flip = EXACT.divide(Decimal(1), EXACT.add(EXACT.exp(asked), Decimal(1)))
         return cls._of_bits(size, Decimal("0.5"), flip, asked)
 
@@ -138,16 +138,16 @@ class UnaryResponse(SupportedChannel):
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> UnaryResponse:
         size, on, off = entries(document, "size", "on", "off")
-        return cls(size, _listed(on), _listed(off))
+        return cls(size, _weight_list(on), _weight_list(off))
 
 
-def _asked(epsilon: object, what: str) -> Decimal:
+def _epsilon_in_range(epsilon: object, what: str) -> Decimal:
     asked = as_decimal(epsilon, what)
     check_range(asked, what)
     return asked
 
 
-def _listed(weights: Any) -> tuple[int, ...]:
+def _weight_list(weights: Any) -> tuple[int, ...]:
     if not isinstance(weights, list):
         raise ChannelError(f"the weights are {weights!r}", "list them")
     return tuple(weights)

@@ -91,7 +91,7 @@ def study_app(
         await asyncio.to_thread(state.store.rest)
         beside = [
             asyncio.create_task(results.keep_releasing()),
-            asyncio.create_task(keep_published(state.store, intake, routed)),
+            asyncio.create_task(keep_published(state.store, intake, routes_of)),
         ]
         if stages is not None:
             beside.append(asyncio.create_task(stages.keep()))
@@ -110,7 +110,7 @@ def study_app(
     intake = Intake(None, wire, writer, limit, tally, opening)
     of_results = results_routes(state, results)
 
-    def routed(wire: Wire) -> Starlette:
+    def routes_of(wire: Wire) -> Starlette:
         """All that is not a report, for the study as it is worded now."""
         starlette = Starlette(
             routes=[*core_routes(state, wire, intake, operations), *of_results],
@@ -121,7 +121,7 @@ def study_app(
         starlette.router.redirect_slashes = False
         return starlette
 
-    intake.publish(wire, routed(wire))
+    intake.publish(wire, routes_of(wire))
     book = TokenBook(settings.token, state.store.tokens)
     guarded = TokenGuard(intake, book, guesses or guess_limit(settings), tally)
     return StudyApp(SecurityHeaders(Cors(guarded, settings.origins)), running, health)

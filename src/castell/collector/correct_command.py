@@ -25,7 +25,7 @@ def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
     """The study in a store with the words of another, and what changes by that: perhaps nothing."""
     stored = store.stages[0]  # what a study file describes; its words are those of all stages
     found = list(changes(stored.content, words.content))
-    if not found and words.digest == _uncorrected(stored).digest:
+    if not found and words.digest == _without_corrections(stored).digest:
         return stored, []
     return stored.corrected(words, time.strftime("%Y-%m-%d", time.gmtime())), found
 
@@ -33,14 +33,14 @@ def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
 def read_words(path: Path) -> Study:
     """The study in a file without its corrections: they do not fit words that are changed again."""
     if path.suffix == ".json":
-        return _uncorrected(Study.load(path))
+        return _without_corrections(Study.load(path))
     try:
         return Study(**{**read_toml(path.read_text(encoding="utf-8")), "corrections": ()})
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"cannot read {path} ({error!s:.80})", "give a study file") from None
 
 
-def _uncorrected(study: Study) -> Study:
+def _without_corrections(study: Study) -> Study:
     """A study with its present words, as if they had always been there."""
     return Study(
         study.schema,

@@ -75,7 +75,7 @@ def invite(
     codes = [new_invitation() for _ in range(number)]
     with (
         closing(open_store(chosen_store(context, store, study), made)) as opened,
-        _written_or_gone() as write,
+        _write_all_or_none() as write,
     ):
         # Files first: a code that lets a report in must not be one that nobody has.
         if table:
@@ -120,7 +120,7 @@ class _Writer:
 
 
 @contextmanager
-def _written_or_gone() -> Iterator[_Writer]:
+def _write_all_or_none() -> Iterator[_Writer]:
     """Files that are there only if everything went well: others would hold codes that are none."""
     writer = _Writer()
     try:

@@ -98,26 +98,26 @@ def openapi(study: Study, *, invited: bool, most: int) -> Document:
             "/reports": {"post": _intake("Keep one report", one_schema, stored)},
             "/reports/bulk": {"post": _intake("Keep many reports", bulk_schema, stored_bulk)},
             "/invitations": {"post": _invitation_check()},
-            "/study.json": {"get": _reading("The published study", anything, {"304": "The same"})},
+            "/study.json": {"get": _to_get("The published study", anything, {"304": "The same"})},
             "/studies/{digest}.json": {"get": _stage()},
             "/collector.json": {"get": _from_store("What this collector asks for", asks)},
             "/healthz": {
-                "get": _reading("Whether reports can be kept", status, {"503": "They cannot"})
+                "get": _to_get("Whether reports can be kept", status, {"503": "They cannot"})
             },
             "/openapi.json": {"get": _from_store("This description", anything)},
-            "/metrics": {"get": _needs_token(_reading("Counts for Prometheus", None))},
-            "/results/api/overview": {"get": _needs_token(_reading("Reports over time", anything))},
+            "/metrics": {"get": _needs_token(_to_get("Counts for Prometheus", None))},
+            "/results/api/overview": {"get": _needs_token(_to_get("Reports over time", anything))},
             "/results/api/estimate": {
-                "get": _needs_token(_reading("A table with its errors", _TABLE), _question(study))
+                "get": _needs_token(_to_get("A table with its errors", _TABLE), _question(study))
             },
             "/results/api/progress": {
                 "get": _needs_token(
-                    _reading("How far a question has come", anything), _question(study)
+                    _to_get("How far a question has come", anything), _question(study)
                 )
             },
             "/results/api/download": {"get": _needs_token(_download(), _file(study))},
             "/results/api/plan": {
-                "get": _needs_token(_reading("What so many people would tell", anything), _plan()),
+                "get": _needs_token(_to_get("What so many people would tell", anything), _plan()),
                 "post": _needs_token(_likely_plan(), _plan()),
             },
         },
@@ -174,7 +174,7 @@ def _invitation_check() -> Document:
     }
 
 
-def _reading(summary: str, schema: Any, others: dict[str, str] | None = None) -> Document:
+def _to_get(summary: str, schema: Any, others: dict[str, str] | None = None) -> Document:
     content = {"text/plain": {"schema": {"type": "string"}}} if schema is None else _content(schema)
     answers: Document = {"200": {"description": summary, "content": content}}
     for status, text in (others or {}).items():
@@ -186,14 +186,14 @@ def _reading(summary: str, schema: Any, others: dict[str, str] | None = None) ->
 
 def _stage() -> Document:
     digest = {"type": "string", "pattern": DIGEST_PATTERN}
-    operation = _reading("A stage of the study, by a digest that it has or had", {"type": "object"})
+    operation = _to_get("A stage of the study, by a digest that it has or had", {"type": "object"})
     operation["responses"] |= _refusal_responses({"404": "There is none"})
     named = {"name": "digest", "in": "path", "required": True, "schema": digest}
     return {**operation, "parameters": [named]}
 
 
 def _from_store(summary: str, schema: Any) -> Document:
-    operation = _reading(summary, schema)
+    operation = _to_get(summary, schema)
     operation["responses"] |= _refusal_responses({"503": "The store cannot be read"})
     return operation
 
@@ -278,7 +278,7 @@ def _estimate(study: Study) -> Document:
 
 def _likely_plan() -> Document:
     """The same where an earlier estimate says what is likely."""
-    operation = _reading("What so many people like these would tell", {"type": "object"})
+    operation = _to_get("What so many people like these would tell", {"type": "object"})
     refusals = {code: _REFUSALS[code] for code in ("408", "413", "415")}
     refusals |= {"422": "Not an estimate"}
     operation["responses"] |= _refusal_responses(refusals)

@@ -90,7 +90,7 @@ def plan(
             "several studies have hours of their own",
             "write opens and closes into [collection] of each study file",
         )
-    planned = [_planned(path, store_of, opens, closes, kiosk) for path in paths]
+    planned = [_plan_one(path, store_of, opens, closes, kiosk) for path in paths]
     if not several:
         return Plan({"": planned[0]})
     slugs = by_path(one.study for one in planned)
@@ -101,7 +101,7 @@ def plan(
     return Plan(dict(zip(slugs, planned, strict=True)))
 
 
-def _planned(
+def _plan_one(
     path: Path,
     store_of: Callable[[Path], str],
     opens: str | None,

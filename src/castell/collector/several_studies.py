@@ -37,7 +37,7 @@ class Studies:
         starlette = Starlette(
             routes=[Route("/healthz", self._healthz)],
             exception_handlers={HTTPException: _nothing_here},
-            lifespan=self._running,
+            lifespan=self._lifespan,
         )
         starlette.router.redirect_slashes = False
         self._rest: ASGIApp = SecurityHeaders(starlette)
@@ -59,7 +59,7 @@ class Studies:
             await SecurityHeaders(moved)(scope, receive, send)
 
     @contextlib.asynccontextmanager
-    async def _running(self, app: Starlette) -> AsyncIterator[None]:
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         del app
         async with contextlib.AsyncExitStack() as stack:
             for part in self._parts.values():

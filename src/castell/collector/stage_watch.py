@@ -45,7 +45,7 @@ class StageWatch:
         for end, then in pairwise(self._staging.ends):
             await self._until_full(end)
             wait = FIRST_WAIT
-            while not await self._planned(end, then - end):
+            while not await self._make_plan(end, then - end):
                 await asyncio.sleep(wait)
                 wait = min(2 * wait, LONGEST_WAIT)
 
@@ -63,12 +63,12 @@ class StageWatch:
             rest = max(LOOK_EVERY, (time.monotonic() - start) / SHARE)
 
     def _is_due(self, end: int) -> bool:
-        return end in self._store.planned() or self._store.count() >= end
+        return end in self._store.plans() or self._store.count() >= end
 
-    async def _planned(self, end: int, n: int) -> bool:
+    async def _make_plan(self, end: int, n: int) -> bool:
         """Whether the plan due at so many reports is made, now or before."""
         try:
-            if await to_its_end(lambda: end in self._store.planned()):
+            if await to_its_end(lambda: end in self._store.plans()):
                 self.failing = False
                 return True
             self._tally.gauges["planning"] = 1

@@ -39,7 +39,7 @@ def announcement(
     for name, one in plan.studies.items():
         place = f"{address}/{name}" if name else address
         lines += ["", f"study    {one.study.name}"] if name else []
-        released = _when_released(schedule_of(states[name].settings))
+        released = _next_release(schedule_of(states[name].settings))
         lines += [f"survey   {place}/", f"results  {place}/results{released}"]
         lines += [shown] if plan.is_one else []
         store = states[name].store
@@ -61,7 +61,7 @@ def _hours(phase: Phase, hours: OpeningHours) -> list[str]:
     return words[phase]
 
 
-def _when_released(schedule: Schedule | None) -> str:
+def _next_release(schedule: Schedule | None) -> str:
     if schedule is None:
         return ""
     due = schedule.next(this_hour())

@@ -37,7 +37,7 @@ def export(store: Store, path: Path) -> dict[Path, int]:
             stage: stack.enter_context(ReportWriter(stage, file, secure=store.secure))
             for stage, file in paths.items()
         }
-        for batch in store.dated():
+        for batch in store.dated_batches():
             if batch.stage not in writers:
                 raise StoreError("a stage has begun meanwhile", "export again")
             writers[batch.stage].write(batch.columns)

@@ -139,9 +139,9 @@ class Client:
             send_report(report, f"{self.url}reports", pause=pause)
         except SendError as error:
             if error.final:
-                self.respondent.refused(report)
+                self.respondent.mark_refused(report)
             raise
-        self.respondent.arrived(report)
+        self.respondent.mark_arrived(report)
         return True
 
     def check_open(self, *, invited: bool = True) -> None:

@@ -60,9 +60,9 @@ class Respondent:
         """Write the report down as spent. From here on it stands."""
         return spend(self.keep, self.study, report, self.limit)
 
-    def arrived(self, report: Report) -> None:
+    def mark_arrived(self, report: Report) -> None:
         settle(self.keep, self.study, report, "arrived")
 
-    def refused(self, report: Report) -> None:
+    def mark_refused(self, report: Report) -> None:
         """For good. Its codes were seen all the same, so they stand."""
         settle(self.keep, self.study, report, "refused")

@@ -40,13 +40,13 @@ READS = Reads(
 ASSUMED = reason(Code.INDEPENDENCE_ASSUMED)
 
 
-def assumed(names: Sequence[str]) -> tuple[Reason, ...]:
+def independence(names: Sequence[str]) -> tuple[Reason, ...]:
     """That two or more attributes are independent."""
     return (ASSUMED,) if len(names) > 1 else ()
 
 
 def fit(counts: Counts, *, target: str = "population") -> Fitted:
-    fitted = product_model(counts, [(name,) for name in counts.study.names], target, assumed)
+    fitted = product_model(counts, [(name,) for name in counts.study.names], target, independence)
     return replace(
         fitted,
         joint=partial(_joint, fitted),
@@ -92,7 +92,7 @@ def _shares(fitted: Fitted, queries: Sequence[Query]) -> Shares:
 
 def weighted(counts: Counts, design: SampleDesign) -> Fitted:
     """The same with weights, and errors by the design of the sample."""
-    fitted = weighted_model(counts, [(name,) for name in counts.study.names], design, assumed)
+    fitted = weighted_model(counts, [(name,) for name in counts.study.names], design, independence)
     return replace(fitted, sample=partial(_sample, fitted))
 
 

@@ -64,7 +64,7 @@ def _test(counts: Counts, rule: Rule) -> RuleTest:
 def contradictions(counts: Counts, names: tuple[str, ...]) -> tuple[Reason, ...]:
     """The rules that matter for some attributes and that the reports contradict."""
     schema = counts.study.schema
-    matter = schema.impossible.touching(names)
+    matter = schema.impossible.rules_about(names)
     return tuple(
         reason(
             Code.DECLARATION_CONTRADICTED,

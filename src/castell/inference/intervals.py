@@ -35,10 +35,10 @@ def quantile(level: float) -> float:
     return _NORMAL.inv_cdf(0.5 + float(level) / 2)
 
 
-def parted(level: float, many: int) -> float:
+def bonferroni_level(level: float, many: int) -> float:
     """The level of each of so many intervals that all hold with some level (Bonferroni).
 
-    >>> round(parted(0.95, 2), 6)
+    >>> round(bonferroni_level(0.95, 2), 6)
     0.975
     """
     return 1.0 - (1.0 - level) / many

@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from castell.inference.intervals import Bounds, Ends, Spread, parted
+from castell.inference.intervals import Bounds, Ends, Spread, bonferroni_level
 from castell.linear.operators import Floats
 
 Event = tuple[Floats, Spread]
@@ -36,7 +36,7 @@ def bounds(events: Sequence[Event], beside: int = 0) -> Bounds:
 
 
 def _ends(events: Sequence[Event], beside: int, level: float) -> Ends:
-    each = parted(level, len(events) + beside)
+    each = bonferroni_level(level, len(events) + beside)
     found = [spread.interval(share, each) for share, spread in events]
     low = sum(low for low, _ in found) - (len(found) - 1)
     high = found[0][1]

@@ -119,7 +119,7 @@ def impossible_reasons(schema: Schema, names: Sequence[str]) -> list[Reason]:
     """That some cells of a table are 0 by declaration, if any are."""
     if not (schema.impossible.rules and schema.impossible.empty_cells_in(names)):
         return []
-    return [reason(Code.IMPOSSIBLE, *names, rules=len(schema.impossible.touching(names)))]
+    return [reason(Code.IMPOSSIBLE, *names, rules=len(schema.impossible.rules_about(names)))]
 
 
 def words(told: Reason) -> str:

@@ -28,7 +28,7 @@ from castell.inference.queries import (
     smooth_covariance,
 )
 from castell.inference.reasons import Reason, Reasons
-from castell.inference.shorter_interval import containing, shortest, two_sided
+from castell.inference.shorter_interval import lengthen_to_contain, shortest, two_sided
 from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 
@@ -169,7 +169,7 @@ def _arrays(of: Interval) -> tuple[Floats, Floats]:
 
 def contain(value: float, ends: Interval, limits: Callable[[], Interval]) -> Interval:
     """An unbiased interval made to contain a biased estimate, of a single number."""
-    low, high = containing(np.asarray(value), _arrays(ends), lambda: _arrays(limits()))
+    low, high = lengthen_to_contain(np.asarray(value), _arrays(ends), lambda: _arrays(limits()))
     return float(low), float(high)
 
 

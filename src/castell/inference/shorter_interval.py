@@ -52,11 +52,11 @@ def two_sided(level: float) -> float:
     return max(2.0 * level - 1.0, level / 2.0)
 
 
-def containing(value: Floats, ends: Ends, limits: Callable[[], Ends]) -> Ends:
+def lengthen_to_contain(value: Floats, ends: Ends, limits: Callable[[], Ends]) -> Ends:
     """The unbiased interval, made to contain a biased estimate, and its one-sided limits.
 
     >>> ends, limits = (np.array(0.480), np.array(0.520)), (np.array(0.484), np.array(0.516))
-    >>> [float(end) for end in containing(np.array(0.45), ends, lambda: limits)]
+    >>> [float(end) for end in lengthen_to_contain(np.array(0.45), ends, lambda: limits)]
     [0.45, 0.516]
     """
     low, high = ends
@@ -87,11 +87,11 @@ class AsUnbiased:
 
     def plain(self, values: Floats, level: float) -> Ends:
         ends = self.spread.plain(self.unbiased, level)
-        return containing(values, ends, lambda: self._limits(level))
+        return lengthen_to_contain(values, ends, lambda: self._limits(level))
 
     def interval(self, values: Floats, level: float) -> Ends:
         ends = self.spread.interval(self.unbiased, level)
-        return containing(values, ends, lambda: _inside(self._limits(level)))
+        return lengthen_to_contain(values, ends, lambda: _inside(self._limits(level)))
 
     def _limits(self, level: float) -> Ends:
         """One-sided; an interval beside a bound has spent the chance of both its ends on one."""

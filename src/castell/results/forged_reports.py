@@ -118,7 +118,7 @@ def recover(
     counts = counts_of(reports)
     joint = fit(reports, "castell").estimate(names)
     table, sight = joint.unprocessed, _sight(counts, joint.names)
-    forged = _spoken_for(table) if targets is None else _speaking(sight, joint, targets)
+    forged = _even_forgery(table) if targets is None else _targeted_forgery(sight, joint, targets)
     honest = simplex((table - share * forged) / (1.0 - share))
     low, high = joint.spread(joint.names).plain(table, 0.95)
     least, most = _bounds(sight, counts.n, float(share), low, high)
@@ -135,13 +135,13 @@ def _sight(counts: Counts, names: tuple[str, ...]) -> Sight:
     return seen[0]
 
 
-def _spoken_for(table: Floats) -> Floats:
+def _even_forgery(table: Floats) -> Floats:
     """What forged reports of nobody knows what add up to: alike in the cells above zero."""
     spoken = table > 0.0
     return np.asarray(spoken / spoken.sum())
 
 
-def _speaking(sight: Sight, joint: JointEstimate, targets: Mapping[str, str]) -> Floats:
+def _targeted_forgery(sight: Sight, joint: JointEstimate, targets: Mapping[str, str]) -> Floats:
     """What the reports add that speak most for a cell: more than one there, less than none in
     others."""
     if set(targets) != set(joint.names):

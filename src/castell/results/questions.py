@@ -86,10 +86,10 @@ def refuse_weighted(fitted: Fitted, what: str) -> None:
 def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
     """Why an answer is as it is: what speaks against it first, what stands behind it last."""
     against = contradictions(counts, behind.names) if counts.study.schema.impossible.rules else ()
-    return (*against, *_concerning(made, behind.names), reports_behind(behind))
+    return (*against, *_reasons_about(made, behind.names), reports_behind(behind))
 
 
-def _concerning(made: Iterable[Reason], names: Sequence[str]) -> tuple[Reason, ...]:
+def _reasons_about(made: Iterable[Reason], names: Sequence[str]) -> tuple[Reason, ...]:
     return tuple(r for r in made if len(names) > 1 or r.code not in ABOUT_SEVERAL)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from castell.errors import QueryError
 from castell.linear.operators import Floats
 from castell.study.declining import number_codes
-from castell.study.scales import Bins, Period, Points, closed, number_of
+from castell.study.scales import Bins, Period, Points, number_of, range_ends
 from castell.study.schema import Attribute
 
 _TRUTH = {"false": 0.0, "true": 1.0}
@@ -80,7 +80,7 @@ def _with_ends(name: str, scale: Bins, ends: Sequence[object] | None) -> tuple[F
     lower, upper = scale.lower, scale.upper
     if ends is None:
         return lower, upper
-    least, most = (float(text) for text in closed(ends))
+    least, most = (float(text) for text in range_ends(ends))
     fits_below = np.isfinite(lower[0]) or least <= upper[0]
     fits_above = np.isfinite(upper[-1]) or most >= lower[-1]
     if not (fits_below and fits_above):

@@ -82,17 +82,17 @@ def promise_for(epsilon: object, exact_epsilon: Decimal) -> Promise:
 def promise_of(given: object) -> Promise:
     """The promise of a published study."""
     if not isinstance(given, dict) or not {"epsilon"} <= set(given) <= {"epsilon", "after"}:
-        raise _broken()
+        raise _damage_error()
     written, after = given["epsilon"], given.get("after", [])
     if not isinstance(written, str) or not _EPSILON.fullmatch(written):
-        raise _broken()
+        raise _damage_error()
     listed = isinstance(after, list) and all(
         isinstance(one, str) and _DIGEST.fullmatch(one) for one in after
     )
     if not listed or len(set(after)) < len(after) or ("after" in given and not after):
-        raise _broken()
+        raise _damage_error()
     if len(after) >= MOST_STAGES:
-        raise _broken()
+        raise _damage_error()
     return _check_promise(Decimal(written), tuple(after))
 
 
@@ -121,5 +121,5 @@ def _in_common(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "stages": {"epsilon": content["stages"]["epsilon"]}}
 
 
-def _broken() -> StudyError:
+def _damage_error() -> StudyError:
     return StudyError("what the study says of its stages is broken", "take the study again")

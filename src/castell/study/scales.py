@@ -52,7 +52,7 @@ def decimal_text(number: object) -> str:
     return "0" if text == "-0" else text
 
 
-def ascending(numbers: Iterable[object], what: str, least: int) -> tuple[str, ...]:
+def ascending_texts(numbers: Iterable[object], what: str, least: int) -> tuple[str, ...]:
     """Numbers as texts; refused if they do not ascend."""
     if isinstance(numbers, (str, bytes)) or not isinstance(numbers, Iterable):
         raise SchemaError(f"{what} are {numbers!r}", "give a list of numbers")
@@ -84,10 +84,10 @@ class Bins:
         unit: str = "",
     ) -> Bins:
         """Bins that begin at some numbers, open below and above, or closed by two `ends`."""
-        cuts = ascending(bins, "the bins", 1)
+        cuts = ascending_texts(bins, "the bins", 1)
         edges: tuple[str | None, ...] = (None, *cuts, None)
         if ends is not None:
-            low, high = closed(ends)
+            low, high = range_ends(ends)
             outside = [c for c in cuts if not float(low) <= float(c) <= float(high)]
             if outside:
                 raise SchemaError(
@@ -237,11 +237,11 @@ class Period:
 Scale = Bins | Points | Period
 
 
-def closed(ends: object) -> tuple[str, str]:
+def range_ends(ends: object) -> tuple[str, str]:
     """The two ends of a range of numbers."""
     if isinstance(ends, (str, bytes)) or not isinstance(ends, Iterable):
         raise SchemaError(f"the range is {ends!r}", "give two numbers, such as [0, 120]")
-    texts = ascending(ends, "the ends of the range", 2)
+    texts = ascending_texts(ends, "the ends of the range", 2)
     if len(texts) != 2:
         raise SchemaError(f"the range has {len(texts)} ends", "give the least and the largest")
     return texts[0], texts[1]
@@ -249,7 +249,7 @@ def closed(ends: object) -> tuple[str, str]:
 
 def each_whole_number(ends: object) -> tuple[str, ...]:
     """Every whole number of a range."""
-    low, high = closed(ends)
+    low, high = range_ends(ends)
     if "." in low + high:
         raise SchemaError(f"the range {low} to {high} has a fraction", "give whole numbers or bins")
     if int(high) - int(low) >= MOST_VALUES:

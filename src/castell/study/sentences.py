@@ -20,14 +20,14 @@ def likeliest(exposures: Sequence[Exposure]) -> Exposure:
     return max(exposures, key=lambda e: e.best_guess)
 
 
-def given_away(exposures: Sequence[Exposure]) -> Exposure:
+def most_exposed(exposures: Sequence[Exposure]) -> Exposure:
     """The attribute that the worst of all reports gives away most surely."""
     return max(exposures, key=lambda e: e.worst_guess)
 
 
 def guesses(exposures: Sequence[Exposure], whole: Together, design: Design) -> list[str]:
     """How well one answer is guessed: of the person who is asked first."""
-    one, worst = likeliest(exposures), given_away(exposures)
+    one, worst = likeliest(exposures), most_exposed(exposures)
     coarse = any(design.blocks[i].is_coarse for i in design.holders(one.name))
     with_it = "what is asked with it" + " and how coarsely" * coarse
     right = share(one.best_guess)
@@ -108,7 +108,7 @@ def groups(design: Design) -> list[str]:
     ]
 
 
-def skipping(schema: Schema) -> list[str]:
+def skip_sentences(schema: Schema) -> list[str]:
     """That not answering shows, where it does."""
     skipped = [attribute.name for attribute in schema if attribute.may_skip]
     if not skipped:
@@ -158,7 +158,7 @@ def limits(exposures: Sequence[Exposure], epsilon: float) -> list[str]:
         f"Of two that are equally likely beforehand, the right one is guessed at worst "
         f"{share(of_two(epsilon))} of the time.",
     ]
-    worst = given_away(exposures)
+    worst = most_exposed(exposures)
     if worst.worst_guess > WEAK:
         rare = less_than_once_in(1.0 - worst.worst_guess)
         lines.append(

@@ -69,7 +69,7 @@ class Statement:
     @property
     def weak(self) -> bool:
         """Whether some report leaves next to no doubt of an answer."""
-        return sentences.given_away(self.exposures).worst_guess > sentences.WEAK
+        return sentences.most_exposed(self.exposures).worst_guess > sentences.WEAK
 
     def words(self) -> list[str]:
         """The statement for people, a sentence or two each."""
@@ -78,7 +78,7 @@ class Statement:
             *sentences.guesses(self.exposures, self.together, design),
             *sentences.guesses_at_all(self.exposures, self.together, design),
             *sentences.groups(design),
-            *sentences.skipping(self.study.schema),
+            *sentences.skip_sentences(self.study.schema),
             *sentences.limits(self.exposures, self.study.epsilon),
             *sentences.stages(self.study.promise),
             sentences.forgery(self.exposures, self.together, design),

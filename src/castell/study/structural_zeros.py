@@ -98,7 +98,7 @@ class StructuralZeros:
             found.append(frozenset(rule.names).union(*met))
         return tuple(found)
 
-    def touching(self, names: Iterable[str]) -> tuple[Rule, ...]:
+    def rules_about(self, names: Iterable[str]) -> tuple[Rule, ...]:
         """The rules that matter for some attributes: those of the components they are in."""
         asked = set(names)
         connected = frozenset[str]().union(*(one for one in self.components if one & asked))

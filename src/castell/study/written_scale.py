@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from castell.errors import SchemaError
-from castell.study.scales import Bins, Period, Points, Scale, ascending, closed, each_whole_number
+from castell.study.scales import (
+    Bins,
+    Period,
+    Points,
+    Scale,
+    ascending_texts,
+    each_whole_number,
+    range_ends,
+)
 
 TYPES = ("boolean", "integer", "number", "date")
 
@@ -54,10 +62,10 @@ class Written:
         if self.bins is None:
             return None
         if self.rounding:
-            ends: tuple[str, ...] = () if self.range is None else closed(self.range)
-            inner = ascending(self.bins, "the bins", 1)
+            ends: tuple[str, ...] = () if self.range is None else range_ends(self.range)
+            inner = ascending_texts(self.bins, "the bins", 1)
             every = sorted({*inner, *ends}, key=float)
-            found = Points(ascending(every, "the bins", 2), self.unit)
+            found = Points(ascending_texts(every, "the bins", 2), self.unit)
             if ends and (found.points[0], found.points[-1]) != ends:
                 raise SchemaError("a bin is outside the range", "widen the range")
             return found

@@ -221,7 +221,7 @@ def test_each_release_brings_the_minimum_or_does_not_come() -> None:
         schedule = Schedule(int(draw.integers(1, 49)), 0, float(draw.integers(1, 20 * DAY)))
         filed = np.sort(draw.integers(0, int(schedule.closes / HOUR) + 1, size=400)) * HOUR
         minimum = int(draw.integers(1, 150))
-        seen = [schedule.released(filed, minimum, hour * HOUR) for hour in range(24 * 25)]
+        seen = [schedule.count_released(filed, minimum, hour * HOUR) for hour in range(24 * 25)]
         steps = np.diff([0, *seen])
         assert set(steps[steps > 0] >= minimum) <= {True}
         assert len(filed) - seen[-1] < minimum

@@ -258,4 +258,4 @@ def test_hours_out_of_bounds_are_refused() -> None:
 
 
 def test_nothing_is_out_of_an_empty_store() -> None:
-    assert Schedule(24).released(np.empty(0, np.int64), 1, START) == 0
+    assert Schedule(24).count_released(np.empty(0, np.int64), 1, START) == 0

@@ -126,16 +126,16 @@ def read_store(store: Store) -> DatedReports:
     """
     parts: dict[Study, list[Batch]] = {}
     start = time.perf_counter()
-    for batch in store.dated(READ_AT_ONCE):
+    for batch in store.dated_batches(READ_AT_ONCE):
         parts.setdefault(batch.stage, []).append(batch)
         time.sleep(min(LONGEST_REST, time.perf_counter() - start))
         start = time.perf_counter()
     stages = sorted(parts, key=lambda study: study.stage) or [store.study]
-    *earlier, last = [_dated(stage, parts.get(stage, []), store.secure) for stage in stages]
+    *earlier, last = [_join_batches(stage, parts.get(stage, []), store.secure) for stage in stages]
     return replace(last, earlier=tuple(earlier))
 
 
-def _dated(stage: Study, parts: Sequence[Batch], secure: bool) -> DatedReports:
+def _join_batches(stage: Study, parts: Sequence[Batch], secure: bool) -> DatedReports:
     hours = np.concatenate([part.hours for part in parts] or [np.empty(0, np.int64)])
     order = np.argsort(hours, kind="stable")
     columns = [column[order] for column in join_parts(stage, (part.columns for part in parts))]

@@ -51,17 +51,17 @@ class SolverProcess:
         self._closed = False
 
     def start(self) -> None:
-        self._connected()
+        self._connect()
 
     def answer(self, dated: DatedReports, question: Question, make: Callable[[Answer], T]) -> T:
-        made: T = self._asked((question, make), dated)
+        made: T = self._ask_twice((question, make), dated)
         return made
 
     def run(self, job: Callable[[], T]) -> T:
-        made: T = self._asked(job)
+        made: T = self._ask_twice(job)
         return made
 
-    def _asked(self, asked: Any, dated: DatedReports | None = None) -> Any:
+    def _ask_twice(self, asked: Any, dated: DatedReports | None = None) -> Any:
         for _ in range(2):  # whatever killed it may have been meant for another
             try:
                 kind, content = self._ask(asked, dated)
@@ -90,7 +90,7 @@ class SolverProcess:
                 self._process.join()
 
     def _ask(self, asked: Any, dated: DatedReports | None) -> tuple[str, Any]:
-        link = self._connected()
+        link = self._connect()
         if dated is not None and self._sent is not dated:
             link.send(dated)
             self._sent = dated
@@ -98,7 +98,7 @@ class SolverProcess:
         kind, content = link.recv()
         return kind, content
 
-    def _connected(self) -> Connection:
+    def _connect(self) -> Connection:
         with self._lock:
             if self._closed:
                 raise EOFError

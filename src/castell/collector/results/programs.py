@@ -29,7 +29,7 @@ def steps(
 import castell
 from castell.results import trust
 from castell.results.csv_file import csv_bytes
-{_loading(joint)}
+{_load_lines(joint)}
 if reports.n != {joint.n}:
     print(f"note: the results page had {joint.n:,} reports, this file has {{reports.n:,}}")""",
         ),
@@ -56,7 +56,7 @@ print("wrote", Path({f"{stem}.csv"!r}).resolve())""",
     ]
 
 
-def _loading(joint: JointEstimate) -> str:
+def _load_lines(joint: JointEstimate) -> str:
     """The reports as the page reads them: those of a study, or of each of its stages."""
     if not joint.earlier:
         return f"""from castell.counting import MemoryCounts
@@ -99,13 +99,13 @@ for row in zip(*shares.values()):
 
 def _summaries(found: Sequence[Summary]) -> list[tuple[str, str]]:
     """The numbers beside the table of one attribute, by the library's own questions."""
-    lines = [f"print({question}.summary(LEVEL))" for each in found for question in _asked(each)]
+    lines = [f"print({question}.summary(LEVEL))" for each in found for question in _questions(each)]
     if not lines:
         return []
     return [("Mean, quartiles, and shares of those who answered.", "\n".join(lines))]
 
 
-def _asked(summary: Summary) -> Iterator[str]:
+def _questions(summary: Summary) -> Iterator[str]:
     name = summary.attribute.name
     given = f", given={dict(summary.given)!r}" if summary.given else ""
     if summary.mean is not None:

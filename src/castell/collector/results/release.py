@@ -85,11 +85,11 @@ class Schedule:
         """How many of the reports filed in these hours, which ascend, were there at a release."""
         return len(filed) if moment >= self.final else int(np.searchsorted(filed, moment))
 
-    def released(self, filed: NDArray[np.int64], minimum: int, now: int) -> int:
+    def count_released(self, filed: NDArray[np.int64], minimum: int, now: int) -> int:
         """How many of them are out. Each release counts from the one before it, whoever saw it.
 
         >>> days = np.repeat([0, 1, 2, 3], [150, 60, 50, 500]) * 24 * 3600
-        >>> [Schedule(24).released(days, 100, day * 24 * 3600) for day in range(5)]
+        >>> [Schedule(24).count_released(days, 100, day * 24 * 3600) for day in range(5)]
         [0, 150, 150, 260, 760]
         """
         ends = np.unique(filed // self.period + 1) * self.period

@@ -51,7 +51,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
     """The page, its one large script, and what it asks for."""
     bundle, progress = Bundle(), Progress()
 
-    async def answered(
+    async def respond(
         request: Request, asked: dict[str, list[str]], make: Callable[[Answer], T]
     ) -> T:
         study = state.study
@@ -98,7 +98,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
         return Response(told[role_of(request.scope)], media_type="application/json")
 
     async def estimate(request: Request) -> Response:
-        told = await answered(request, _parameters(request), _document)
+        told = await respond(request, _parameters(request), _document)
         return Response(told, media_type="application/json")
 
     async def tell(request: Request) -> Response:
@@ -113,7 +113,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
             )
         if formats[0] in OWNERS_FORMATS:
             check_owner(role_of(request.scope))
-        made: File = await answered(request, asked, partial(download, kind=formats[0]))
+        made: File = await respond(request, asked, partial(download, kind=formats[0]))
         headers = {"content-disposition": f'attachment; filename="{made.name}"'}
         return Response(made.body, headers=headers, media_type=made.media_type)
 

@@ -107,7 +107,7 @@ class ResultsWorker:
             dated = await self.dated_reports()
             return await self._in(
                 self._fitter,
-                lambda: self._timed(lambda: self._solver.answer(dated, question, make)),
+                lambda: self._time(lambda: self._solver.answer(dated, question, make)),
             )
 
     async def once(self, key: Hashable, job: Callable[[], T], gone: Gone | None = None) -> T:
@@ -116,7 +116,7 @@ class ResultsWorker:
             async with self._in_turn(gone):
                 if key not in self._kept:  # who was before may have asked the same
                     self._kept[key] = await self._in(
-                        self._fitter, lambda: self._timed(lambda: self._solver.run(job))
+                        self._fitter, lambda: self._time(lambda: self._solver.run(job))
                     )
         self._kept.move_to_end(key)
         made: T = self._kept[key]
@@ -127,7 +127,7 @@ class ResultsWorker:
     async def unkept(self, job: Callable[[], T], gone: Gone | None = None) -> T:
         """The same of a job of which nothing is to be kept."""
         async with self._in_turn(gone):
-            return await self._in(self._fitter, lambda: self._timed(lambda: self._solver.run(job)))
+            return await self._in(self._fitter, lambda: self._time(lambda: self._solver.run(job)))
 
     @asynccontextmanager
     async def _in_turn(self, gone: Gone | None) -> AsyncIterator[None]:
@@ -165,18 +165,18 @@ class ResultsWorker:
 
     def _read(self) -> tuple[int, DatedReports | None]:
         schedule = self._schedule
-        count, dated = self._latest() if schedule is None else self._released(schedule)
+        count, dated = self._latest() if schedule is None else self._last_release(schedule)
         stages = self._state.store.stages
         if dated is not None and any(one not in stages for one in dated.studies):
             self._dated = dated = dated.of(stages)  # words were corrected; the release is the same
         return count, dated
 
-    def _released(self, schedule: Schedule) -> tuple[int, DatedReports | None]:
+    def _last_release(self, schedule: Schedule) -> tuple[int, DatedReports | None]:
         """What was filed before the last release that brought enough, as a whole."""
         minimum, due = self._state.settings.minimum, schedule.last(this_hour())
         if due > self._before[0]:
             dated, shown = read_store(self._state.store), self._dated
-            number = schedule.released(dated.all_hours, minimum, due)
+            number = schedule.count_released(dated.all_hours, minimum, due)
             if number >= minimum + (0 if shown is None else shown.n):
                 self._dated = first(dated, number)
             self._before = (due, schedule.count(dated.all_hours, due))
@@ -200,7 +200,7 @@ class ResultsWorker:
         self._not_before = end + (end - start) / SHARE
         return count, self._dated
 
-    def _timed(self, work: Callable[[], T]) -> T:
+    def _time(self, work: Callable[[], T]) -> T:
         start, outcome = time.monotonic(), "failed"
         try:
             made = work()

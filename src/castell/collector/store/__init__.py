@@ -93,7 +93,7 @@ def is_store(place: str | Path) -> bool:
 def reports_of(store: Store) -> tuple[Reports, ...]:
     """All reports of one moment, in memory, a few bytes each: those of every stage."""
     parts: dict[Study, list[list[NDArray[Any]]]] = {stage: [] for stage in store.stages}
-    for batch in store.dated():
+    for batch in store.dated_batches():
         parts.setdefault(batch.stage, []).append(batch.columns)
     return tuple(
         Reports(stage, join_parts(stage, columns), secure=store.secure)

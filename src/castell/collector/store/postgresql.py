@@ -282,7 +282,7 @@ class PostgresqlStore(SpooledStore[Connection]):
         found = link.execute(_FIND, {"keys": list(keys)})
         return {bytes(row.id): bytes(row.codes) for row in found}
 
-    def _unused(self, link: Connection, keys: Collection[bytes]) -> frozenset[bytes]:
+    def _unused_invitations(self, link: Connection, keys: Collection[bytes]) -> frozenset[bytes]:
         return frozenset(map(bytes, link.execute(_UNUSED, {"keys": list(keys)}).scalars()))
 
     def _count(self, link: Connection) -> int:

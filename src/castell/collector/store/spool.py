@@ -79,19 +79,19 @@ class Spool:
                 return Waiting()
             half = self._newest(content)
             if half is not None:
-                return self._waiting(half.body)
+                return self._unpack(half.body)
             time.sleep(_BETWEEN)
-        raise self._damaged()
+        raise self._damage_error()
 
     def write(self, waiting: Waiting) -> None:
         """Have this wait instead of what did; on return it is durable."""
         content = self._content()
         now = None if content is None else self._newest(content)
         if content is not None and now is None:
-            raise self._damaged()
+            raise self._damage_error()
         body = self._body(waiting, 0 if now is None else (now.turn + 1) % 3)
         room = 0 if content is None else len(content) // 2
-        with self._asking():
+        with self._explain_failure():
             if now is None or not len(body) <= room <= max(8 * len(body), _PAGE):
                 self._replace(body)
             else:
@@ -111,7 +111,7 @@ class Spool:
 
     def tidy(self) -> None:
         """Remove what a crash in the middle of a write has left: it would show the last report."""
-        with self._asking():
+        with self._explain_failure():
             self._part.unlink(missing_ok=True)
             content = self._content()
             now = None if content is None else self._newest(content)
@@ -191,7 +191,7 @@ class Spool:
         body = b"".join((_HEAD.pack(_MAGIC, self._store, *numbers), *rows, *sorted(waiting.spent)))
         return body + hashlib.sha256(body).digest()
 
-    def _waiting(self, body: bytes) -> Waiting:
+    def _unpack(self, body: bytes) -> Waiting:
         _, store, hour, _, reports, _ = _HEAD.unpack_from(body)
         if store != self._store:
             raise StoreError(
@@ -205,7 +205,7 @@ class Spool:
         return Waiting({one[:KEY]: one[KEY:] for one in rows}, frozenset(used), hour)
 
     @contextlib.contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _explain_failure(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
@@ -214,7 +214,7 @@ class Spool:
                 "see to the disk, then send again",
             ) from None
 
-    def _damaged(self) -> StoreError:
+    def _damage_error(self) -> StoreError:
         return StoreError(f"{self.path} is damaged", "restore a backup")
 
 

@@ -33,7 +33,7 @@ def folder_name(folder: Path) -> str:
     path = folder / "name"
     try:
         with contextlib.suppress(FileNotFoundError):
-            return _checked(path)
+            return _read_name(path)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = folder / f".name.{secrets.token_hex(4)}"
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -48,7 +48,7 @@ def folder_name(folder: Path) -> str:
         finally:
             part.unlink()
         sync_folder(folder)
-        return _checked(path)
+        return _read_name(path)
     except OSError as error:
         raise StoreError(
             f"the spool folder {folder} cannot be used ({error.strerror})",
@@ -56,7 +56,7 @@ def folder_name(folder: Path) -> str:
         ) from None
 
 
-def _checked(path: Path) -> str:
+def _read_name(path: Path) -> str:
     name = path.read_text(encoding="ascii", errors="replace")
     if len(name) != 32 or not name.isalnum():
         raise StoreError(f"{path} is damaged", "give another folder with --spool")

@@ -86,7 +86,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
                     return outcomes
                 # A collector with another spool wrote one of them in between: look again.
                 self._undo(link)
-        raise _contended()
+        raise _contention_error()
 
     def _settle(
         self, link: Link, submissions: Sequence[Submission], sent: Collection[bytes]
@@ -94,7 +94,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         spooled = self.spool.read()
         # One question for both: beside a busy machine each costs as much as a wait for the disk.
         filed = self._find(link, {*sent, *spooled.reports})
-        waiting = self._unfiled(link, spooled, filed)
+        waiting = self._not_filed(link, spooled, filed)
         self._spooled = len(waiting.reports)
         known = {**filed, **waiting.reports}
         used: set[bytes] = set()
@@ -116,7 +116,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         self._claim_invitations()
         codes = {one.invitation for one in submissions if one.invitation is not None}
         keys = {code: invitation_key(self.study, code) for code in codes}
-        unused = set(self._unused(link, keys.values()) - waiting.spent)
+        unused = set(self._unused_invitations(link, keys.values()) - waiting.spent)
 
         def spend(code: str | None) -> bool:
             if code is None or keys[code] not in unused:
@@ -134,7 +134,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         """
         for _ in range(_TRIES):
             with self._writing() as link:
-                waiting = self._unfiled(link, self.spool.read())
+                waiting = self._not_filed(link, self.spool.read())
                 self._spooled, self._stale = len(waiting.reports), True
                 if not is_due(self._spooled):
                     return  # another collector was first
@@ -142,25 +142,25 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
                 if self._insert(link, chosen.reports, chosen.spent, this_hour()):
                     return
                 self._undo(link)
-        raise _contended()
+        raise _contention_error()
 
     def _forget(self) -> None:
         """Take out of the spool what is filed."""
         with self._writing() as link:
-            self._spool(self._unfiled(link, self.spool.read()))
+            self._spool(self._not_filed(link, self.spool.read()))
 
     def _spool(self, waiting: Waiting) -> None:
         self._note_spool()
         self.spool.write(waiting)
         self._spooled, self._stale = len(waiting.reports), False
 
-    def _unfiled(
+    def _not_filed(
         self, link: Link, spooled: Waiting, filed: Collection[bytes] | None = None
     ) -> Waiting:
         """What the spool holds and the database, which is known to hold `filed`, does not."""
         if filed is None:
             filed = self._find(link, spooled.reports) if spooled.reports else {}
-        spent = self._unused(link, spooled.spent) if spooled.spent else frozenset()
+        spent = self._unused_invitations(link, spooled.spent) if spooled.spent else frozenset()
         reports = {key: codes for key, codes in spooled.reports.items() if key not in filed}
         return Waiting(reports, spooled.spent & spent, spooled.hour)
 
@@ -175,7 +175,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         with contextlib.suppress(StoreError):
             with self._writing() as link:
                 spooled = self.spool.read()
-                waiting = self._unfiled(link, spooled)
+                waiting = self._not_filed(link, spooled)
                 if waiting != spooled:
                     self._spool(waiting)
                 self._spooled = len(waiting.reports)
@@ -203,26 +203,26 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         """
         spooled = self.spool.read()
         with self._reading() as link:
-            yield link, self._unfiled(link, spooled)
+            yield link, self._not_filed(link, spooled)
 
     def is_unused(self, invitation: str) -> bool:
         key = invitation_key(self.study, invitation)
         with self._moment() as (link, waiting):
-            return key not in waiting.spent and key in self._unused(link, [key])
+            return key not in waiting.spent and key in self._unused_invitations(link, [key])
 
     def count(self) -> int:
         with self._moment() as (link, waiting):
             return self._count(link) + len(waiting.reports)
 
     def batches(self, step: int = 1 << 16) -> Iterator[list[NDArray[Any]]]:
-        for batch in self.dated(step):
+        for batch in self.dated_batches(step):
             yield batch.columns
 
-    def dated(self, step: int = 1 << 16) -> Iterator[Batch]:
+    def dated_batches(self, step: int = 1 << 16) -> Iterator[Batch]:
         with self._moment() as (link, waiting):
             stages = self._stages_at(link)
             packing = StageRows(stages)
-            for rows in _merged(self._rows(link, step), waiting):
+            for rows in _merge_waiting(self._rows(link, step), waiting):
                 hours = np.array([row[2] for row in rows], dtype=np.int64)
                 codes = [row[1] for row in rows]
                 for stage, places in packing.places(codes):
@@ -233,7 +233,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
     def snapshot(self) -> Iterator[Snapshot]:
         with self._moment() as (link, waiting):
             keys = [key for key in self._all_unused(link) if key not in waiting.spent]
-            rows = _merged(self._rows(link, 1 << 14), waiting)
+            rows = _merge_waiting(self._rows(link, 1 << 14), waiting)
             rules, stages, planned = self._rules(link), self._stages_at(link), self._planned(link)
             yield Snapshot(rows, keys, rules, stages, planned)
 
@@ -259,7 +259,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         """The codes of those of the keys that are there."""
 
     @abc.abstractmethod
-    def _unused(self, link: Link, keys: Collection[bytes]) -> frozenset[bytes]:
+    def _unused_invitations(self, link: Link, keys: Collection[bytes]) -> frozenset[bytes]:
         """Those of the keys that are of unused invitations."""
 
     @abc.abstractmethod
@@ -285,7 +285,7 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
     def _all_unused(self, link: Link) -> list[bytes]: ...
 
 
-def _merged(parts: Iterator[list[Row]], waiting: Waiting) -> Iterator[list[Row]]:
+def _merge_waiting(parts: Iterator[list[Row]], waiting: Waiting) -> Iterator[list[Row]]:
     """Reports of both places in the order of their keys: where one was, it does not tell."""
     left = sorted((key, codes, waiting.hour) for key, codes in waiting.reports.items())
     for part in parts:
@@ -297,5 +297,5 @@ def _merged(parts: Iterator[list[Row]], waiting: Waiting) -> Iterator[list[Row]]
         yield left
 
 
-def _contended() -> StoreError:
+def _contention_error() -> StoreError:
     return StoreError("the same reports come from many sides", "send them again later")

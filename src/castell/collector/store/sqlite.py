@@ -222,7 +222,9 @@ class SqliteStore(SpooledStore[sqlite3.Connection]):
     def _find(self, link: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, bytes]:
         return dict(_those(link, "SELECT id, codes FROM reports WHERE id", keys))
 
-    def _unused(self, link: sqlite3.Connection, keys: Collection[bytes]) -> frozenset[bytes]:
+    def _unused_invitations(
+        self, link: sqlite3.Connection, keys: Collection[bytes]
+    ) -> frozenset[bytes]:
         found = _those(link, "SELECT code FROM unspent WHERE code", keys)
         return frozenset(row[0] for row in found)
 

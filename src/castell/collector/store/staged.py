@@ -49,7 +49,7 @@ class StagedStore(Administered[Link], Generic[Link]):
         with self._changing() as link:
             self._write_note(link, f"{PLANNED}{at}", "kept")
 
-    def planned(self) -> dict[int, str]:
+    def plans(self) -> dict[int, str]:
         with self._reading() as link:
             return self._planned(link)
 

@@ -145,7 +145,7 @@ class Store(Protocol):
         """
         ...
 
-    def dated(self, step: int = 1 << 16) -> Iterator[Batch]:
+    def dated_batches(self, step: int = 1 << 16) -> Iterator[Batch]:
         """The same with the hour each report was filed in, in seconds since 1970."""
         ...
 
@@ -176,7 +176,7 @@ class Store(Protocol):
         """Note that the plan that was due at so many reports keeps the present stage."""
         ...
 
-    def planned(self) -> dict[int, str]:
+    def plans(self) -> dict[int, str]:
         """What became of plans, by the number of reports they were due at."""
         ...
 
