@@ -20,6 +20,7 @@ from typing import TypeVar
 
 from castell import CastellError
 from castell.cli.progress import progress_bar
+from castell.cores import usable_cores
 from castell.errors import OptionError
 
 T = TypeVar("T")
@@ -42,18 +43,11 @@ class WorkError(CastellError):
     """A process that ended before its work was done."""
 
 
-def cores() -> int:
-    """How many this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @contextmanager
 def processes(count: int | None = None) -> Iterator[None]:
     """Until the end of this, `work` is shared by so many processes; None: one for each core."""
     global _pool
-    count = cores() if count is None else count
+    count = usable_cores() if count is None else count
     if count < 1:
         raise OptionError(f"{count} processes", "give one or more")
     before, others = dict(os.environ), set(multiprocessing.active_children())

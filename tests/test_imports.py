@@ -19,6 +19,7 @@ ORDER = {
         "version",
         "errors",
         "plugins",
+        "cores",
         "numbers",
         "display",
         "linear",

@@ -126,7 +126,7 @@ def test_more_reports_than_one_step_holds(sizes: tuple[int, ...], tmp_path: Path
 def test_pairs_of_more_reports_than_one_thread_takes(
     cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr("castell.counting.kernels.usable_cores", lambda: cores)
     study = random_study(4)
     reports = random_reports(study, 150_001, 4)
     axes = axes_of(study, study.names)

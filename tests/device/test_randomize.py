@@ -353,16 +353,60 @@ def test_batches_go_on_where_the_last_one_ended(
     assert heard == [0.3, 0.6, 0.9, 1.0]
 
 
-def test_a_large_file_is_distributed_as_its_frame(tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", [None, 1, 3])
+def test_a_large_file_is_distributed_as_its_frame(threads: int | None, tmp_path: Path) -> None:
     study = STUDIES[0]
     rows = castell.device.answer_file.BATCH_ROWS + 1000
     source = write(answers(rows), tmp_path / "answers.parquet")
-    assert randomize_file(study, source, tmp_path / "r.parquet") == rows
+    assert randomize_file(study, source, tmp_path / "r.parquet", threads=threads) == rows
     loaded = Reports.load(tmp_path / "r.parquet", study)
     assert loaded.secure
     channel = study.design.blocks[0].channel
     expected = np.array([0.9, 0.1]) @ np.array(channel.weights()) / channel.total
     assert abs(loaded.columns[0].mean() - expected[1]) < 7 * 0.5 / np.sqrt(rows)
+
+
+def test_reports_keep_the_order_of_answers_in_several_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(castell.device.answer_file, "BATCH_ROWS", 30)
+    schema = Schema([Attribute("block", ["0", "1", "2", "3"], public=True), *SCHEMA])
+    study = Study(schema, 6.0)
+    data = {"block": [str(row // 30) for row in range(100)], **answers(100)}
+    source = write(data, tmp_path / "answers.parquet")
+    heard: list[float] = []
+    target = tmp_path / "r.parquet"
+    assert randomize_file(study, source, target, threads=3, progress=heard.append) == 100
+    place = [block.names for block in study.design.blocks].index(("block",))
+    codes = Reports.load(target, study).columns[place]
+    assert codes.tolist() == [row // 30 for row in range(100)]
+    assert heard == [0.3, 0.6, 0.9, 1.0]
+
+
+def test_bad_answers_are_told_alike_by_however_many_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(castell.device.answer_file, "BATCH_ROWS", 30)
+    data = answers(6000)
+    data["b"] = [99 if row % 5 == 0 else value for row, value in enumerate(data["b"])]
+    data["a"][4321] = None
+    source, told = write(data, tmp_path / "answers.parquet"), []
+    for threads in (1, 2, 5):
+        with pytest.raises(AnswerError, match="1,201 answers") as error:
+            randomize_file(STUDIES[0], source, tmp_path / "r.parquet", threads=threads)
+        told.append(str(error.value))
+    assert len(set(told)) == 1
+    assert left_behind(tmp_path) == [source.name]
+
+
+def test_threads_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    source, target = write(answers(5), tmp_path / "answers.csv"), tmp_path / "r.parquet"
+    for wrong in (0, -1, 1.5, True):
+        with pytest.raises(OptionError, match="a whole number from 1 up"):
+            randomize_file(STUDIES[0], source, target, threads=wrong)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="leave one out"):
+        randomize_file(STUDIES[0], source, target, threads=2, seed=1)
+    assert randomize_file(STUDIES[0], source, target, threads=1, seed=1) == 5
 
 
 def test_a_seed_marks_the_file(tmp_path: Path) -> None:

@@ -190,6 +190,9 @@ def randomize(
         int | None, typer.Option(help="For tests only: repeatable, therefore NOT private.")
     ] = None,
     missing: Missing = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="How many cores work on it: all, one with a seed.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the reports.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -216,6 +219,7 @@ def randomize(
             reports,
             seed=seed,
             missing=missing or (),
+            threads=threads,
             progress=tell,
             remarks=remarks.append,
         )

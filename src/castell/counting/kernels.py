@@ -7,7 +7,6 @@ machines nothing but these numbers travels.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.cores import usable_cores
 from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 from castell.study.design import Axis
@@ -153,7 +153,7 @@ class PairSum:
     def add(self, columns: Columns, rows: int, times: Integers | None = None) -> None:
         steps = range(0, rows, _PAIR_STEP)
         # A thread for each core, and a product on one: else they wait for each other.
-        workers = min(os.cpu_count() or 1, 1 + len(steps) // 8)
+        workers = min(usable_cores(), 1 + len(steps) // 8)
         with one_thread(), ThreadPoolExecutor(workers) as pool:
             parts = [steps[k::workers] for k in range(workers)]
             for found in pool.map(lambda part: self._products(columns, rows, part, times), parts):

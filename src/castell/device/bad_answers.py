@@ -37,6 +37,18 @@ class BadAnswers:
         """So many more of an attribute."""
         self.more[attribute.name] = self.more.get(attribute.name, 0) + rows
 
+    def include(self, later: BadAnswers) -> None:
+        """Those of later rows."""
+        for name, by_text in later.found.items():
+            for text, rows in by_text.items():
+                for row in rows:
+                    if self.enough:
+                        self.count(later.attributes[name], 1)
+                    else:
+                        self.add(later.attributes[name], text, row)
+        for name, many in later.more.items():
+            self.count(later.attributes[name], many)
+
     def __bool__(self) -> bool:
         return bool(self.found)
 
