@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from benchmarks._trials import people_of
 from experiments.datasets import truth as populations
@@ -20,13 +21,14 @@ def truth_of(name: str) -> populations.Truth:
     return populations.truth_of(name)
 
 
-def at_hand(quick: bool) -> tuple[list[str], list[str]]:
+def at_hand(quick: bool, usual: Sequence[str] = ()) -> tuple[list[str], list[str]]:
     """The names of those that can be read, and why the others cannot.
 
-    All of them, those that CASTELL_POPULATIONS names, or with `quick` people who do not exist.
+    Those that CASTELL_POPULATIONS names, else the usual ones of a benchmark, else all; with `quick`
+    people who do not exist.
     """
     names = [name for name in os.environ.get("CASTELL_POPULATIONS", "").split(",") if name]
-    wanted = [GENERATED] if quick else names or list(populations.names())
+    wanted = [GENERATED] if quick else names or list(usual or populations.names())
     have, missing = [], []
     for name in wanted:
         try:
