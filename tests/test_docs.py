@@ -18,7 +18,9 @@ from tests.running_pages import environment, run_line, serve
 from tests.small_plans import plan_from_little
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# The first page makes the study and the reports that others go on from.
+FIRST = ROOT / "docs" / "index.md"
+PAGES = [ROOT / "README.md", FIRST, *sorted(set((ROOT / "docs").glob("*.md")) - {FIRST})]
 # Made by the build, which test_site runs: its blocks go on from each other.
 PAGES.remove(ROOT / "docs" / "gallery.md")
 

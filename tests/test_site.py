@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urldefrag
@@ -19,9 +17,8 @@ from castell.study import collection_table, page, toml_file
 from docs.building import accessible, command_line, errors, http_interface, library, study_file
 from docs.building.project_files import PAGES as PROJECT_PAGES
 from docs.building.project_files import within_the_site
+from tests.built_site import DOCS, build
 
-ROOT = Path(__file__).parent.parent
-DOCS = ROOT / "docs"
 _ADDRESS = re.compile(r'<(\w+)\b[^>]*?\b(?:src|href)="([^"]*)"')
 _ID = re.compile(r'\bid="([^"]+)"')
 
@@ -31,15 +28,8 @@ def _pages() -> list[Path]:
 
 
 def test_the_site(tmp_path: Path) -> None:
+    ran = build(tmp_path)
     out = tmp_path / "site"
-    words = ["--fresh-env", "--fail-on-warning", "--keep-going", "--quiet", "-b", "html"]
-    ran = subprocess.run(
-        [sys.executable, "-m", "sphinx", *words, "-d", tmp_path / "trees", DOCS, out],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
     assert (ran.returncode, ran.stderr) == (0, "")
     built = {path: path.read_text(encoding="utf-8") for path in out.rglob("*.html")}
     for page_ in _pages():

@@ -68,7 +68,7 @@ async function askAll() {
       const cells = [
         `${attributes[0].values[a]}, ${attributes[1].values[b]}`,
         percent(reports[a][b]),
-        `${percent(estimate[a][b])} ± ${percent(1.96 * error)}`,
+        `${(100 * estimate[a][b]).toFixed(1)} ± ${percent(1.96 * error)}`,
         percent(count / people),
       ];
       const line = results.insertRow();

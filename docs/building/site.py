@@ -77,6 +77,7 @@ def _read(_app: Any, docname: str, source: list[str]) -> None:
 def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", _read)
     app.connect("autodoc-process-docstring", _as_rst)
+    library.setup(app)
     mathml.setup(app)
     llms.setup(app)
     accessible.setup(app)

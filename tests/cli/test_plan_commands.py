@@ -152,6 +152,14 @@ def test_check_says_how_accurate_it_will_be() -> None:
     assert "plan" not in json.loads(_run("check", "study.toml", "--json").stdout)
 
 
+def test_a_design_that_is_none_of_those_compared_is_named_once() -> None:
+    text = Path("study.toml").read_text(encoding="utf-8")
+    own = text.replace('name = "smokes"', 'name = "smokes"\nepsilon = 0.5')
+    assert own != text
+    Path("own.toml").write_text(own, encoding="utf-8")
+    assert "  as written: 1-way" in _run("check", "own.toml", "-n", "3000").stdout
+
+
 def test_init_takes_the_design_that_is_recommended() -> None:
     shown = _run("init", "new.toml", "--from", "pilot.csv", "-n", "20000").stdout
     made = Study.load("new.toml")

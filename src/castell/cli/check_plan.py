@@ -20,7 +20,8 @@ def plan_words(planned: Plan) -> list[str]:
     lines = [f"{planned.n:,} people would tell (95 % intervals, points, on average over cells):"]
     own = _own(planned)
     if own is not None:
-        lines.append(f"  as written, {own.name}: {_widths(own)}")
+        named = f", {own.name}" if own.kind else ""
+        lines.append(f"  as written{named}: {_widths(own)}")
     if own is not planned.best:
         lines.append(f"  recommended, {planned.best.name}: {_widths(planned.best)}")
     elif own is not None:
