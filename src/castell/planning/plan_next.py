@@ -42,7 +42,7 @@ from castell.planning.bootstrap_models import (
 from castell.planning.candidates import Candidate, candidates
 from castell.planning.design_share import Tried, choose_share, mix_designs
 from castell.planning.estimands import Wanted
-from castell.planning.plan import NextStage, PlannedBlock
+from castell.planning.next_stage import NextStage, PlannedBlock
 from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
 from castell.results.model import Collected, counts_of
 from castell.study.design import Design
