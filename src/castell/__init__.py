@@ -23,7 +23,7 @@ from castell.planning.plan_next import plan_next
 from castell.planning.next_stage import NextStage
 from castell.planning.planner import plan
 from castell.planning.shuffled import Shuffled, shuffled
-from castell.planning.survey_plan import Plan
+from castell.planning.plan import Plan
 from castell.reports.reports import Reports
 from castell.results.association import Association, TrendTest
 from castell.results.careless import CarelessShare, careless

@@ -19,7 +19,7 @@ from castell.planning.population import Population, population_of
 from castell.planning.power import power_of
 from castell.planning.simulation import simulate as simulate_design
 from castell.planning.smallest_n_or_epsilon import MOST
-from castell.planning.survey_plan import Plan
+from castell.planning.plan import Plan
 from castell.planning.targets import targets_of
 from castell.study.design import check_hides_answers
 from castell.study.study import Study

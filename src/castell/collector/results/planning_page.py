@@ -20,7 +20,7 @@ from castell.planning.likely_estimate import EstimateDocument, LikelyTable, like
 from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
 from castell.planning.plan_text import facts, notes, table_rows
 from castell.planning.planner import USUAL_PEOPLE, plan
-from castell.planning.survey_plan import Plan
+from castell.planning.plan import Plan
 from castell.study.schema import suggest
 from castell.study.study import Study
 
