@@ -13,13 +13,13 @@ from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
 from castell.planning.design_comparison import Progress, Task
 from castell.planning.forecast import METHODS
+from castell.planning.plan import Plan
 from castell.planning.plan_facts import PlannedDesign
 from castell.planning.plan_text import reason_for
 from castell.planning.population import Population, population_of
 from castell.planning.power import power_of
 from castell.planning.simulation import simulate as simulate_design
 from castell.planning.smallest_n_or_epsilon import MOST
-from castell.planning.plan import Plan
 from castell.planning.targets import targets_of
 from castell.study.design import check_hides_answers
 from castell.study.study import Study
