@@ -20,8 +20,8 @@ from castell.inference.sampling_columns import rake
 from castell.planning.adaptive_bins import BinPlan, plan_bins
 from castell.planning.clusters import ProposedClusters, propose_clusters
 from castell.planning.next_stage import NextStage
+from castell.planning.next_stage_planner import plan_next
 from castell.planning.plan import Plan
-from castell.planning.plan_next import plan_next
 from castell.planning.planner import plan
 from castell.planning.shuffled import Shuffled, shuffled
 from castell.reports.reports import Reports
