@@ -17,6 +17,7 @@ import castell
 from castell import Attribute, Plan, Schema, Study, plan
 from castell.channels.protocol import predicted_variance
 from castell.errors import AnswerError, CastellError, OptionError, QueryError
+from castell.inference.association_error import GROUPS
 from castell.planning.designs import cramers_v, proposed_clusters
 from castell.planning.expected_samples import SOME_SAMPLES
 from castell.planning.forecast import Outlook, odds_ratio

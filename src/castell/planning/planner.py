@@ -82,7 +82,7 @@ def plan(
     elif error is not None and epsilon is None:
         budget, solved = task.epsilon_for(error, people), "epsilon"
     tell(0.3)
-    made = task.compare(people, budget, tell)
+    made = task.compare(people, budget, tell, error)
     if simulate:
         made = _simulate(made, task, people, simulate, seed, tell)
         if solved == "n" and error is not None:
@@ -211,5 +211,5 @@ def _correct_n(
     if not isfinite(reached) or not isfinite(best.error) or not best.error:
         return n, made
     n = task.people_for(error, budget, cautious=reached / best.error)
-    again = task.compare(n, budget, tell)
+    again = task.compare(n, budget, tell, error)
     return n, _simulate(again, task, n, repeats, seed, tell)
