@@ -19,11 +19,11 @@ from castell.inference.reasons import Code, Reason
 from castell.inference.sampling_columns import rake
 from castell.planning.adaptive_bins import BinPlan, plan_bins
 from castell.planning.clusters import ProposedClusters, propose_clusters
-from castell.planning.next_stage import plan_next
-from castell.planning.plan import NextStage
+from castell.planning.next_stage import NextStage
+from castell.planning.next_stage_planner import plan_next
+from castell.planning.plan import Plan
 from castell.planning.planner import plan
 from castell.planning.shuffled import Shuffled, shuffled
-from castell.planning.survey_plan import Plan
 from castell.reports.reports import Reports
 from castell.results.association import Association, TrendTest
 from castell.results.careless import CarelessShare, careless

@@ -23,9 +23,9 @@ RUN = CliRunner()
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study and a store with reports; plans are made from little."""
-    monkeypatch.setattr("castell.planning.next_stage.PEOPLE", 1000)
+    monkeypatch.setattr("castell.planning.next_stage_planner.PEOPLE", 1000)
     monkeypatch.setattr("castell.planning.bootstrap_models.MODELS", 2)
-    monkeypatch.setattr("castell.planning.next_stage.MOST_REPEATS", 2)
+    monkeypatch.setattr("castell.planning.next_stage_planner.MOST_REPEATS", 2)
     monkeypatch.setattr("castell.planning.candidates.TREES", 20)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(PLANNED, encoding="utf-8")

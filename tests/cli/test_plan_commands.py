@@ -177,6 +177,7 @@ def test_init_takes_the_design_that_is_recommended() -> None:
         (["plan", "study.toml", "-n", "9", "--html", "page.pdf"], "end its name in .html"),
         (["plan", "study.toml", "-n", "9", "--plot", "page.pdf"], "end its name in"),
         (["plan", "study.toml", "-n", "9", "--like", "none.csv"], "there is no file"),
+        (["plan", "study.toml", "-n", "9", "--like", "study.toml"], "study file and holds no ans"),
         (["plan", "study.toml", "-n", "9", "-a", "smoke"], "did you mean"),
         (["plan", "study.toml", "-n", "9", "--where", "smokes"], "is not name=value"),
     ],

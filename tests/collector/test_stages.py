@@ -275,9 +275,9 @@ def test_a_plan_is_made_and_published_beside_the_collector(tmp_path: Path) -> No
 def test_a_plan_that_is_not_wanted_is_not_published(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("castell.planning.next_stage.PEOPLE", 500)
+    monkeypatch.setattr("castell.planning.next_stage_planner.PEOPLE", 500)
     monkeypatch.setattr("castell.planning.bootstrap_models.MODELS", 2)
-    monkeypatch.setattr("castell.planning.next_stage.MOST_REPEATS", 1)
+    monkeypatch.setattr("castell.planning.next_stage_planner.MOST_REPEATS", 1)
     monkeypatch.setattr("castell.planning.candidates.TREES", 5)
     place = str(tmp_path / "s.sqlite")
     with closing(open_store(place, PLANNED_STUDY)) as store:

@@ -18,9 +18,10 @@ from castell.planning.population import population_of
 def test_pairs_that_few_report(people: float) -> None:
     """Next to many samples of Poisson size, parted into folds: nothing is tried on empty ones, and
     each pair counts once however many of its folds have reports."""
-    noise = PairNoise(np.array([0.01]), np.array([2.0]), np.array([1.0]), 1e-3)
+    one = np.ones((1, 1))
+    noise = PairNoise(one[0], one, one, np.inf, np.array([2.0]), np.array([1.0]), 1e-3)
     n = round(1_000 * people)
-    told = noise.residuals(n, 0.5)
+    told = noise.residuals(n, one[0], 0.5 * one[0])
     folds = np.random.default_rng(7).poisson(people / FOLDS, (200_000, FOLDS))
     some = folds.sum(axis=1) > 0
     # Four standard errors of 200,000 samples, and more.
@@ -60,7 +61,8 @@ def test_samples_of_a_pair_are_one_estimate_as_noisy_as_expected(
     assert noise.tried == 1.0
     assert len(tried) == found.pairs_tried == 66
     variances = np.concatenate([each.variances for each in tried])
-    expected = noise.residuals(300, 0.0).variances
+    sizes = found.factors.sizes
+    expected = noise.residuals(300, sizes, np.zeros_like(sizes)).variances
     assert 1 / np.mean(1 / variances) == pytest.approx(1 / np.mean(1 / expected), rel=0.1)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from castell import Study
 from castell.inference.latent.model import learn
-from castell.planning import candidates, next_stage
+from castell.planning import candidates, next_stage_planner
 from castell.planning.bootstrap_models import (
     asked_so_far,
     average_models,
@@ -130,16 +130,16 @@ def test_a_plan_that_is_wrong_for_the_population_does_little_harm(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Few reports with much noise: a plan from what they seem to say would do worse."""
-    monkeypatch.setattr(next_stage, "PEOPLE", 2000)
+    monkeypatch.setattr(next_stage_planner, "PEOPLE", 2000)
     monkeypatch.setattr(candidates, "TREES", 60)
     wanted, n = Wanted.of(PEOPLE.schema, None, None), 8500
     reports = collect(PAIRS, PEOPLE.table, 1500, np.random.default_rng(0))
     fitted = learn(counts_of(reports), None, None, 3)
-    believed, *_ = next_stage._plan(
+    believed, *_ = next_stage_planner._plan(
         fitted.counts, fitted.answers, wanted, n, np.random.default_rng(0)
     )
     assert relative(believed, n, (1.0,))[0] > 0.02
-    planned, *_ = next_stage._plan(
+    planned, *_ = next_stage_planner._plan(
         fitted.counts, average_models(fitted, 0), wanted, n, np.random.default_rng(0)
     )
     truths, asked = likely_truths(fitted, 0), asked_so_far(fitted.counts)

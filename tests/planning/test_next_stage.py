@@ -12,7 +12,7 @@ import pytest
 import castell
 from castell import Attribute, NextStage, Schema, Study, plan_next
 from castell.errors import CastellError, MethodError, OptionError
-from castell.planning import bootstrap_models, candidates, design_share, next_stage
+from castell.planning import bootstrap_models, candidates, design_share, next_stage_planner
 from castell.planning.design_share import Reckoned, Tried
 from castell.planning.estimands import Wanted
 from tests.populations import collect, population
@@ -26,10 +26,10 @@ FIRST = Study(PEOPLE.schema, 3.0, "pairs", name="first")
 def fewer() -> Iterator[None]:
     """Plans as always, from fewer synthetic people and trees: some are made here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(next_stage, "PEOPLE", 2000)
+        patch.setattr(next_stage_planner, "PEOPLE", 2000)
         patch.setattr(design_share, "PEOPLE", 1000)
         patch.setattr(bootstrap_models, "MODELS", 2)
-        patch.setattr(next_stage, "MOST_REPEATS", 2)
+        patch.setattr(next_stage_planner, "MOST_REPEATS", 2)
         patch.setattr(candidates, "TREES", 60)
         yield
 
@@ -107,7 +107,7 @@ def test_a_table_that_is_wanted_is_closer_to_the_truth() -> None:
 
 
 def test_a_present_design_that_does_as_well_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(next_stage, "_simulate", lambda *_: 0.01)
+    monkeypatch.setattr(next_stage_planner, "_simulate", lambda *_: 0.01)
     made = plan_next(_reports(500), 100)
     assert made.errors == (0.01, 0.01)
     assert made.keeps_design

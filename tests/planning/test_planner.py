@@ -17,6 +17,7 @@ import castell
 from castell import Attribute, Plan, Schema, Study, plan
 from castell.channels.protocol import predicted_variance
 from castell.errors import AnswerError, CastellError, OptionError, QueryError
+from castell.inference.association_error import GROUPS
 from castell.planning.designs import cramers_v, proposed_clusters
 from castell.planning.expected_samples import SOME_SAMPLES
 from castell.planning.forecast import Outlook, odds_ratio
@@ -156,9 +157,12 @@ def test_a_pilot_of_a_few_shows_no_association_by_itself() -> None:
     """Associations of thirty people are mostly chance, and are not taken for the population's."""
     generator = np.random.default_rng(0)
     codes = {a.name: generator.integers(0, a.size, 30) for a in SCHEMA}
-    noise = Outlook(STUDY, People(SCHEMA, codes)).associations.noise("smokes", "health")
+    found = Outlook(STUDY, People(SCHEMA, codes)).associations
+    noise, sizes = found.noise("smokes", "health"), found.factors.sizes
     assert noise is not None
-    assert noise.squares[noise.at_random].mean() < 0.03
+    independence = noise.residuals(1_000, sizes, np.zeros_like(sizes))
+    missed = independence.differences**2 - independence.variances
+    assert missed[:GROUPS].mean() < 0.03
 
 
 # -- what is recommended --------------------------------------------------------------------------

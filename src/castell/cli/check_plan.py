@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from castell.planning.plan import Plan
 from castell.planning.plan_facts import PlannedDesign
 from castell.planning.plan_text import number
 from castell.planning.planner import plan
 from castell.planning.shuffled import shuffled_sentence
-from castell.planning.survey_plan import Plan
 from castell.study.study import Study
 
 

@@ -37,7 +37,7 @@ def next_stage(
         from castell.collector.settings import Staging
         from castell.collector.stage_planning import next_stage as plan
         from castell.collector.store_places import resolve
-    from castell.planning.plan import NextStage
+    from castell.planning.next_stage import NextStage
 
     if n < 1:
         raise OptionError(f"-n is {n}", "give how many respondents are still to come")

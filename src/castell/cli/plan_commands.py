@@ -205,7 +205,7 @@ def plan_next(
     from castell.cli.open_reports import open_reports
     from castell.cli.progress import progress_bar
     from castell.cli.result_files import check_picture, save_picture
-    from castell.planning.next_stage import plan_next as plan
+    from castell.planning.next_stage_planner import plan_next as plan
     from castell.study.study import Study
 
     made = Study.load(study)

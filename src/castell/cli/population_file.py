@@ -9,11 +9,13 @@ from castell.device.answer_file import AnswerFile
 from castell.errors import CastellError, OptionError
 from castell.study.study import Study
 
+_REMEDY = "give answers (.csv, .parquet), earlier reports, or an estimate (.json)"
+
 
 def read_likely(path: Path, study: Study) -> Any:
     """An estimate as JSON, reports of the study where the file holds some, else its answers."""
     if not path.exists():
-        raise OptionError(f"there is no file {path}", "give a CSV or Parquet file of answers")
+        raise OptionError(f"there is no file {path}", _REMEDY)
     if path.suffix == ".json":
         from castell.planning.likely_estimate import decode_estimate, likely_table
 
@@ -24,6 +26,8 @@ def read_likely(path: Path, study: Study) -> Any:
                 f"{path} is no estimate: {error.problem}", "write one: castell estimate ... --json"
             ) from None
         return likely_table(study.schema, document)
+    if path.suffix == ".toml":
+        raise OptionError(f"{path} is a study file and holds no answers", _REMEDY)
     if path.suffix == ".parquet" or path.suffix not in (".csv", ".tsv", ".txt"):
         from castell.counting import scan_reports
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from castell.channels.budget import as_decimal
 from castell.errors import StudyError
-from castell.planning.survey_plan import Plan
+from castell.planning.plan import Plan
 from castell.study.study import Study
 
 # What says how answers are randomised, before the first section of a file.

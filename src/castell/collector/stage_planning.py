@@ -21,8 +21,8 @@ from castell.collector.settings import Staging
 from castell.collector.store import counts_of, open_store
 from castell.collector.store.store import StoreError
 from castell.errors import CastellError
-from castell.planning.next_stage import plan_next
-from castell.planning.plan import NextStage
+from castell.planning.next_stage import NextStage
+from castell.planning.next_stage_planner import plan_next
 from castell.study.study import Study
 
 

@@ -52,8 +52,17 @@ class Margins:
         # Rounding may leave a share that is certain a hair below zero.
         return np.asarray(np.maximum(found, 0.0))
 
+    @cached_property
+    def _spreads(self) -> dict[str, Normal]:
+        return {}
+
     def spread(self, name: str) -> Normal:
         """The spread of each value's share."""
+        if name not in self._spreads:
+            self._spreads[name] = self._spread(name)
+        return self._spreads[name]
+
+    def _spread(self, name: str) -> Normal:
         slope: Floats = np.zeros(1)
         bend = 0.0
         for weight, view in self.views(name):

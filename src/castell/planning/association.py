@@ -2,18 +2,18 @@
 
 `inference/association_error.py` measures a model's mean squared error for a unit of association,
 beta^2, and relative to what it shows, kappa^2, on reports held out from the model. Here the same
-calculation is done on what is expected of these reports. For a pair of attributes and functions of
-their values, let r be the association in the population and v the variance of its unbiased estimate
-from all reports. A model keeps the share c of the associations that reports show, one share for all
-pairs, and the best one (James and Stein):
+calculation is done on what is expected of these reports. A model keeps a share c_i of each factor
+of the associations (`factors.py`), and the noise that comes with it. Of functions f and g of two
+attributes, of mean 0 and variance 1, let r be the association in the population, v the variance of
+its unbiased estimate from all reports, and p_i, q_i what f and g have of factor i. The model shows
+m = sum c_i lambda_i p_i q_i, and errs by
 
-    c = R / (R + b V),   e^2 = (1 - c)^2 r^2 + c^2 b v,
+    e^2 = (r - m)^2 + w v,   w = P + Q - P Q,   P = sum (c_i p_i)^2,   Q = sum (c_i q_i)^2,
 
-R and V being the means of r^2 and v over all pairs, and b = `BORROWED` what is left of the variance
-because a model of all attributes learns an association from other pairs too. The held-out reports,
-a fifth of all, then differ from the model by e^2 + 5 v in mean square, where the model shows an
-association of mean square c^2 (r^2 + b v). beta^2 and kappa^2 are what the composite likelihood of
-such differences gives.
+w being the part of the noise that lies along the factors that are kept. The held-out reports, a
+fifth of all, then differ from the model by e^2 + 5 v in mean square, where the model shows an
+association of mean square m^2 + w v. beta^2 and kappa^2 are what the composite likelihood of such
+differences gives.
 
 The samples that hold a pair are one estimate of it. They may be so few people's that m of them
 report it on average: nobody does with a chance of exp(-m), and then nothing is tried on it
@@ -23,7 +23,7 @@ reports on average, at least one, and not a fifth of m.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -41,16 +41,16 @@ from castell.inference.association_error import (
     Residuals,
     error_rates,
     groups_of,
+    leading_functions,
     residuals,
 )
 from castell.inference.inversion import observe
 from castell.inference.latent.cross_fit_error import evenly
 from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
+from castell.planning.factors import Factors, factors_of
 from castell.planning.population import Population
 
-# Chosen on Fair's survey and on Nursery; benchmarks/plan.py measures it on others.
-BORROWED = 0.75
 # Pairs that stand for all in the overall beta^2, and samples that stand for all that hold a pair.
 SOME_PAIRS = 48
 SOME_SAMPLES = 2
@@ -58,37 +58,42 @@ SOME_SAMPLES = 2
 
 @dataclass(frozen=True, eq=False)
 class PairNoise:
-    """A pair of attributes: some associations squared, of groups of values at random and then of
-    its first singular functions, and the variance of the estimate of each for one report of the
-    pair."""
+    """A pair of attributes: some of its associations, of groups of values at random and then of its
+    first singular functions, and the variance of the estimate of each for one report of the pair.
+    `one` and `two` are what the functions have of the factors that a model keeps."""
 
-    squares: Floats
+    associations: Floats
+    one: Floats
+    two: Floats
+    people: float  # who the associations are known from
     variances: Floats
     weights: Floats
     reports: float  # the share of all reports that hold the pair
     tried: float = 1.0  # the share of these that a model is tried on
 
-    def residuals(self, n: int, kept: float) -> Residuals:
-        """What held-out reports are expected to differ by, if a model keeps a share of the
-        associations that n reports show."""
-        learned = self.model_variance(n)
-        wrong = (1.0 - kept) ** 2 * self.squares + kept**2 * learned
+    def residuals(self, n: int, sizes: Floats, kept: Floats) -> Residuals:
+        """What held-out reports are expected to differ by, if a model keeps a share of each factor
+        that n reports show."""
+        model = (self.one * self.two) @ (kept * sizes)
+        learned = self._learned(kept) * self.variances / (self.reports * n)
+        # A sample of people shows associations where there are none.
+        wrong = np.maximum((self.associations - model) ** 2 - 1.0 / self.people, 0.0) + learned
         fold = self.variances / _mean_if_any(self._people(n) / FOLDS)
-        shown = kept * np.sqrt(self.squares + learned)
         weights = self.weights * -expm1(-self._people(n))
-        return Residuals(np.sqrt(wrong + fold), fold, weights, shown)
+        return Residuals(np.sqrt(wrong + fold), fold, weights, np.sqrt(model**2 + learned))
+
+    def _learned(self, kept: Floats) -> Floats:
+        """The part of the noise that lies along what is kept."""
+        one, two = self.one**2 @ kept**2, self.two**2 @ kept**2
+        return np.asarray(np.minimum(one + two - one * two, 1.0))
 
     def _people(self, n: int) -> float:
         """How many reports a model is tried on."""
         return self.reports * self.tried * n
 
-    def model_variance(self, n: int) -> Floats:
-        """The variance of a model's estimates, from the reports of the pair and of others."""
-        return BORROWED * self.variances / (self.reports * n)
-
-    @property
-    def at_random(self) -> slice:
-        return slice(0, GROUPS)
+    def noise(self, n: int) -> float:
+        """The variance of an unbiased estimate, on average over groups at random."""
+        return float(np.mean(self.variances[:GROUPS])) / (self.reports * n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +110,10 @@ class Associations:
         generator = np.random.default_rng(0)
         table = self.population.table
         return {n: groups_of(table([n]), generator) for n in self.counts.study.names}
+
+    @property
+    def factors(self) -> Factors:
+        return factors_of(self.population)
 
     @cached_property
     def _holders(self) -> Mapping[tuple[str, str], int]:
@@ -139,27 +148,34 @@ class Associations:
     def _noise(self, one: str, two: str) -> PairNoise | None:
         holding = sorted(samples_with(self.counts, [one, two]), key=_outputs)
         views = [observe(sample, [one, two]) for sample in evenly(holding, SOME_SAMPLES)]
-        told = residuals(
-            [HeldOut([view], view.frequencies()) for view in views],
-            [self.population.table([one, two])],
-            self._groups[one],
-            self._groups[two],
-        )
+        pair, groups = (one, two), (self._groups[one], self._groups[two])
+        table = self.population.table(pair)
+        told = residuals([HeldOut([view], view.frequencies()) for view in views], [table], *groups)
         if told is None:
             return None
-        # A sample of people shows associations where there are none.
-        squares = np.maximum(told.associations**2 - 1.0 / self.population.people, 0.0)
-        variances = told.variances * sum(view.n for view in views)
+        functions = zip(groups, leading_functions(table), strict=True)
+        first, second = (
+            np.concatenate(each) * self.population.table([name]) ** 0.5 @ self.factors.parts[name]
+            for name, each in zip(pair, functions, strict=True)
+        )
         reports = sum(sample.n for sample in holding) / self.counts.n
         most = max(SETTINGS.most_tables_of_pairs // self.pairs_tried, 1)
-        tried = min(1.0, most / len(holding))
-        return PairNoise(squares, variances, told.weights, reports, tried)
+        return PairNoise(
+            told.associations,
+            first,
+            second,
+            self.population.people,
+            told.variances * sum(view.n for view in views),
+            told.weights,
+            reports,
+            tried=min(1.0, most / len(holding)),
+        )
 
     def error(self, n: int) -> PredictedError:
         """beta^2, overall and of each pair, and kappa^2, as n reports would measure them."""
-        told = [each for pair in self._pairs if (each := self.noise(*pair)) is not None]
-        kept = _shrinkage(told, n)
-        found = [each.residuals(n, kept) for each in told]
+        told = {pair: each for pair in self._pairs if (each := self.noise(*pair)) is not None}
+        kept = self.factors.kept({pair: each.noise(n) for pair, each in told.items()})
+        found = [each.residuals(n, self.factors.sizes, kept) for each in told.values()]
         stands_for = self.pairs_tried / max(len(told), 1)
         scaled = [replace(r, weights=r.weights * stands_for) for r in found]
         return PredictedError(error_rates(scaled), {}, self, n, kept)
@@ -171,7 +187,7 @@ class PredictedError(AssociationError):
 
     of_design: Associations
     n: int
-    kept: float
+    kept: Floats
 
     def of(self, one: str, two: str) -> Rates:
         names = self.of_design.counts.study.names
@@ -180,7 +196,8 @@ class PredictedError(AssociationError):
         # Of many pairs most are not tried, and have the overall rates.
         if noise is None or not self.of_design.are_all_tried:
             return self.overall
-        return error_rates([noise.residuals(self.n, self.kept)], self.overall.absolute)
+        sizes = self.of_design.factors.sizes
+        return error_rates([noise.residuals(self.n, sizes, self.kept)], self.overall.absolute)
 
 
 def _outputs(sample: Counts) -> int:
@@ -190,13 +207,3 @@ def _outputs(sample: Counts) -> int:
 def _mean_if_any(mean: float) -> float:
     """The mean of a Poisson number that is not 0."""
     return mean / -expm1(-mean)
-
-
-def _shrinkage(told: Sequence[PairNoise], n: int) -> float:
-    """How much of the associations that n reports show a model keeps."""
-    signal = noise = 0.0
-    for each in told:
-        some = each.at_random
-        signal += float(each.weights[some] @ each.squares[some])
-        noise += float(each.weights[some] @ each.model_variance(n)[some])
-    return signal / (signal + noise) if signal else 0.0

@@ -192,8 +192,13 @@ class Task:
 
     # -- what is there ---------------------------------------------------------------------------
 
-    def compare(self, n: int, budget: Decimal, tell: Progress) -> list[PlannedDesign]:
-        """All designs, the recommended one first, the others by their error."""
+    def compare(
+        self, n: int, budget: Decimal, tell: Progress, wanted: float | None = None
+    ) -> list[PlannedDesign]:
+        """All designs, the recommended one first, the others by their error.
+
+        One that is simpler than the best is as good only if it reaches what is `wanted` too.
+        """
         found, _ = self.kinds(budget)
         made = []
         for i, (kind, study) in enumerate(found):
@@ -202,11 +207,14 @@ class Task:
         made = _best_shares(made)
         order = {id(row): i for i, row in enumerate(made)}
         ranked = sorted(made, key=lambda row: (not row.tells_associations, row.error))
+        first = ranked[0]
+        most = AS_GOOD * first.error
+        if wanted is not None and first.error <= wanted:
+            most = min(most, wanted)
         near = [
             row
             for row in made
-            if row.error <= AS_GOOD * ranked[0].error
-            and row.tells_associations == ranked[0].tells_associations
+            if row.error <= most and row.tells_associations == first.tells_associations
         ]
         best = min(near, key=lambda row: order[id(row)])
         return [best, *(row for row in ranked if row is not best)]

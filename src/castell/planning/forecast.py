@@ -23,7 +23,7 @@ from castell.inference.intervals import Normal, Spread
 from castell.inference.inversion import Observed, wilson
 from castell.inference.margins import Margins
 from castell.inference.method import Fitted, Solution
-from castell.inference.model_error import ModelError
+from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
 from castell.inference.model_intervals import ModelIntervals
 from castell.inference.products import product_model, product_variance, spread_of_views
 from castell.inference.queries import Query
@@ -64,6 +64,23 @@ class ExpectedIntervals(ModelIntervals):
     @property
     def direct(self) -> Fitted:
         return self.unbiased
+
+
+def as_shown(pairs: UnbiasedPairs) -> UnbiasedPairs:
+    """What is known of two attributes, as a model's error reads it: the square of what is estimated
+    is on average that of the truth and the variance of the estimate."""
+
+    def table(pair: tuple[str, str], known: DirectEstimate | None) -> DirectEstimate | None:
+        return _twice(pairs.table(pair, known))
+
+    def shares(queries: Sequence[Query], known: DirectEstimate | None) -> DirectEstimate | None:
+        return _twice(pairs.shares(queries, known))
+
+    return UnbiasedPairs(table, shares)
+
+
+def _twice(found: DirectEstimate | None) -> DirectEstimate | None:
+    return found and replace(found, variance=2.0 * found.variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +156,7 @@ class Forecast:
     def intervals(self) -> ModelIntervals:
         error = self.outlook.associations.error(self.n)
         margins = ExpectedMargins(self.counts, self)
-        return ExpectedIntervals(ModelError(margins, error), unbiased=self.direct)
+        return ExpectedIntervals(ModelError(margins, error), as_shown, unbiased=self.direct)
 
     def table(self, names: Sequence[str]) -> Floats:
         """Half the expected length of the interval of every cell; infinite where none is told."""

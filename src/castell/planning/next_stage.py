@@ -1,186 +1,146 @@
-"""The planner of the next stage: what to ask the coming respondents, from the reports there are.
-
-A latent class model of the reports so far says what is likely; `uncertainty` what that leaves open;
-`allocation` gives the coming respondents to the blocks that tell most of it; `design_share` says
-how many of them are asked so, and how many as before. Then a collection of synthetic people is
-simulated with the present design and with the new one, and the better is kept. Everybody still
-reports once, with the whole budget: only which question is asked depends on earlier reports, which
-are private already (sequentially interactive local privacy).
-"""
+"""A plan of the next stage: what it asks, what that is expected to gain, and why it was chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from castell.channels import best_channel
-from castell.counting import Counts, join_stages, samples_of, studies_of
-from castell.errors import OptionError
-from castell.estimators import check_reads, require_reports
-from castell.inference.latent.cross_validation import fit_margins, uniform
-from castell.inference.latent.em import OverRelaxedEM
-from castell.inference.latent.mixture import random_start
-from castell.inference.latent.model import Latent, learn
-from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.structural_zero_mixture import Answers
-from castell.inference.latent.sufficient_statistics import sufficient_statistics
-from castell.linear.one_thread import one_thread
-from castell.linear.operators import Floats
-from castell.numbers import is_whole
-from castell.planning.allocation import allocate
-from castell.planning.bootstrap_models import (
-    asked_so_far,
-    average_models,
-    classes_of,
-    likely_truths,
-    most_steps,
-    simulated_reports,
-)
-from castell.planning.candidates import Candidate, candidates
-from castell.planning.design_share import Tried, choose_share, mix_designs
+from castell.display.one_line import one_line
+from castell.planning.design_share import Tried
 from castell.planning.estimands import Wanted
-from castell.planning.plan import NextStage, PlannedBlock
-from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
-from castell.results.model import Collected, counts_of
-from castell.study.design import Design
-from castell.study.later_stages import next_stage
+from castell.results.canvas import BLUE, load_altair
+from castell.study.design import Block
 from castell.study.study import Study
 
-Progress = Callable[[float], None]
-
-# Synthetic people that covariances are read from.
-PEOPLE = 8000
-# How many times less often than a portion of respondents something is asked that need not be.
-SELDOM = 25
-# Simulations of each design: so many that the errors of about this many tables are averaged.
-ENOUGH, FEWEST_REPEATS, MOST_REPEATS = 60, 2, 10
+# A plan that is expected to gain less changes the design for nothing.
+LEAST_GAIN = 0.01
 
 
-def plan_next(
-    reports: Collected | Sequence[Collected],
-    n: int,
-    *,
-    tables: Sequence[Sequence[str]] | None = None,
-    shares: Sequence[Mapping[str, Any]] | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> NextStage:
-    """Plan what to ask `n` coming respondents, from the reports of one stage or several.
+@dataclass(frozen=True, eq=False)
+class PlannedBlock:
+    """A block, how many groups of answers it tells apart, and the share of people it is for."""
 
-    What is wanted most are all tables of two attributes, or these `tables` and `shares`. The result
-    has the `study` to collect with next. The plan is repeatable: `seed` is for its simulations, and
-    has nothing to do with anybody's report.
+    block: Block
+    groups: int
+    share: float
+
+    def words(self) -> str:
+        names = ", ".join(self.block.names)
+        coarse = " of answers" if self.block.is_coarse else ", every answer by itself"
+        return f"{names}: {self.groups} groups{coarse}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NextStage:
+    """`study` is what to collect with next: the plan, or the present study if it does no better.
+
+    Of `planned` a share of the respondents may be asked as before, and `blocks` are what is new.
+    `errors` are those of the present and of the planned design in the simulation: the largest
+    error of a cell, on average over what is wanted. `expected` is the root of the expected squared
+    error before and after the next stage, by the planner's own reckoning, if all is as the model of
+    the reports says.
     """
-    if not is_whole(n, 1):
-        raise OptionError(f"n is {n!r}", "give how many respondents are still to come, from 1 up")
-    tell = progress or (lambda _share: None)
-    counts = counts_of(reports)
-    check_reads("latent", *studies_of(counts))
-    if counts.study.schema.public:
-        raise OptionError(
-            "the study has public attributes, and a next stage would draw blocks without them",
-            "go on with the study as it is",
+
+    present: Study
+    planned: Study
+    blocks: tuple[PlannedBlock, ...]
+    n: int
+    wanted: Wanted
+    expected: tuple[float, float]
+    tried: Tried
+
+    @property
+    def errors(self) -> tuple[float, float]:
+        return self.tried.errors
+
+    @property
+    def share(self) -> float:
+        """Of the coming respondents, how many would be asked as planned; the others as before."""
+        return self.tried.reckoned.share
+
+    @property
+    def keeps_design(self) -> bool:
+        """Whether the plan is not expected to gain anything worth a change."""
+        return self.gain < LEAST_GAIN
+
+    @property
+    def study(self) -> Study:
+        return self.present if self.keeps_design else self.planned
+
+    @property
+    def gain(self) -> float:
+        """By how much the plan is expected to lower the error: reckoned and simulated on several
+        populations that the reports leave open, weighted by how precise each is."""
+        return self.tried.gain
+
+    def words(self) -> list[str]:
+        """The plan in sentences."""
+        simulated = (
+            f"Simulated with {self.n:,} more people, the error of {self.wanted.words()} is "
+            f"{self.errors[0]:.4f} with the present design and {self.errors[1]:.4f} with the plan."
         )
-    require_reports(counts)
-    wanted = Wanted.of(counts.study.schema, tables, shares)
-    tell(0.0)
-    fitted = learn(counts, None, None, SETTINGS.starts)
-    tell(0.2)
-    likely = average_models(fitted, seed)
-    tell(0.3)
-    planned, blocks, known, expected = _plan(
-        fitted.counts, likely, wanted, n, np.random.default_rng(seed)
-    )
-    tell(0.4)
-    present, asked, truths = counts.study, asked_so_far(counts), likely_truths(fitted, seed)
-    reckoned = choose_share(truths, asked, present.design, planned, n, wanted, seed)
-    chosen = _study(present, mix_designs(present.design, planned, reckoned.share))
-    repeats = max(FEWEST_REPEATS, min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
-    simulated = []
-    for k in range(repeats):
-        tell(0.5 + 0.5 * k / repeats)
-        truth = truths[k % len(truths)]
-        now = _simulate(fitted, truth, present, n, wanted, seed + k)
-        simulated.append((now, _simulate(fitted, truth, chosen, n, wanted, seed + k)))
-    tell(1.0)
-    tried = Tried(reckoned, tuple(simulated))
-    asked_so = tuple(replace(b, share=b.share * reckoned.share) for b in blocks)
-    return NextStage(present, chosen, asked_so, n, wanted, (known, expected), tried)
+        expected = f"Over populations that the reports leave open it gains about {self.gain:.0%}."
+        if self.keeps_design:
+            kept = "The present design is kept: no gain is to be expected from the plan."
+            return [simulated, kept]
+        asked = (
+            f"Each of them answers one of {len(self.blocks)} sets of questions and spends epsilon "
+            f"= {self.planned.epsilon:.6g}, once. Which sets there are depends on earlier reports, "
+            "which are randomised."
+        )
+        before = f"{1.0 - self.share:.0%} of them are asked as before, in case the plan errs."
+        return [simulated, expected, asked, *([before] if self.share < 1.0 else [])]
 
+    def to_dict(self) -> dict[str, Any]:
+        """The plan for programs, as plain JSON values."""
+        return {
+            "kind": "next stage",
+            "n": self.n,
+            "keeps_design": self.keeps_design,
+            "digest": self.study.digest,
+            "epsilon": self.study.epsilon,
+            "error_present": self.errors[0],
+            "error_planned": self.errors[1],
+            "gain": self.gain,
+            "share_planned": self.share,
+            "blocks": [
+                {
+                    "attributes": list(b.block.names),
+                    "groups": b.groups,
+                    "coarse": b.block.is_coarse,
+                    "share": b.share,
+                }
+                for b in self.blocks
+            ],
+            "words": self.words(),
+        }
 
-@one_thread()
-def _plan(
-    counts: Counts, likely: Answers, wanted: Wanted, n: int, generator: np.random.Generator
-) -> tuple[Design, list[PlannedBlock], float, float]:
-    study = counts.study
-    people, sizes = likely.sample(PEOPLE, generator), study.schema.sizes
-    epsilon = study.design.exact_epsilon  # the next stage spends no more than the present one
-    open_ = uncertainty(people, sizes, wanted.indicators(people))
-    known = open_.after(_information(counts, open_))
-    offered = list(candidates(people, sizes, float(epsilon), generator))
-    forward = {many: best_channel(many, epsilon).forward for many in {c.many for c in offered}}
-    roots = [root_information(known.scores, c.codes, c.many, forward[c.many]) for c in offered]
-    portions = allocate(known, roots, n)
-    chosen = [each for each in zip(offered, roots, portions, strict=True) if each[2]]
-    chosen.sort(key=lambda each: (-each[2], each[0].places))
-    information = np.zeros_like(known.precision)
-    for _, root, many in chosen:
-        information += n * many / sum(portions) * (root.T @ root)
-    asked = [(c, SELDOM * many) for c, _, many in chosen]
-    covered = {place for c, _ in asked for place in c.places}
-    # A study asks for each of its attributes, though these need hardly be asked any more.
-    left = [place for place in range(len(sizes)) if place not in covered]
-    asked += [(Candidate((place,), None, people[place], sizes[place]), 1) for place in left]
-    weights = [weight for _, weight in asked]
-    blocks = [
-        PlannedBlock(c.block(study.schema, epsilon), c.many, weight / sum(weights))
-        for c, weight in asked
-    ]
-    design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
-    return design, blocks, known.expected_loss, known.after(information).expected_loss
+    def __repr__(self) -> str:
+        kept = "present design kept" if self.keeps_design else f"{len(self.blocks)} blocks"
+        return one_line("NextStage", kept, [f"n {self.n}", f"gain {self.gain:.0%}"])
 
+    def __str__(self) -> str:
+        lines = [*self.words(), ""]
+        if not self.keeps_design:
+            lines += [f"{share:6.1%}  {words}" for words, share in self._what_is_asked()]
+        return "\n".join(lines).rstrip()
 
-def _study(present: Study, design: Design) -> Study:
-    """The next stage, which promises what the present one does."""
-    if present.promise is None:
-        return Study(present.schema, design=design, name=present.name, text=present.text)
-    return next_stage(present, design)
+    def _what_is_asked(self) -> list[tuple[str, float]]:
+        """What is asked, and of how many."""
+        before = [("as before", 1.0 - self.share)] if self.share < 1.0 else []
+        return [*before, *((b.words(), b.share) for b in self.blocks)]
 
-
-def _information(counts: Counts, known: Uncertainty) -> Floats:
-    """What the reports that there are tell."""
-    place = {name: i for i, name in enumerate(counts.study.names)}
-    total = np.zeros_like(known.precision)
-    for sample in samples_of(counts):
-        answers = {name: known.people[place[name]] for name in sample.study.names}
-        for block in sample.study.design.blocks:
-            root = root_information(known.scores, *seen_codes(block, answers))
-            total += sample.n * root.T @ root
-    return total
-
-
-@one_thread()
-def _simulate(
-    fitted: Latent, truth: Answers, study: Study, n: int, wanted: Wanted, seed: int
-) -> float:
-    """The mean error of what is wanted, in one collection of synthetic people.
-
-    Their truth is known: a fit is stopped where it is nearest to it, for every design alike.
-    """
-    generator = np.random.default_rng([seed, 1])
-    found = simulated_reports(truth, [*asked_so_far(fitted.counts), (study, n)], generator)
-    statistics = sufficient_statistics(join_stages(found))
-    (margins,) = fit_margins(statistics, uniform(study.schema.sizes))
-    start = random_start(margins, classes_of(fitted), SETTINGS.start_scale, generator)
-    em = OverRelaxedEM(start, statistics)
-    least, best = wanted.error(em.mixture, truth), 0
-    for step in range(0, most_steps(len(statistics)), SETTINGS.check_every):
-        error = wanted.error(em.run(SETTINGS.check_every), truth)
-        if error < least:
-            least, best = error, step
-        elif step - best >= SETTINGS.patience:
-            break
-    return least
+    def plot(self, title: str | None = None) -> Any:
+        """Who is asked what: a bar for each set of questions."""
+        altair = load_altair()
+        rows = [{"set": words, "share": share} for words, share in self._what_is_asked()]
+        head = title or f"The next {self.n:,} respondents"
+        return (
+            altair.Chart(altair.Data(values=rows), title=head)
+            .mark_bar(color=BLUE)
+            .encode(
+                x=altair.X("share:Q", title="share of respondents", axis=altair.Axis(format="%")),
+                y=altair.Y("set:N", sort="-x", title=None, axis=altair.Axis(labelLimit=420)),
+            )
+            .properties(width=420)
+        )

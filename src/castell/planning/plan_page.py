@@ -7,8 +7,8 @@ from html import escape
 
 from castell.display.notebook import html_table
 from castell.planning.plan_facts import PlanFacts
-from castell.planning.plan_picture import picture
-from castell.planning.plan_text import epsilon_words, facts, notes, table_rows
+from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
+from castell.planning.plan_text import epsilon_words, facts, learned, table_rows
 
 _STYLE = """
 body { font: 16px/1.5 Helvetica, Arial, sans-serif; color: #22303c; max-width: 52rem;
@@ -18,7 +18,10 @@ h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid #dfe4e9; }
 .facts { color: #5d6b78; margin-top: 0; }
 dt { font-weight: 600; } dd { margin: 0 0 .6rem 0; color: #3b4650; }
 table { font-size: .92rem; }
+caption { max-width: calc(100vw - 2rem); }
 figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; }
+.narrow { display: none; }
+@media (max-width: 34rem) { .narrow { display: block; } .wide { display: none; } }
 figcaption { color: #5d6b78; font-size: .9rem; }
 @media print { body { margin: 0; } h2 { break-after: avoid; } table { break-inside: avoid; } }
 """
@@ -82,7 +85,7 @@ def page(plan: PlanFacts) -> str:
             "Half the length of 95 % intervals, in percentage points, by design",
             titles,
             rows,
-            notes=notes(plan),
+            notes=learned(plan),
         ),
         _figure(plan),
         "<h2>References</h2>",
@@ -98,13 +101,18 @@ def page(plan: PlanFacts) -> str:
 
 
 def _figure(plan: PlanFacts) -> str:
-    """The picture, where what plots it is installed; the table says the same."""
+    """The picture, where what plots it is installed; the table says the same. A phone has one of
+    its own: made smaller, the other's words could not be read."""
     try:
         import vl_convert
-
-        plotted = vl_convert.vegalite_to_svg(picture(plan).to_dict())
     except ImportError:
         return ""
+    plotted = "".join(
+        f'<div class="{name}">'
+        + vl_convert.vegalite_to_svg(picture(plan, width=width, height=HEIGHT).to_dict())
+        + "</div>"
+        for name, width in (("wide", WIDTH), ("narrow", NARROW))
+    )
     return (
         f'<figure role="img" aria-label="{escape(plan.reason, quote=True)}">{plotted}'
         "<figcaption>How long intervals are by the number of people, a line for each epsilon; the "
@@ -118,7 +126,7 @@ def _short(plan: PlanFacts) -> list[str]:
         asked = f"{plan.n:,} people are invited, of whom {plan.reports:,} are expected to answer"
     return [
         f"{asked}. Each spends epsilon = {plan.epsilon:g} in all, once, with the design "
-        f"'{plan.design_name}'. {plan.reason}",
+        f"'{plan.design_name}'. It {plan.reason.removeprefix(plan.design_name).strip()}",
     ]
 
 

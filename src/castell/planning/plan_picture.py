@@ -6,11 +6,14 @@ from math import exp, log
 from typing import Any
 
 from castell.planning.plan_facts import PlanFacts
+from castell.planning.plan_text import points
 from castell.results.canvas import BLUE, GRID, INK, MUTED, TRUTH, load_altair
 
 WIDTH, HEIGHT = 520, 320
 # Pixels that a label at the end of a line takes.
 LABEL = 13
+# What the axis and the labels take beside the picture, which its title may stand above.
+BESIDE = 110
 # What a phone has room for beside the axis and the labels.
 NARROW = 190
 
@@ -61,20 +64,25 @@ def picture(
         .mark_point(filled=True, size=110, color=TRUTH, opacity=1)
         .encode(x="n:Q", y="points:Q")
     )
-    told = (
+    told = [
         alt.Chart(alt.Data(values=chosen))
-        .mark_text(align="left", dx=9, dy=-9, color=INK, fontSize=12, fontWeight="bold")
+        .mark_text(align="left", dx=9, dy=-9, fontSize=12, fontWeight="bold", **ink)
         .encode(x="n:Q", y="points:Q", text="label:N")
-    )
-    layers = [lines, labels, dot, told]
+        # White around the words: lines run behind them.
+        for ink in ({"stroke": "white", "strokeWidth": 4}, {"color": INK})
+    ]
+    layers = [lines, labels, dot, *told]
     if plan.wanted is not None:
         line = alt.Data(values=[{"points": 100 * plan.wanted}])
         rule = alt.Chart(line).mark_rule(strokeDash=[4, 4], color=TRUTH).encode(y="points:Q")
         layers.insert(0, rule)
     what = ", ".join(plan.asked) if plan.asked else "tables of two attributes"
+    wide = width >= WIDTH
+    usual = f"How accurate the design '{plan.design_name}' will be"
     head = alt.TitleParams(
-        title or f"How accurate the design '{plan.design_name}' will be",
-        subtitle=[f"{what}; {plan.likely}"],
+        title or (usual if wide else f"The design '{plan.design_name}'"),
+        subtitle=[f"{what}; {plan.likely}"] if wide else [what, plan.likely],
+        limit=width + BESIDE,
         anchor="start",
         subtitleColor=MUTED,
     )
@@ -98,5 +106,5 @@ def _labels(ends: list[Row], rows: list[Row], height: int) -> list[Row]:
 
 
 def _label(plan: PlanFacts, width: int) -> str:
-    short = f"±{100 * plan.error:.2g} points"
+    short = points(plan.error)
     return short if width < WIDTH else f"{plan.n:,} people: {short}"

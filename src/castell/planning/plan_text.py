@@ -83,6 +83,11 @@ def table_rows(plan: PlanFacts) -> list[list[str]]:
 
 def notes(plan: PlanFacts) -> list[str]:
     """What the table does not say."""
+    return [*learned(plan), *epsilon_words(plan), f"Privacy: {plan.shuffled.sentence()}"]
+
+
+def learned(plan: PlanFacts) -> list[str]:
+    """The part of it that is about what will be learned."""
     found = [
         f"Recommended (*): {plan.reason}",
         "Half the length of 95 % intervals, in points, on average over cells; best guess: how "
@@ -125,8 +130,7 @@ def notes(plan: PlanFacts) -> list[str]:
             f"{each.name!r} with {each.how} ({len(each.groups)} values): its tables get "
             f"{points(each.after)} instead of {points(each.before)}."
         )
-    found += [f"{name} cannot be had: {why}." for name, why in plan.refused.items()]
-    return [*found, *epsilon_words(plan), f"Privacy: {plan.shuffled.sentence()}"]
+    return found + [f"{name} cannot be had: {why}." for name, why in plan.refused.items()]
 
 
 def epsilon_words(plan: PlanFacts) -> list[str]:
@@ -157,13 +161,18 @@ def _power(power: Power) -> str:
         return f"Power: of {which} no association is found with 80 % power."
     found = []
     if power.cramers_v < 1.0:
-        found.append(f"Cramer's V from {power.cramers_v:.2f}")
+        found.append(f"Cramer's V from {_digits(power.cramers_v, 2)}")
     if power.difference < 1.0:
         found.append(
-            f"a difference from {100 * power.difference:.1f} points between halves (odds ratio "
-            f"{power.odds_ratio:.2f})"
+            f"a difference from {_digits(100 * power.difference, 1)} points between halves (odds "
+            f"ratio {1.0 + float(_digits(power.odds_ratio - 1.0, 2)):g})"
         )
     return f"Power: of {which}, 80 % power at 5 % finds {', and '.join(found)}."
+
+
+def _digits(value: float, places: int) -> str:
+    """So many places, or two digits where that would be none."""
+    return f"{value:.{places}f}" if value >= 10.0**-places else f"{value:.2g}"
 
 
 def summary(plan: PlanFacts) -> str:

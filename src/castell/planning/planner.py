@@ -13,13 +13,13 @@ from castell.errors import OptionError
 from castell.numbers import is_number, is_whole
 from castell.planning.design_comparison import Progress, Task
 from castell.planning.forecast import METHODS
+from castell.planning.plan import Plan
 from castell.planning.plan_facts import PlannedDesign
 from castell.planning.plan_text import reason_for
 from castell.planning.population import Population, population_of
 from castell.planning.power import power_of
 from castell.planning.simulation import simulate as simulate_design
 from castell.planning.smallest_n_or_epsilon import MOST
-from castell.planning.survey_plan import Plan
 from castell.planning.targets import targets_of
 from castell.study.design import check_hides_answers
 from castell.study.study import Study
@@ -82,7 +82,7 @@ def plan(
     elif error is not None and epsilon is None:
         budget, solved = task.epsilon_for(error, people), "epsilon"
     tell(0.3)
-    made = task.compare(people, budget, tell)
+    made = task.compare(people, budget, tell, error)
     if simulate:
         made = _simulate(made, task, people, simulate, seed, tell)
         if solved == "n" and error is not None:
@@ -211,5 +211,5 @@ def _correct_n(
     if not isfinite(reached) or not isfinite(best.error) or not best.error:
         return n, made
     n = task.people_for(error, budget, cautious=reached / best.error)
-    again = task.compare(n, budget, tell)
+    again = task.compare(n, budget, tell, error)
     return n, _simulate(again, task, n, repeats, seed, tell)

@@ -58,6 +58,8 @@ class Population(Protocol):
         """The codes of n people sampled from it."""
         ...
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True, eq=False)
 class Uniform:

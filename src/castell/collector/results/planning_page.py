@@ -17,10 +17,10 @@ from castell.channels.budget import MAX_EPSILON
 from castell.collector.wire import RefusedError
 from castell.errors import OptionError
 from castell.planning.likely_estimate import EstimateDocument, LikelyTable, likely_table
+from castell.planning.plan import Plan
 from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
 from castell.planning.plan_text import facts, notes, table_rows
 from castell.planning.planner import USUAL_PEOPLE, plan
-from castell.planning.survey_plan import Plan
 from castell.study.schema import suggest
 from castell.study.study import Study
 
