@@ -39,7 +39,7 @@ function ofWhom({ post, attributes, labels }, found) {
 
 /** @param {Value} value @param {string} unit */
 function shown(value, unit) {
-  if (value === null) return "not known";
+  if (value === null || value === "") return "not known";
   return typeof value === "string" ? value : `${four.format(value)}${unit ? ` ${unit}` : ""}`;
 }
 
@@ -59,7 +59,7 @@ function numberTable(answer, found, level) {
     ...each.quantiles.map((told) => ({
       each,
       what: nameOf(told.q),
-      ...inUnit(each, told.value ?? `in “${told.label}”`, told),
+      ...inUnit(each, told.value ?? (told.label && `in “${told.label}”`), told),
     })),
   ]);
   return table(
@@ -90,7 +90,7 @@ const labelOf = ({ within, attributes, labels }) => labels[attributes.indexOf(wi
 function aboutBins(found) {
   const [first] = found;
   const mean = first.mean;
-  const binned = (mean && mean.bounds[0] !== mean.bounds[1]) || first.quantiles.some((q) => q.label !== String(q.value));
+  const binned = (mean && mean.bounds[0] !== mean.bounds[1]) || first.quantiles.some((q) => q.label && q.label !== String(q.value));
   const inside = first.quantiles.length
     ? "A mean puts everybody in the middle of their bin, a quartile spreads them evenly over it; intervals suppose neither."
     : "A mean puts everybody in the middle of their bin; its interval does not suppose that.";
