@@ -42,6 +42,10 @@ ScoresOf = Annotated[
     list[str] | None,
     typer.Option(help="Numbers for the answers of an attribute, in order: age=24,37,52. Repeat."),
 ]
+WithDeclined = Annotated[
+    bool,
+    typer.Option("--with-declined", help='Take "prefer not to say" for a value like any other.'),
+]
 
 COMPARE = (
     "castell compare study.toml reports.parquet health=poor"
@@ -132,6 +136,7 @@ def run_test(
         bool, typer.Option("--trend", help="Whether one rises or falls with the other.")
     ] = False,
     scores: ScoresOf = None,
+    with_declined: WithDeclined = False,
     level: Level = 0.95,
     also: Also = None,
     output: Output = None,
@@ -142,7 +147,7 @@ def run_test(
     """Test whether two attributes are independent, and say how strongly they are associated.
 
     The test and Cramer's V are read off the reports themselves, through the noise; no model is
-    involved.
+    involved. It is of those who answered both questions.
     """
     from castell.cli.progress import progress_bar
     from castell.estimators import methods_for
@@ -156,6 +161,8 @@ def run_test(
         )
     if scores and not trend:
         raise OptionError("scores are for a trend", "add --trend, or leave out --scores")
+    if trend and with_declined:
+        raise OptionError("who declined has no place in an order", "leave out --with-declined")
     _check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
     with progress_bar("counting", quiet=as_json) as tell:
@@ -164,7 +171,11 @@ def run_test(
         able = methods_for(*{each.study for each in (counts if also else [counts])})
         model = fit(counts, "castell" if "castell" in able else DEFAULT_METHOD)
         one, two = attributes
-        found: Any = model.trend(one, two, scores=numbers) if trend else model.association(one, two)
+        found: Any = (
+            model.trend(one, two, scores=numbers)
+            if trend
+            else model.association(one, two, with_declined=with_declined)
+        )
     show(found, level, plot, as_json, output, to)
 
 
