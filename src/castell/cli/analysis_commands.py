@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from castell.cli.estimate_command import methods_told, options_of, pairs_of, query_from
-from castell.cli.open_reports import open_reports, other_studies
+from castell.cli.open_reports import WithDeclined, open_reports, other_studies
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.errors import OptionError
 from castell.results.model import DEFAULT_METHOD
@@ -41,10 +41,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 ScoresOf = Annotated[
     list[str] | None,
     typer.Option(help="Numbers for the answers of an attribute, in order: age=24,37,52. Repeat."),
-]
-WithDeclined = Annotated[
-    bool,
-    typer.Option("--with-declined", help='Take "prefer not to say" for a value like any other.'),
 ]
 
 COMPARE = (

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from castell.cli.analysis_commands import WithDeclined
-from castell.cli.open_reports import EngineOption, open_reports
+from castell.cli.open_reports import EngineOption, WithDeclined, open_reports
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.results.model import Model, fit
 from castell.study.study import Study

@@ -15,7 +15,9 @@ export function showSummaries(answer) {
   const found = answer?.summaries ?? [];
   const level = answer ? `${percent(answer.level, 0)} interval` : "";
   const numbers = found.some((each) => each.mean || each.having || each.quantiles.length);
-  at("numbers-card").hidden = !numbers;
+  const leftOut = answer?.summaries_left_out ?? "";
+  at("numbers-card").hidden = !numbers && !leftOut;
+  at("numbers-left-out").textContent = leftOut;
   at("numbers-of").textContent = numbers && answer ? ofWhom(answer, found) : "";
   at("numbers").replaceChildren(...(numbers ? [numberTable(answer, found, level)] : []));
   at("numbers-about").textContent = numbers ? aboutBins(found) : "";
