@@ -125,6 +125,25 @@ def test_tables_ratios_and_differences_are_those_of_rs_survey() -> None:
     assert apart.standard_error == pytest.approx(0.0496165254077883, abs=1e-8)
 
 
+def test_a_weighted_mean_without_noise_is_hajeks_with_its_linearised_error() -> None:
+    """svymean of a number, by its formula in loops (R's numbers above are of shares)."""
+    chance = np.random.default_rng(8)
+    x = chance.choice([0, 1, 2, 5], 120, p=[0.4, 0.3, 0.2, 0.1])
+    asked = Study([Attribute("visits", ["0", "1", "2", "5"])], 30.0)
+    seen = asked.randomize({"visits": x.astype(str)}, seed=2)
+    stratum = np.array(ANSWERS["stratum"])
+    more: dict[str, Any] = {"strata": stratum, "clusters": CLUSTER}
+    found = castell.fit(seen, "castell", weights=WEIGHT, **more).mean("visits")
+    mean = float((WEIGHT * x).sum() / WEIGHT.sum())
+    assert found.value == pytest.approx(mean, abs=1e-8)
+    pulls, named, variance = WEIGHT * (x - mean) / WEIGHT.sum(), np.array(NAMED), 0.0
+    for each in sorted(set(stratum)):
+        here = sorted({name for name, s in zip(NAMED, stratum, strict=True) if s == each})
+        sums = np.array([pulls[named == name].sum() for name in here])
+        variance += len(here) / (len(here) - 1) * float(((sums - sums.mean()) ** 2).sum())
+    assert found.standard_error == pytest.approx(np.sqrt(variance), abs=1e-8)
+
+
 def test_raked_shares_and_errors_are_those_of_rs_survey() -> None:
     # N <- sum(d$weight)
     # known <- c("(Intercept)"=N, regionsouth=N*.35, regionwest=N*.25, sexm=N*.48)

@@ -11,7 +11,7 @@ import castell
 from castell import Attribute, Schema, Study
 from castell.counting import samples_of
 from castell.counting.counts import MemoryCounts
-from castell.errors import MethodError, OptionError
+from castell.errors import MethodError, OptionError, QueryError
 from castell.inference.contributing_samples import sources
 from castell.inference.reasons import Code
 
@@ -193,3 +193,37 @@ def test_auto_says_what_it_cannot_weigh() -> None:
     with pytest.raises(MethodError, match="leave the weights out"):
         castell.fit(reports, weights=WEIGHTS).estimate(["x", "y"])
     assert castell.fit(reports, weights=WEIGHTS).estimate(["g", "x"]).probabilities.sum() > 0.99
+
+
+@pytest.mark.parametrize("names", [("x",), ("x", "z"), ("g", "y"), ("g",)])
+def test_scores_of_drawn_blocks_have_the_estimate_as_their_mean_and_its_error(
+    names: tuple[str, ...],
+) -> None:
+    model = castell.fit(REPORTS, "castell")
+    frame = model.scores(names, backend="pandas")
+    assert list(frame["g"]) == list(FRAME["g"])
+    scores = frame[[column for column in frame if " = " in column]].to_numpy()
+    found = model.estimate(names)
+    assert scores.mean(axis=0) == pytest.approx(found.probabilities.ravel(), abs=1e-12)
+    errors = scores.std(axis=0, ddof=1) / np.sqrt(N)
+    assert errors == pytest.approx(found.standard_errors.ravel(), rel=0.03)
+
+
+def test_scores_of_drawn_blocks_are_weighted_by_whoever_weighs_them() -> None:
+    """As survey software does: to first order the mean is the weighted estimate."""
+    frame = castell.fit(REPORTS, "castell").scores(["x", "y"], backend="pandas")
+    scores = frame[[column for column in frame if " = " in column]].to_numpy()
+    found = castell.fit(REPORTS, "castell", weights=WEIGHTS, clusters=VILLAGE).estimate(["x", "y"])
+    mean = WEIGHTS @ scores / WEIGHTS.sum()
+    # Exactly it is the ratio of two estimates; they differ by a product of two errors.
+    assert np.abs(mean - found.probabilities.ravel()).max() < 0.2 * found.standard_errors.min()
+
+
+def test_scores_that_nobody_can_give_are_refused() -> None:
+    asked = castell.fit(STUDY.randomize(FRAME, seed=2), "castell")
+    with pytest.raises(QueryError, match="x and y and z together: ask for attributes that some"):
+        asked.scores(["x", "y", "z"])
+    other = Study(SCHEMA, 2.0, "pairs")
+    two = castell.fit([study.randomize(FRAME, seed=3) for study in (STUDY, other)])
+    with pytest.raises(QueryError, match="several studies: ask for the scores of each"):
+        two.scores(["x"])

@@ -180,3 +180,25 @@ def test_a_coefficient_that_is_infinite_is_said_not_to_be_known() -> None:
     found = castell.regress("y ~ x", reports)
     assert not found.converged
     assert any("may be infinite" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("public", [["age", "exercise"], ["outcome"], ["age"]])
+@pytest.mark.parametrize("family", ["logistic", "multinomial", "linear"])
+def test_without_noise_it_does_not_matter_what_is_randomised(
+    family: str, public: list[str]
+) -> None:
+    """Covariates, the outcome or one covariate are public, the others randomised hardly at all."""
+    now, health = _codes("smokes") == 2, _codes("health")
+    outcome = np.where(now, 1, 0) if family == "logistic" else health
+    said = {**PEOPLE, "outcome": outcome}
+    values = {name: SCHEMA[name].values for name in ("age", "exercise")}
+    values["outcome"] = tuple(str(k) for k in range(int(outcome.max()) + 1))
+    schema = Schema([Attribute(name, v, public=name in public) for name, v in values.items()])
+    study = Study(schema, 30.0 * len(schema.hidden))
+    reports = study.randomize({name: said[name] for name in schema.names}, seed=1)
+    found = castell.regress(f"outcome ~ {FORMULA}", reports, family=family)
+    sm = statsmodels()
+    kinds = {"logistic": sm.Logit, "multinomial": sm.MNLogit, "linear": sm.OLS}
+    exact = {} if family == "linear" else {"disp": 0, "method": "newton", "tol": 1e-12}
+    peer = kinds[family](outcome.astype(float), _matrix()).fit(**exact)
+    np.testing.assert_allclose(found.params, np.asarray(peer.params).T.ravel(), atol=1e-8)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from castell.cli.estimate_command import methods_told, options_of, pairs_of, query_from
-from castell.cli.open_reports import open_reports, other_studies
+from castell.cli.open_reports import WithDeclined, open_reports, other_studies
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.errors import OptionError
 from castell.results.model import DEFAULT_METHOD
@@ -132,6 +132,7 @@ def run_test(
         bool, typer.Option("--trend", help="Whether one rises or falls with the other.")
     ] = False,
     scores: ScoresOf = None,
+    with_declined: WithDeclined = False,
     level: Level = 0.95,
     also: Also = None,
     output: Output = None,
@@ -142,7 +143,7 @@ def run_test(
     """Test whether two attributes are independent, and say how strongly they are associated.
 
     The test and Cramer's V are read off the reports themselves, through the noise; no model is
-    involved.
+    involved. It is of those who answered both questions.
     """
     from castell.cli.progress import progress_bar
     from castell.estimators import methods_for
@@ -156,6 +157,8 @@ def run_test(
         )
     if scores and not trend:
         raise OptionError("scores are for a trend", "add --trend, or leave out --scores")
+    if trend and with_declined:
+        raise OptionError("who declined has no place in an order", "leave out --with-declined")
     _check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
     with progress_bar("counting", quiet=as_json) as tell:
@@ -164,7 +167,11 @@ def run_test(
         able = methods_for(*{each.study for each in (counts if also else [counts])})
         model = fit(counts, "castell" if "castell" in able else DEFAULT_METHOD)
         one, two = attributes
-        found: Any = model.trend(one, two, scores=numbers) if trend else model.association(one, two)
+        found: Any = (
+            model.trend(one, two, scores=numbers)
+            if trend
+            else model.association(one, two, with_declined=with_declined)
+        )
     show(found, level, plot, as_json, output, to)
 
 

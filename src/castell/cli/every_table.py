@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from castell.cli.open_reports import EngineOption, open_reports
+from castell.cli.open_reports import EngineOption, WithDeclined, open_reports
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.results.model import Model, fit
 from castell.study.study import Study
@@ -67,6 +67,7 @@ def associations(
         list[str] | None, typer.Argument(help="Only between these attributes.")
     ] = None,
     engine: EngineOption = None,
+    with_declined: WithDeclined = False,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     output: Annotated[
         Path | None, typer.Option(help="Write all pairs as .csv or .parquet.")
@@ -87,7 +88,8 @@ def associations(
     check_picture(plot)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, None, engine=engine, tell=tell)
-        found = fit(counts, "castell").associations(attributes or None)
+        model = fit(counts, "castell")
+        found = model.associations(attributes or None, with_declined=with_declined)
     if output is not None:
         write_columns(found.to_frame("pyarrow", level=level), found.source, output)
     if plot is not None:

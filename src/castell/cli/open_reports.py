@@ -10,6 +10,10 @@ from castell.counting.counts import Progress
 from castell.errors import OptionError
 from castell.study.study import Study
 
+WithDeclined = Annotated[
+    bool,
+    typer.Option("--with-declined", help='Take "prefer not to say" for a value like any other.'),
+]
 EngineOption = Annotated[
     str | None,
     typer.Option(

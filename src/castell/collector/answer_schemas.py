@@ -95,6 +95,8 @@ TABLE = _entries(
     notes=TEXTS,
     # Of a table of one attribute, or of one within each value of another.
     summaries={"type": "array", "items": _ref("Summary")},
+    # What is not summarized since it would take too long; empty if nothing is.
+    summaries_left_out={"type": "string"},
     signals={"type": "array", "items": {"type": "object"}},
     pictures={"type": "array", "items": {"type": "object"}},
 )

@@ -11,6 +11,9 @@ independence the estimated s has mean 0 and a covariance C that follows from mar
 
 and the interval holds all phi^2 that the estimate is not further from than z times that error, as
 Wilson's does. For the test, values too rare for the normal approximation are put together.
+
+Of those who answered both questions, with I whether somebody did and c the share of these, it is
+s_ij = E I u_i(x) v_j(y) / c, contrasts under the margins among them.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from math import sqrt
 import numpy as np
 
 from castell.counting import Counts, studies_of
+from castell.inference.answering import Answering, Pair, Seen, answering, errors_of_margins
 from castell.inference.chisquare import tail
 from castell.inference.constants import LEAST_EXPECTED
 from castell.inference.contributing_samples import support, views
@@ -29,17 +33,15 @@ from castell.inference.goodness_of_fit import (
     expected_reports,
     interactions,
     orthonormal,
+    smallest_detected,
     tested_contrasts,
     wald,
 )
 from castell.inference.intervals import quantile
-from castell.inference.inversion import Observed
-from castell.inference.postprocess import simplex
-from castell.inference.products import product_model
+from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.unbiased_means import variance_of_mean
 from castell.linear.operators import Floats
 
-Pair = tuple[str, str]
 # The influence function is that of a phi^2 of at least this part of what was observed.
 _LEAST_PART = 0.05
 # A value's share is told from 0 if it is so many standard errors from it.
@@ -87,20 +89,11 @@ def is_testable(counts: Counts, names: Sequence[str]) -> bool:
     )
 
 
-def margins_of(counts: Counts, names: Sequence[str]) -> list[Floats]:
-    """The unbiased margins, as near to them as shares can be."""
-    return [margin for margin, _ in _margins(counts, names)]
-
-
-def _margins(counts: Counts, names: Sequence[str]) -> list[tuple[Floats, Floats]]:
-    """The margins and the standard errors of their shares."""
-    fitted = product_model(counts, [(name,) for name in names], "population")
-    solved = [(name, fitted.joint((name,), None)) for name in names]
-    return [(simplex(one.probabilities), one.spread((name,)).errors) for name, one in solved]
-
-
-def independence(counts: Counts, names: Pair) -> Independence | None:
-    """Test a pair; None where an attribute has no two values that are common enough.
+def independence(
+    counts: Counts, names: Pair, cases: CompleteCases | None = None
+) -> Independence | None:
+    """Test a pair, among those with some values only; None where an attribute has no two values
+    that are common enough.
 
     The test puts values together that are too rare for its normal approximation, V only those whose
     own share is hardly told from 0: it is an average over all values, weighted by one over it.
@@ -108,9 +101,14 @@ def independence(counts: Counts, names: Pair) -> Independence | None:
     seen = views(counts, names)
     if not all(view.has_small_inverses for _, view in seen):
         return None
-    reports = sum(view.n for _, view in seen)
-    margins, errors = zip(*_margins(counts, names), strict=True)
-    by_name = dict(zip(names, margins, strict=True))
+    if cases is None:
+        cases = CompleteCases.everybody([counts.study.schema[name].size for name in names])
+    answers = answering(counts, names, seen, cases)
+    reports = answers.share * sum(view.n for _, view in seen)
+    if reports <= 1.0:
+        return None
+    errors = errors_of_margins(counts, names, cases)
+    by_name = dict(zip(names, answers.margins, strict=True))
     rare = np.array(sqrt(LEAST_EXPECTED / reports))
     unsure = {
         name: np.maximum(_SURE * error, LEAST_EXPECTED / reports)
@@ -120,24 +118,40 @@ def independence(counts: Counts, names: Pair) -> Independence | None:
     told = tested_contrasts(by_name, unsure)
     if not all(len(each) for each in (*tested.values(), *told.values())):
         return None
-    s, null, _ = _interactions(seen, _orthonormal(tested, by_name), margins)
+    s, null, _ = _interactions(seen, answers, _orthonormal(tested, by_name))
     statistic, rank = wald(s, null)
     contrasts = _orthonormal(told, by_name)
-    s, _, exact = _interactions(seen, contrasts, margins)
+    s, _, exact = _interactions(seen, answers, contrasts)
     square, bias = float(s @ s), float(np.trace(exact))
     kept = sqrt(max(square - bias, _LEAST_PART * square) / max(square, 1e-300))
-    slope = _influence(seen, contrasts, margins, kept * s, names) / max(kept**2 * square, 1e-300)
+    slope = _influence(seen, answers, contrasts, kept * s) / max(kept**2 * square, 1e-300)
     fewest = min(len(each) for each in contrasts.values())
     return Independence(
         statistic,
         rank,
         tail(statistic, rank),
         square - bias,
-        fewest - (fewest**2 / (reports - 1) if reports > 1 else 0.0),
+        fewest - fewest**2 / (reports - 1),
         2.0 * float((exact**2).sum()),
         slope,
         tuple(n for n, m in by_name.items() if len(told[n]) + 1 < len(m)),
     )
+
+
+def detectable_association(counts: Counts, names: Pair, cases: CompleteCases) -> float:
+    """The smallest V among those with some values that the test finds with 80 % power at 5 %."""
+    seen = views(counts, names)
+    answers = answering(counts, names, seen, cases)
+    reports = answers.share * sum(view.n for _, view in seen)
+    if reports <= 1.0 or not all(view.has_small_inverses for _, view in seen):
+        return 1.0
+    by_name = dict(zip(names, answers.margins, strict=True))
+    least = dict.fromkeys(names, np.array(sqrt(LEAST_EXPECTED / reports)))
+    contrasts = _orthonormal(tested_contrasts(by_name, least), by_name)
+    if not all(len(each) for each in contrasts.values()):
+        return 1.0
+    _, null, _ = _interactions(seen, answers, contrasts)
+    return smallest_detected(null, min(len(each) for each in contrasts.values()))
 
 
 def _orthonormal(contrasts: dict[str, Floats], margins: dict[str, Floats]) -> dict[str, Floats]:
@@ -145,33 +159,30 @@ def _orthonormal(contrasts: dict[str, Floats], margins: dict[str, Floats]) -> di
 
 
 def _interactions(
-    seen: Sequence[tuple[float, Observed]], contrasts: dict[str, Floats], margins: Sequence[Floats]
+    seen: Seen, answers: Answering, contrasts: dict[str, Floats]
 ) -> tuple[Floats, Floats, Floats]:
-    """The interactions, their covariance under independence, and the same with divisor n - 1."""
+    """The interactions, their covariance under independence, and the same with divisor n - 1, n
+    those who answered."""
     ways = int(np.prod([len(each) for each in contrasts.values()]))
     s, null, exact = np.zeros(ways), np.zeros((ways, ways)), np.zeros((ways, ways))
-    apart = np.multiply.outer(*margins)
+    everywhere = answers.on_all_values(contrasts)
     for weight, view in seen:
-        gains = interactions(view, contrasts)
-        expected = expected_reports(view, apart)
+        gains = interactions(view, everywhere) / answers.share
+        expected = expected_reports(view, answers.apart)
         mean = gains @ expected
         s += weight * (gains @ view.frequencies().ravel())
         square = weight**2 * ((gains * expected) @ gains.T - np.outer(mean, mean))
         null += square / view.n
-        exact += square / max(view.n - 1, 1)
+        exact += square / max(view.n - 1.0 / answers.share, 1.0)
     return s, null, exact
 
 
-def _influence(
-    seen: Sequence[tuple[float, Observed]],
-    contrasts: dict[str, Floats],
-    margins: Sequence[Floats],
-    s: Floats,
-    names: Pair,
-) -> float:
+def _influence(seen: Seen, answers: Answering, contrasts: dict[str, Floats], s: Floats) -> float:
     """The variance of phi^2 to first order, at interactions s: that of the mean of
     2 rho(x, y) - sum_y m(y) rho^2 - sum_x m(x) rho^2, with rho = 1 + sum s u v."""
-    u, v = (contrasts[name] for name in names)
+    u, v = contrasts.values()
+    one, two = answers.margins
     rho = 1.0 + u.T @ s.reshape(len(u), len(v)) @ v
-    rows, columns = rho**2 @ margins[1], margins[0] @ rho**2
-    return variance_of_mean(seen, 2.0 * rho - rows[:, None] - columns[None, :])
+    adds = 2.0 * rho - (rho**2 @ two)[:, None] - (one @ rho**2)[None, :]
+    # Its mean among those who answered is 0, as it is of everybody else.
+    return variance_of_mean(seen, answers.cases.whole(adds / answers.share))

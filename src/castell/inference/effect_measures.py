@@ -113,11 +113,6 @@ class EffectMeasure:
         slopes = self.top.slopes(shares.values) - value * self.bottom.slopes(shares.values)
         return sqrt(shares.variance(slopes)) / bottom
 
-    def log_standard_error(self, shares: Shares) -> float:
-        """Of the logarithm: that of the quotient over its value."""
-        value = self.value(shares)
-        return self.standard_error(shares) / value if value > 0.0 else nan
-
     # -- its interval ----------------------------------------------------------------------------
 
     def interval(self, shares: Shares, level: float) -> Interval:

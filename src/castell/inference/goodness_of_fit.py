@@ -268,9 +268,16 @@ def detectable(counts: Counts, names: tuple[str, str], margins: Sequence[Floats]
         gains = interactions(view, contrasts)
         expected = expected_reports(view, apart)
         covariance += weight**2 * ((gains * expected) @ gains.T) / view.n
+    return smallest_detected(covariance, min(len(c) for c in contrasts.values()))
+
+
+def smallest_detected(covariance: Floats, fewest: int) -> float:
+    """The V that interactions with some covariance under independence show with 80 % power, on
+    average over directions; `fewest` contrasts of one attribute."""
+    ways = len(covariance)
     precision = float((1.0 / np.maximum(np.linalg.eigvalsh(covariance), 1e-300)).sum())
     square = noncentrality(ways) * ways / precision
-    return min(1.0, sqrt(square / min(len(c) for c in contrasts.values())))
+    return min(1.0, sqrt(square / fewest))
 
 
 def orthonormal(contrasts: Floats, margin: Floats) -> Floats:

@@ -27,7 +27,7 @@ from statistics import NormalDist
 import numpy as np
 
 from castell.inference.intervals import quantile
-from castell.inference.shares import Interval, Shares, fieller, shorter
+from castell.inference.shares import Interval, Shares, error_unless_untold, fieller, shorter
 from castell.linear.operators import Floats
 
 _NORMAL = NormalDist()
@@ -45,7 +45,15 @@ class GroupMean:
         return self._ratio(scores, self.shares.values)
 
     def standard_error(self, scores: Floats) -> float:
-        """By the delta method: that of sum (c_x - m) p_x, over the bottom."""
+        """By the delta method; not a number where too few are in the group to tell."""
+        error = self._first_order(scores)
+        if self.everybody:
+            return error
+        widest = float(scores.min()), float(scores.max())
+        return error_unless_untold(error, self.interval(scores, 0.95), widest, quantile(0.95))
+
+    def _first_order(self, scores: Floats) -> float:
+        """The error of sum (c_x - m) p_x, over the bottom."""
         mean = self.value(scores)
         if mean != mean:
             return mean
@@ -66,7 +74,7 @@ class GroupMean:
         """A confidence interval of a mean whose scores are known up to bounds (Imbens, Manski)."""
         z = quantile(level)
         width = self.value(upper) - self.value(lower)
-        error = max(self.standard_error(lower), self.standard_error(upper))
+        error = max(self._first_order(lower), self._first_order(upper))
         reach = one_sided(max(width, 0.0) / error, level) if error > 0.0 else z
         each = 2.0 * _NORMAL.cdf(reach) - 1.0
         return self.interval(lower, each)[0], self.interval(upper, each)[1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import inf, prod, sqrt
+from math import inf, nan, prod, sqrt
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 
 Interval = tuple[float, float]
+# Whether an error is told is judged by intervals of this level.
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +120,22 @@ class Shares:
             return mine
         return min(mine, _quadratic(self.unbiased.covariance, weights))
 
+    @property
+    def ratio(self) -> float:
+        """The first share over the second; not a number where that is estimated as 0 or below."""
+        if self.values[1] <= 0.0:
+            return nan
+        return min(max(float(self.values[0] / self.values[1]), 0.0), 1.0)
+
+    def ratio_error(self) -> float:
+        """Of a ratio t: that of first - t second, over the second (the delta method); not a number
+        where the group is not told."""
+        if (ratio := self.ratio) != ratio:
+            return nan
+        error = sqrt(self.variance(np.array([1.0, -ratio]))) / float(self.values[1])
+        z = student_quantile(_LEVEL, self.freedom)
+        return error_unless_untold(error, self.ratio_interval(_LEVEL), (0.0, 1.0), z)
+
     def ratio_interval(self, level: float) -> Interval:
         """A confidence interval of the first share over the second, one of those it is part of.
 
@@ -155,6 +173,19 @@ class Shares:
             found.append(self._ratio_of_ends(level))
         # The shorter one is that of fewer possible ratios.
         return [(min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)) for low, high in found]
+
+
+def error_unless_untold(error: float, ends: Interval, widest: Interval, z: float) -> float:
+    """A standard error to first order, unless the interval at 95 % rules nothing out that the error
+    would: then the first order is not enough, and the error is not known.
+
+    >>> error_unless_untold(0.3, (0.0, 1.0), (0.0, 1.0), 1.96)
+    0.3
+    >>> error_unless_untold(0.0, (0.0, 1.0), (0.0, 1.0), 1.96)
+    nan
+    """
+    rules_nothing_out = ends[0] <= widest[0] and ends[1] >= widest[1]
+    return nan if rules_nothing_out and 2.0 * z * error < widest[1] - widest[0] else error
 
 
 def shorter(intervals: Callable[[float], list[Interval]], level: float) -> Interval:

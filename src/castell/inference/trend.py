@@ -18,17 +18,13 @@ from math import sqrt
 import numpy as np
 
 from castell.counting import Counts
-from castell.inference.association import Pair, margins_of
+from castell.inference.answering import Pair, answering
 from castell.inference.chisquare import tail
 from castell.inference.contributing_samples import views
 from castell.inference.goodness_of_fit import expected_reports
-from castell.inference.inversion import Observed
-from castell.inference.postprocess import simplex
 from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.unbiased_means import through_inverse, variance_of_mean
 from castell.linear.operators import Floats
-
-Seen = Sequence[tuple[float, Observed]]
 
 
 @dataclass(frozen=True)
@@ -44,22 +40,12 @@ class Trend:
         return tail(self.z**2, 1)
 
 
-@dataclass(frozen=True, eq=False)
-class _Answering:
-    """Those who answered both: their share, both margins among them, and the whole table that is
-    expected if the two are independent there."""
-
-    share: float
-    margins: Sequence[Floats]
-    apart: Floats
-
-
 def trend(
     counts: Counts, names: Pair, scores: Sequence[Floats], answers: CompleteCases
 ) -> Trend | None:
     """None where all who answered both seem to have one and the same score, or nobody did."""
     seen = views(counts, names)
-    found = _answering(counts, names, seen, answers)
+    found = answering(counts, names, seen, answers)
     standard = [
         _standardised(score, margin) for score, margin in zip(scores, found.margins, strict=True)
     ]
@@ -78,20 +64,6 @@ def trend(
     squares = answers.whole((u[:, None] ** 2 + v[None, :] ** 2) / found.share)
     error = sqrt(variance_of_mean(seen, both - correlation * squares / 2))
     return Trend(correlation, error, correlation / sqrt(max(null, 1e-300)))
-
-
-def _answering(counts: Counts, names: Pair, seen: Seen, answers: CompleteCases) -> _Answering:
-    if not answers.incomplete.any():
-        margins = margins_of(counts, names)
-        return _Answering(1.0, margins, np.multiply.outer(*margins))
-    table = simplex(np.sum([weight * view.invert() for weight, view in seen], axis=0))
-    part = answers.part(table)
-    share = float(part.sum())
-    if share <= 0.0:
-        return _Answering(0.0, [part.sum(axis=1), part.sum(axis=0)], table)
-    margins = [part.sum(axis=1) / share, part.sum(axis=0) / share]
-    apart = answers.whole(share * np.multiply.outer(*margins), table[answers.incomplete])
-    return _Answering(share, margins, apart)
 
 
 def _standardised(score: Floats, margin: Floats) -> Floats | None:

@@ -18,6 +18,7 @@ from castell.inference.trend import Trend
 from castell.linear.operators import Floats
 from castell.results.interval_chart import IntervalRow, interval_chart
 from castell.results.probability import OneNumber
+from castell.results.provenance import Labels, as_lists
 from castell.results.summary import number, percent, span, with_warning
 
 
@@ -33,6 +34,7 @@ class Association(OneNumber):
     """
 
     names: tuple[str, str]
+    left_out: Labels  # values that are no answer: it is of those who answered both
     detectable: float
     test: Independence | None
 
@@ -69,6 +71,9 @@ class Association(OneNumber):
             few = any(reason.code is Code.TOO_FEW_FOR_TEST for reason in self.reasons)
             lines.append(f"no test: {'too few reports tell' if few else 'no report tells'} both")
         else:
+            if self.left_out:
+                told = "; ".join(f"{name}: {', '.join(v)}" for name, v in self.left_out.items())
+                lines.append(f"of those who answered both, without {told}")
             lines.append(
                 f"chi-square {self.statistic:.2f}, {self.freedom} "
                 f"degree{'s' * (self.freedom != 1)} of freedom, "
@@ -92,6 +97,7 @@ class Association(OneNumber):
             "freedom": self.freedom,
             "p_value": plain(self.p_value),
             "detectable": plain(self.detectable),
+            "left_out": as_lists(self.left_out),
             "grouped": list(self.test.grouped) if self.test is not None else [],
             **self._numbers(level),
         }

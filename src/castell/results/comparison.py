@@ -9,8 +9,6 @@ from functools import cached_property
 from math import log, nan
 from typing import Any
 
-import numpy as np
-
 from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
@@ -61,7 +59,8 @@ class Contrast(OneNumber):
 
     The interval is by the delta method, of the logarithm for a ratio, and Fieller's where a share
     that is divided by may be 0; an end may then be infinite. `p_value` is two-sided, of the
-    hypothesis that the groups do not differ.
+    hypothesis that the groups do not differ. Error and p-value are not numbers where too few are in
+    a group to tell.
     """
 
     kind: Kind
@@ -69,6 +68,7 @@ class Contrast(OneNumber):
     one: Group
     other: Group
     shares: Shares
+    told: bool  # whether enough are in both groups to tell
 
     @property
     def title(self) -> str:
@@ -85,11 +85,11 @@ class Contrast(OneNumber):
         """The standard error of the logarithm of a ratio."""
         if self.kind is Kind.DIFFERENCE:
             return nan
-        return _QUOTIENTS[self.kind].log_standard_error(self.shares)
+        return self.standard_error / self.value if self.value > 0.0 else nan
 
     @cached_property
     def p_value(self) -> float:
-        return _QUOTIENTS[self.kind].p_value(self.shares)
+        return _QUOTIENTS[self.kind].p_value(self.shares) if self.told else nan
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
         """A confidence interval; the upper end of a ratio may be infinite."""
@@ -152,9 +152,10 @@ class Comparison(FromReports):
 
     def _contrast(self, kind: Kind) -> Contrast:
         quotient = _QUOTIENTS[kind]
+        told = all(error == error for error in self.standard_errors)
         return Contrast(
             value=quotient.value(self.shares),
-            standard_error=quotient.standard_error(self.shares),
+            standard_error=quotient.standard_error(self.shares) if told else nan,
             source=self.source,
             checked=self.checked,
             reasons=self.reasons,
@@ -163,24 +164,20 @@ class Comparison(FromReports):
             one=self.one,
             other=self.other,
             shares=self.shares,
+            told=told,
         )
 
     @property
     def probabilities(self) -> tuple[float, float]:
         """The share in each group; not a number where a group is estimated to be empty."""
-        one, other = (
-            min(max(float(s.values[0] / s.values[1]), 0.0), 1.0) if s.values[1] > 0.0 else nan
-            for s in self.each
-        )
-        return one, other
+        one, other = self.each
+        return one.ratio, other.ratio
 
     @property
     def standard_errors(self) -> tuple[float, float]:
-        one, other = (
-            float(np.sqrt(s.variance(np.array([1.0, -p]))) / s.values[1]) if p == p else nan
-            for s, p in zip(self.each, self.probabilities, strict=True)
-        )
-        return one, other
+        """Not a number where too few are in the group to tell."""
+        one, other = self.each
+        return one.ratio_error(), other.ratio_error()
 
     def _rows(self, level: float) -> list[tuple[str, float, float, float, float, float | None]]:
         """A name, the estimate, its standard error, the ends of its interval, and a p-value."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from castell.errors import QueryError
-from castell.inference.association import independence, is_testable, margins_of
+from castell.inference.association import detectable_association, independence, is_testable
 from castell.inference.category_scores import Scores, refuse_other_scores, scores_of
 from castell.inference.contributing_samples import Checked
-from castell.inference.goodness_of_fit import detectable
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.trend import trend
@@ -16,7 +15,12 @@ from castell.linear.operators import Floats
 from castell.results.association import Association, TrendTest, association_error, cramers_v
 from castell.results.compare import compare_groups
 from castell.results.comparison import Comparison, Contrast
-from castell.results.every_association import Associations, associate
+from castell.results.every_association import (
+    Associations,
+    associate,
+    left_out,
+    tested_cases,
+)
 from castell.results.questions import Answering, Questions, Values, reasons_of, refuse_weighted
 
 
@@ -39,20 +43,28 @@ class ComparisonQuestions(Questions):
         """The share of an answer in one group over that in another."""
         return self.compare(asked, given=given, versus=versus).relative_risk
 
-    def association(self, one: str, two: str) -> Association:
-        """Cramer's V of two attributes with its interval, and the test of their independence."""
-        refuse_weighted(self.fitted, "an association")
-        return _association(self, one, two)
+    def association(self, one: str, two: str, *, with_declined: bool = False) -> Association:
+        """Cramer's V of two attributes with its interval, and the test of their independence.
 
-    def associations(self, names: Iterable[str] | None = None) -> Associations:
+        It is of those who answered both: "prefer not to say" and the like are left out, as missing
+        values are. `with_declined=True` takes them for values like any other.
+        """
+        refuse_weighted(self.fitted, "an association")
+        return _association(self, one, two, with_declined)
+
+    def associations(
+        self, names: Iterable[str] | None = None, *, with_declined: bool = False
+    ) -> Associations:
         """Cramer's V of every two attributes, as `association` has it, and tests with control of
         false discoveries.
 
-        It is worked out from the unbiased tables of pairs, whatever the method.
+        It is worked out from the unbiased tables of pairs, whatever the method, each of those who
+        answered both; `with_declined=True` takes a way not to answer for a value.
         """
         refuse_weighted(self.fitted, "an association")
         chosen = self.study.schema.select(self.study.names if names is None else names)
-        return associate(self.counts, tuple(a.name for a in chosen), self.source)
+        names = tuple(a.name for a in chosen)
+        return associate(self.counts, names, self.source, with_declined=with_declined)
 
     def trend(self, one: str, two: str, *, scores: Scores | None = None) -> TrendTest:
         """Whether one ordered attribute rises or falls with another: the correlation of scores.
@@ -64,20 +76,22 @@ class ComparisonQuestions(Questions):
         return _trend(self, one, two, scores)
 
 
-def _association(model: Answering, one: str, two: str) -> Association:
+def _association(model: Answering, one: str, two: str, with_declined: bool) -> Association:
     """Cramer's V and the test of independence."""
     names = _pair(model, one, two)
+    cases = tested_cases(model.study.schema, names, with_declined=with_declined)
     behind = model.support(names)
     testable = is_testable(model.counts, names)
-    test = independence(model.counts, names) if testable else None
+    test = independence(model.counts, names, cases) if testable else None
     reasons: tuple[Reason, ...] = ()
     if test is None:
-        value, limit, checked = cramers_v(_table(model, names)), 1.0, Checked.NOTHING
+        table = cases.part(_table(model, names))
+        value, limit, checked = cramers_v(table), 1.0, Checked.NOTHING
         code = Code.TOO_FEW_FOR_TEST if testable else Code.ASSOCIATION_UNCHECKED
         reasons = (reason(code, *names),)
     else:
         value, checked = test.v, behind.checked
-        limit = detectable(model.counts, names, margins_of(model.counts, names))
+        limit = detectable_association(model.counts, names, cases)
     return Association(
         value=value,
         standard_error=association_error(test),
@@ -85,6 +99,7 @@ def _association(model: Answering, one: str, two: str) -> Association:
         checked=checked,
         reasons=reasons_of(model.counts, reasons, behind),
         names=names,
+        left_out=left_out(model.study.schema, names, cases),
         detectable=limit,
         test=test,
     )

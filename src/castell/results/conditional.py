@@ -41,22 +41,14 @@ class Conditional(GroupShares):
     @cached_property
     def probabilities(self) -> Floats:
         """The ratios; where an estimated group is empty, none can be told: not a number."""
-        found = [
-            float(s.values[0] / s.values[1]) if s.values[1] > 0.0 else np.nan for s in self.shares
-        ]
-        shares: Floats = np.clip(np.array(found), 0.0, 1.0)
+        shares: Floats = np.array([each.ratio for each in self.shares])
         shares.flags.writeable = False
         return shares
 
     @cached_property
     def standard_errors(self) -> Floats:
-        """Of a ratio t: that of first - t second, over the second (the delta method)."""
-        return np.array(
-            [
-                np.sqrt(s.variance(np.array([1.0, -t]))) / s.values[1] if t == t else np.nan
-                for s, t in zip(self.shares, self.probabilities, strict=True)
-            ]
-        )
+        """By the delta method; not a number where too few are in the group to tell."""
+        return np.array([each.ratio_error() for each in self.shares])
 
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of an interval for every value, inside [0, 1]."""

@@ -18,12 +18,15 @@ from castell.errors import QueryError
 from castell.inference.association import Independence, independence, is_testable
 from castell.inference.chisquare import false_discovery, p_text
 from castell.inference.contributing_samples import support
+from castell.inference.regression.complete_cases import CompleteCases
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.canvas import BLUE, FONT, INK, load_altair
 from castell.results.every_table import count_tables
-from castell.results.provenance import Source
+from castell.results.provenance import Labels, Source
 from castell.results.summary import number, percent, with_warning
+from castell.study.declining import answered_codes
+from castell.study.schema import Schema
 
 # The share of false discoveries among those that are called associated, at most.
 RATE = 0.05
@@ -239,17 +242,43 @@ class Associations:
 TOLD = (("one", "N"), ("other", "N"), ("V", "Q"), ("lower", "Q"), ("upper", "Q"), ("p", "Q"))
 
 
-def associate(counts: Counts, names: Sequence[str], source: Source) -> Associations:
+def associate(
+    counts: Counts, names: Sequence[str], source: Source, *, with_declined: bool
+) -> Associations:
     """The associations of all pairs of some attributes, counted in one pass."""
     if len(names) < 2:
         raise QueryError("one attribute has no association", "name two or more")
     pairs = list(combinations(names, 2))
     count_tables(counts, pairs)  # type: ignore[arg-type]
-    found = tuple(_associate(counts, pair) for pair in pairs)
+    schema = counts.study.schema
+    found = tuple(
+        _associate(counts, pair, tested_cases(schema, pair, with_declined=with_declined))
+        for pair in pairs
+    )
     return Associations(tuple(names), found, source, counts.backend)
 
 
-def _associate(counts: Counts, names: tuple[str, str]) -> PairAssociation:
+def tested_cases(schema: Schema, names: Sequence[str], *, with_declined: bool) -> CompleteCases:
+    """Whom an association is of: those who answered both, as far as two values of each are answers;
+    or everybody."""
+    asked = [schema[name] for name in names]
+    if with_declined or any(len(answered_codes(each)) < 2 for each in asked):
+        return CompleteCases.everybody([each.size for each in asked])
+    return CompleteCases.of(schema, names)
+
+
+def left_out(schema: Schema, names: Sequence[str], cases: CompleteCases) -> Labels:
+    """The values of each attribute that are left out, if there are any."""
+    found = {
+        name: tuple(v for code, v in enumerate(schema[name].values) if code not in codes)
+        for name, codes in zip(names, cases.codes, strict=True)
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def _associate(
+    counts: Counts, names: tuple[str, str], cases: CompleteCases | None = None
+) -> PairAssociation:
     known = is_testable(counts, names)
     together = support(counts, names).together
-    return PairAssociation(names, together, independence(counts, names) if known else None)
+    return PairAssociation(names, together, independence(counts, names, cases) if known else None)

@@ -86,7 +86,7 @@ class NumberQuestions(Questions):
             codes=codes,
             q=float(q),
             given=group,
-            cumulated=np.nan_to_num(found, nan=0.0),
+            cumulated=found,
             ends=ends,
             source=self.source,
             checked=behind.checked,

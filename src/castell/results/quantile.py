@@ -53,13 +53,22 @@ class Quantile(FromReports):
         return int(np.argmax(enough))
 
     @property
+    def is_known(self) -> bool:
+        """Whether anybody is in the group, as far as is known."""
+        return bool(np.isfinite(self.cumulated).all())
+
+    @property
     def label(self) -> str:
-        """The value, or the bin, that the quantile is in."""
+        """The value, or the bin, that the quantile is in; empty where it is not known."""
+        if not self.is_known:
+            return ""
         return self.attribute.values[self.codes[self._place(self.cumulated)]]
 
     @property
     def value(self) -> float | str:
-        """The quantile; not a number in a bin that has no end."""
+        """The quantile; not a number in a bin that has no end, or of nobody."""
+        if not self.is_known:
+            return float("nan")
         place, scale = self._place(self.cumulated), self.attribute.scale
         if isinstance(scale, Bins):
             return self._inside(scale, self.cumulated)
@@ -79,7 +88,9 @@ class Quantile(FromReports):
 
     @property
     def bounds(self) -> Ends:
-        """The ends of the bin, or the value itself."""
+        """The ends of the bin, or the value itself; of nobody, those of all values."""
+        if not self.is_known:
+            return self._between(0, len(self.codes) - 1)
         place = self._place(self.cumulated)
         return self._between(place, place)
 
@@ -120,7 +131,7 @@ class Quantile(FromReports):
     def notes(self) -> tuple[str, ...]:
         """What the bins leave open, and the reasons in words."""
         told = super().notes
-        if not isinstance(self.attribute.scale, Bins):
+        if not isinstance(self.attribute.scale, Bins) or not self.is_known:
             return told
         spread = "which has no end" if self.value != self.value else "spread evenly over it"
         return (

@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from castell.counting import samples_of, studies_of
+from castell.errors import QueryError
+from castell.inference.contributing_samples import support
+from castell.inference.drawn_scores import DrawnScores
 from castell.inference.report_scores import ReportScores
 from castell.linear.table import check_cells
 from castell.reports.frames import frame_of
@@ -24,13 +28,28 @@ class ScoreQuestions(Questions):
         The mean of a column, weighted or not, is the unbiased estimate of the cell, so that survey
         software estimates it with its own errors. Columns are named by the values, as in "smokes =
         now, health = poor"; public attributes are beside them as they were reported.
+
+        Where each respondent reports a block that was drawn, who drew another adds the estimate
+        itself, and who drew this one adds more: to first order the mean is the estimate then too.
         """
+        if len(studies_of(self.counts)) > 1:
+            raise QueryError(
+                "these are reports of several studies", "ask for the scores of each by itself"
+            )
         attributes = self.study.schema.select(names)
         shape = [a.size for a in attributes]
         check_cells(" x ".join(a.name for a in attributes), shape, max_cells)
-        scores = ReportScores(self.counts)
+        scores, chosen = ReportScores(self.counts), tuple(a.name for a in attributes)
         cells = np.arange(int(np.prod(shape)))
-        each = scores.of_cells([a.name for a in attributes], cells)
+        if len(samples_of(self.counts)) == 1:
+            each = scores.of_cells(chosen, cells)
+        elif support(self.counts, chosen).together:
+            each = DrawnScores(self.counts, np.ones(self.counts.n)).of_cells(chosen, cells)
+        else:
+            raise QueryError(
+                f"no report holds {' and '.join(chosen)} together",
+                "ask for attributes that some block of the design holds",
+            )
         columns: dict[str, Any] = {
             name: np.array(self.study.schema[name].values, dtype=object)[scores.codes(name)]
             for name in self.study.schema.public

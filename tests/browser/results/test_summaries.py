@@ -13,7 +13,7 @@ from tests.collecting import Collector
 from tests.collector.results.people import TEXT, people
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 REPORTS = Study.from_toml(TEXT).randomize(people(6000), seed=5)
 
@@ -67,6 +67,23 @@ def test_other_tables_have_no_numbers_beside_them(analyst: Analyst, numeric: Col
     rows = [row.split("\t") for row in _rows(page, "numbers")]
     assert [row[0] for row in rows if row[1] == "Mean"] == ["north", "south"]
     assert page.locator("#no-answer li").count() == 2
+
+
+def test_what_is_not_summarized_is_said(analyst: Analyst, numeric: Collector) -> None:
+    page = analyst.look(numeric, ("age",), method="castell")
+    assert page.locator("#numbers-left-out").inner_text() == ""
+
+    def with_too_many(route: Route) -> None:
+        answer = route.fetch()
+        told = answer.json() | {"summaries": [], "summaries_left_out": "101 values: ask elsewhere"}
+        route.fulfill(response=answer, json=told)
+
+    page.route("**/results/api/estimate*", with_too_many)
+    attribute(page, "Which region?").check()
+    page.get_by_role("heading", name="Which region?").wait_for()
+    wait_for_answer(page)
+    assert page.locator("#numbers-left-out").inner_text() == "101 values: ask elsewhere"
+    assert page.locator("#numbers tbody").count() == 0
 
 
 def test_an_open_bin_has_no_mean_and_says_so(analyst: Analyst, numeric: Collector) -> None:

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from castell import Attribute, CastellError, Study, fit
 from castell.collector.openapi import openapi
 from castell.collector.results.question import Question
-from castell.collector.results.summaries import QUANTILES, summaries
+from castell.collector.results.summaries import QUANTILES, summaries, summaries_left_out
 from castell.collector.settings import State
 from tests.collector.results.people import TEXT, people
 from tests.collector.results.stores import ask, fill_store, query, spread, state_of
@@ -131,10 +131,32 @@ def test_what_an_attribute_does_not_have_is_left_out(state: State) -> None:
     assert _estimate(state, "age", "region")["summaries"] == []
 
 
-def test_so_many_values_that_a_page_would_wait_have_none() -> None:
+def test_of_many_groups_the_largest_are_shown_and_it_is_said() -> None:
+    asked = [Attribute("steps", range=[0, 19]), Attribute("town", [f"t{k}" for k in range(9)])]
+    # Most are of t6, and of the others most of t0.
+    towns = ["t6" if k % 3 else f"t{max(0, k % 30 - 21)}" for k in range(900)]
+    said = {"steps": [k % 20 for k in range(900)], "town": towns}
+    model = fit(Study(asked, 40.0).randomize(said, seed=1), "castell")
+    question = Question(("steps", "town"), "castell", within="town")
+    shown = summaries(model, question)
+    told = [each.given["town"][0] for each in shown]
+    assert len(told) == 100 // 20
+    assert told == sorted(told)
+    assert {"t6", "t0"} <= set(told)
+    left = summaries_left_out(model, question)
+    assert left.startswith("Of 9 groups these are the 5 largest: choose one of the others")
+    assert summaries_left_out(model, Question(("steps",), "castell")) == ""
+    assert summaries_left_out(model, Question(("town",), "castell")) == ""
+
+
+def test_so_many_values_that_a_page_would_wait_have_none_and_it_is_said() -> None:
     study = Study([Attribute("steps", range=[0, 100])], 4.0)
     model = fit(study.randomize({"steps": [5, 9, 90] * 50}, seed=1), "castell")
     assert summaries(model, Question(("steps",), "castell")) == ()
+    left = summaries_left_out(model, Question(("steps",), "castell"))
+    assert left.startswith("\N{LEFT DOUBLE QUOTATION MARK}steps")
+    assert "has 101 values, too many" in left
+    assert "castell estimate --mean" in left
 
 
 def test_files_hold_the_same_numbers_and_the_script_finds_them_again(

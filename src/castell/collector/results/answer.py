@@ -13,7 +13,7 @@ from castell.collector.results.charts import kinds, pictures
 from castell.collector.results.dated_reports import DatedReports, period_tables, periods
 from castell.collector.results.question import MOST_SHOWN_CELLS, Question
 from castell.collector.results.shares import ShareTable, share_table
-from castell.collector.results.summaries import Summary, summaries
+from castell.collector.results.summaries import Summary, summaries, summaries_left_out
 from castell.display.json_values import plain
 from castell.inference.goodness_of_fit import Verdict
 from castell.results import trust
@@ -98,6 +98,8 @@ def tables(answer: Answer) -> dict[str, Any]:
     level = answer.question.level
     told = answer.joint.to_dict(level)
     told["summaries"] = [summary.to_dict(level) for summary in answer.summaries]
+    model = answer.dated.model(answer.question.method)
+    told["summaries_left_out"] = summaries_left_out(model, answer.question)
     shares = answer.shares
     if shares is None:
         return told

@@ -23,6 +23,7 @@ from castell.results.model import Model
 from castell.results.probability import Probability
 from castell.results.quantile import Quantile
 from castell.results.score_scale import numbers_of
+from castell.results.text_lines import quote_text
 from castell.study.declining import answered_codes, number_codes
 from castell.study.scales import Bins, Points
 from castell.study.schema import Attribute, Schema
@@ -85,17 +86,55 @@ def asked_groups(schema: Schema, question: Question) -> tuple[str, list[Group]] 
 
 
 def summaries(model: Model, question: Question) -> tuple[Summary, ...]:
-    """Of an attribute shown by itself, or within each value of another; of no other table."""
-    schema = model.study.schema
-    asked = asked_groups(schema, question)
+    """Of an attribute shown by itself, or within each value of another, the largest groups if there
+    are many; of no other table."""
+    asked = _summarised(model, question)
     if asked is None:
         return ()
-    name, groups = asked
-    attribute = schema[name]
+    attribute, groups = asked
+    return tuple(_summary(model, attribute, group) for group in _largest(model, attribute, groups))
+
+
+def summaries_left_out(model: Model, question: Question) -> str:
+    """What is not shown since it would take too long, and how it is had; empty if nothing is."""
+    asked = _summarised(model, question)
+    if asked is None:
+        return ""
+    attribute, groups = asked
+    shown = MOST_VALUES // attribute.size
+    if shown >= len(groups):
+        return ""
+    if shown == 0:
+        return (
+            f"{quote_text(attribute.name)} has {attribute.size:,} values, too many to summarize on "
+            f"this page: ask the command line, castell estimate --mean or --quantile, or in Python "
+            "model.mean and model.quantile."
+        )
+    return (
+        f"Of {len(groups):,} groups these are the {shown:,} largest: choose one of the others as a "
+        "filter to see it."
+    )
+
+
+def _summarised(model: Model, question: Question) -> tuple[Attribute, list[Group]] | None:
+    """The attribute that has means, quantiles or missing answers, and whom it is asked of."""
+    asked = asked_groups(model.study.schema, question)
+    if asked is None:
+        return None
+    attribute = model.study.schema[asked[0]]
     has_any = attribute.ordered or _may_be_unanswered(attribute)
-    if not has_any or attribute.size * len(groups) > MOST_VALUES:
-        return ()
-    return tuple(_summary(model, attribute, group) for group in groups)
+    return (attribute, asked[1]) if has_any else None
+
+
+def _largest(model: Model, attribute: Attribute, groups: list[Group]) -> list[Group]:
+    """As many groups as a page waits for, in their order."""
+    shown = MOST_VALUES // attribute.size
+    if shown >= len(groups):
+        return groups
+    if shown == 0:
+        return []
+    shares = np.array([model.probability(group).value for group in groups])
+    return [groups[k] for k in sorted(np.argsort(shares)[::-1][:shown])]
 
 
 def _summary(model: Model, attribute: Attribute, given: Group) -> Summary:

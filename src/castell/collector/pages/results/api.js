@@ -116,6 +116,7 @@ import { token } from "./token.js";
  * @property {string} verdict
  * @property {string} post how negative cells were mended
  * @property {Summary[]} summaries of a table of one attribute; of others none
+ * @property {string} summaries_left_out what is not summarized, and how it is had; or nothing
  * @property {string[]} notes
  * @property {Signal[]} signals
  * @property {string | null} [sums] that these shares need not add up, where they need not

@@ -15,7 +15,9 @@ export function showSummaries(answer) {
   const found = answer?.summaries ?? [];
   const level = answer ? `${percent(answer.level, 0)} interval` : "";
   const numbers = found.some((each) => each.mean || each.having || each.quantiles.length);
-  at("numbers-card").hidden = !numbers;
+  const leftOut = answer?.summaries_left_out ?? "";
+  at("numbers-card").hidden = !numbers && !leftOut;
+  at("numbers-left-out").textContent = leftOut;
   at("numbers-of").textContent = numbers && answer ? ofWhom(answer, found) : "";
   at("numbers").replaceChildren(...(numbers ? [numberTable(answer, found, level)] : []));
   at("numbers-about").textContent = numbers ? aboutBins(found) : "";
@@ -39,7 +41,7 @@ function ofWhom({ post, attributes, labels }, found) {
 
 /** @param {Value} value @param {string} unit */
 function shown(value, unit) {
-  if (value === null) return "not known";
+  if (value === null || value === "") return "not known";
   return typeof value === "string" ? value : `${four.format(value)}${unit ? ` ${unit}` : ""}`;
 }
 
@@ -59,7 +61,7 @@ function numberTable(answer, found, level) {
     ...each.quantiles.map((told) => ({
       each,
       what: nameOf(told.q),
-      ...inUnit(each, told.value ?? `in “${told.label}”`, told),
+      ...inUnit(each, told.value ?? (told.label && `in “${told.label}”`), told),
     })),
   ]);
   return table(
@@ -90,7 +92,7 @@ const labelOf = ({ within, attributes, labels }) => labels[attributes.indexOf(wi
 function aboutBins(found) {
   const [first] = found;
   const mean = first.mean;
-  const binned = (mean && mean.bounds[0] !== mean.bounds[1]) || first.quantiles.some((q) => q.label !== String(q.value));
+  const binned = (mean && mean.bounds[0] !== mean.bounds[1]) || first.quantiles.some((q) => q.label && q.label !== String(q.value));
   const inside = first.quantiles.length
     ? "A mean puts everybody in the middle of their bin, a quartile spreads them evenly over it; intervals suppose neither."
     : "A mean puts everybody in the middle of their bin; its interval does not suppose that.";
