@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from castell import Design, KaryResponse, Reports, Study
 from castell.channels import PartitionResponse
 from castell.counting import MemoryCounts, join_stages
-from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
+from castell.inference.latent.coarse_blocks import ANY_ASSOCIATION, LeafMargins, Leaves
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
 from castell.inference.margins import Margins
+from castell.linear.operators import Floats
 from castell.study.design import Block
 from tests.populations import collect, product, schema
 
@@ -42,19 +45,27 @@ def _second() -> Study:
 SECOND = _second()
 
 
-def _margins(seed: int, association: float) -> LeafMargins:
+# A model whose margins are off, as those of every fit are.
+WRONG = (np.array([0.35, 0.65]), np.array([0.2, 0.2, 0.6]), np.array([0.37, 0.33, 0.17, 0.13]))
+
+
+def _margins(
+    seed: int,
+    association: float,
+    table: Floats = PEOPLE.table,
+    of_model: Sequence[Floats] = WRONG,
+    people: int = 600,
+) -> LeafMargins:
     generator = np.random.default_rng(seed)
     reports: list[Reports] = [
-        collect(FIRST, PEOPLE.table, 600, generator),
-        collect(SECOND, PEOPLE.table, 3000, generator),
+        collect(FIRST, table, people, generator),
+        collect(SECOND, table, 5 * people, generator),
     ]
     counts = join_stages([MemoryCounts(each) for each in reports])
-    # A model whose margins are off, as those of every fit are.
-    wrong = [np.array([0.35, 0.65]), np.array([0.2, 0.2, 0.6]), np.array([0.37, 0.33, 0.17, 0.13])]
-    mixture = Mixture(np.ones(1), np.concatenate(wrong)[None], SIZES)
+    mixture = Mixture(np.ones(1), np.concatenate(of_model)[None], SIZES)
     tables = leaf_tables(sufficient_statistics(counts))
     assert len(tables) == 2
-    return LeafMargins(counts, mixture, Leaves(tables, tuple(wrong)), association)
+    return LeafMargins(counts, mixture, Leaves(tables, tuple(of_model)), association)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +103,33 @@ def test_associations_that_may_be_off_make_them_less_sure() -> None:
     for name in PEOPLE.schema.names:
         assert np.all(unsure.variances(name) >= sure.variances(name) * (1 - 1e-9))
     assert unsure.variances("a").sum() > 1.02 * sure.variances("a").sum()
+
+
+def _rare_together() -> Floats:
+    """Few have the first value of b, fewer that of c, and nearly all of these have both."""
+    of_b = np.array([0.05, 0.35, 0.6])
+    of_c = np.array([[0.7, 0.1, 0.1, 0.1], [0.0, 0.5, 0.3, 0.2], [0.0, 0.3, 0.4, 0.3]])
+    table: Floats = np.einsum("a,b,bc->abc", [0.3, 0.7], of_b, of_c)
+    return table
+
+
+def test_associations_that_the_model_has_not_found_do_not_mislead_them() -> None:
+    """What the model says of associations counts for nothing, unless it is taken to be right."""
+    table = _rare_together()
+    true = (table.sum(axis=(1, 2)), table.sum(axis=(0, 2)), table.sum(axis=(0, 1)))
+    worst = []
+    for association in (ANY_ASSOCIATION, 1e-6):
+        every = [_margins(seed, association, table, true) for seed in range(150)]
+        ratios = [
+            (np.array([m.table(name) for m in every]) - margin) ** 2
+            / np.array([m.variances(name) for m in every])
+            for name, margin in zip(("a", "b", "c"), true, strict=True)
+        ]
+        worst.append(max(float(ratio.mean(axis=0).max()) for ratio in ratios))
+    careful, trusting = worst
+    # A mean of 150 squares of errors by their variance, the largest of nine.
+    assert careful < 1.0 + 5.5 * np.sqrt(2 / 150)
+    assert trusting > 3.0
 
 
 def test_groups_of_values_err_as_their_covariance_says() -> None:

@@ -15,13 +15,16 @@ margins of their own. The leaves of the others have
 
     (their unbiased shares) - (the model's) = A d + (the model's associations) + noise,
 
-A being the main effects of the leaves. The error of the associations has the covariance
-beta^2 times the inner products of the leaves' associations (`model_error`), and is the same error
-in all blocks; the noise is that of the channels. So
+A being the main effects of the leaves. What the model says of associations is not relied on, as
+the interval of a single attribute does not rely on it where blocks can be inverted. An association
+of unit norm is a correlation, 1 at most, so its error is given the variance 1 in every direction:
+that of the leaves' associations has the covariance N, their inner products, and is the same error
+in all blocks. The noise is that of the channels. So
 
-    J = sum_a C_a^- + A' S^-1 A,    Cov(d) = J^-1,    S = beta^2 N + noise,
+    J = sum_a C_a^- + A' S^-1 A,    Cov(d) = J^-1,    S = N + noise,
 
-in the space in which the values of an attribute sum to zero.
+in the space in which the values of an attribute sum to zero. Sums of leaves that tell attributes
+one by one have no part in N and tell margins to within noise; what else leaves tell counts little.
 """
 
 from __future__ import annotations
@@ -34,11 +37,16 @@ from itertools import pairwise
 import numpy as np
 
 from castell.inference.intervals import Normal
+from castell.inference.latent.em import CountedTable
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import LeafTable
 from castell.inference.margins import Codes, Margins
 from castell.linear.operators import Floats
+
+# The mean square that the error of an association of unit norm may have: that of a correlation,
+# which is 1 at most.
+ANY_ASSOCIATION = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +99,28 @@ class Leaves:
             main += every * (met / apart - 1.0)
         return both - every - main
 
+    @cached_property
+    def associations(self) -> Floats | None:
+        """Sums of leaves without main effects, uncorrelated and with variance 1, a row each; None
+        if there are none."""
+        left, sizes, _ = np.linalg.svd(self.main_effects, full_matrices=True)
+        rank = int((sizes > 1e-9 * sizes.max()).sum())
+        free = left[:, rank:]
+        if not free.shape[1]:
+            return None
+        norms = free.T @ self.association_products @ free
+        values, vectors = np.linalg.eigh(norms)
+        sure = values > 1e-9 * max(float(values.max()), SETTINGS.least_share)
+        if not sure.any():
+            return None
+        return np.asarray((vectors[:, sure] / np.sqrt(values[sure])).T @ free.T)
+
+
+def leaves_of_blocks(tables: Sequence[CountedTable], mixture: Mixture) -> tuple[Leaves, ...]:
+    """Those of each block that asks coarsely, under the margins of a mixture."""
+    margins = tuple(mixture.weights @ part for part in mixture.parts)
+    return tuple(Leaves((table,), margins) for table in tables if isinstance(table, LeafTable))
+
 
 @dataclass(frozen=True, eq=False)
 class LeafMargins(Margins):
@@ -98,7 +128,7 @@ class LeafMargins(Margins):
 
     mixture: Mixture
     leaves: Leaves
-    association: float  # beta^2
+    association: float = ANY_ASSOCIATION
 
     @cached_property
     def _solved(self) -> tuple[Floats, Floats]:
