@@ -9,22 +9,23 @@ with M_a = m_a(box_a) and P = prod_a M_a, Hoeffding's decomposition gives
 
 An attribute that a block does not ask is inside all of its leaves.
 
-Margins where some blocks ask coarsely are a generalised least squares fit to all reports. Let d be
+Margins where some blocks ask coarsely are the best linear unbiased ones from all reports. Let d be
 the error of the model's margins, all attributes in a row. Blocks that can be inverted give unbiased
 margins of their own. The leaves of the others have
 
-    (their unbiased shares) - (the model's) = A d + (the model's associations) + noise,
+    (their unbiased shares) - (the model's) = A d + (the model's error in associations) + noise,
 
-A being the main effects of the leaves. What the model says of associations is not relied on, as
-the interval of a single attribute does not rely on it where blocks can be inverted. An association
-of unit norm is a correlation, 1 at most, so its error is given the variance 1 in every direction:
-that of the leaves' associations has the covariance N, their inner products, and is the same error
-in all blocks. The noise is that of the channels. So
+A being the main effects of the leaves. Of the second nothing is supposed, as it never is where
+blocks can be inverted. So only those sums of leaves count that are sums of functions of single
+attributes: K holds a basis of them, and they have
 
-    J = sum_a C_a^- + A' S^-1 A,    Cov(d) = J^-1,    S = N + noise,
+    K' (unbiased shares) - K' (the model's) = K' A d + K' noise.
 
-in the space in which the values of an attribute sum to zero. Sums of leaves that tell attributes
-one by one have no part in N and tell margins to within noise; what else leaves tell counts little.
+Which sums these are does not depend on how people answer. With V the covariance of the noise
+
+    J = sum_a C_a^- + A' K (K' V K)^- K' A,    Cov(d) = J^-1,
+
+in the space in which the values of an attribute sum to zero.
 """
 
 from __future__ import annotations
@@ -43,10 +44,6 @@ from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import LeafTable
 from castell.inference.margins import Codes, Margins
 from castell.linear.operators import Floats
-
-# The mean square that the error of an association of unit norm may have: that of a correlation,
-# which is 1 at most.
-ANY_ASSOCIATION = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +97,17 @@ class Leaves:
         return both - every - main
 
     @cached_property
+    def additive(self) -> Floats:
+        """Sums of leaves without associations, a column each, its weights of all leaves.
+
+        They are the same under any margins; under even ones no leaf is rare.
+        """
+        even = Leaves(self.tables, tuple(np.full(len(m), 1.0 / len(m)) for m in self.margins))
+        norms = np.sqrt(even.inside.prod(axis=0))
+        values, vectors = np.linalg.eigh(even.association_products / np.outer(norms, norms))
+        return np.asarray(vectors[:, values < 1e-9] / norms[:, None])
+
+    @cached_property
     def associations(self) -> Floats | None:
         """Sums of leaves without main effects, uncorrelated and with variance 1, a row each; None
         if there are none."""
@@ -128,7 +136,6 @@ class LeafMargins(Margins):
 
     mixture: Mixture
     leaves: Leaves
-    association: float = ANY_ASSOCIATION
 
     @cached_property
     def _solved(self) -> tuple[Floats, Floats]:
@@ -143,12 +150,12 @@ class LeafMargins(Margins):
             information[own, own] += precision
             score[own] += precision @ (super().table(name) - model[own])
         seen, noise = self._leaf_errors()
-        effects = self.leaves.main_effects
-        spread = self.association * self.leaves.association_products + noise
+        sums = self.leaves.additive
+        effects = sums.T @ self.leaves.main_effects
         # The shares of a block's leaves sum to one, so their covariance has no inverse.
-        weighted = np.linalg.pinv(spread, rcond=1e-10, hermitian=True) @ effects
-        information += effects.T @ weighted
-        score += weighted.T @ seen
+        spread = np.linalg.pinv(sums.T @ noise @ sums, rcond=1e-10, hermitian=True)
+        information += effects.T @ spread @ effects
+        score += effects.T @ spread @ (sums.T @ seen)
         basis = _contrasts(mixture.sizes)
         covariance = basis @ np.linalg.solve(basis.T @ information @ basis, basis.T)
         return model + covariance @ score, covariance
