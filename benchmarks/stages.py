@@ -29,11 +29,14 @@ from benchmarks._truths import truth_of
 from benchmarks.intervals import KINDS, ask
 from benchmarks.structural_zeros import RULES
 from castell import Model, Reports, Schema, Study, plan_next
+from experiments.datasets import load
 from experiments.datasets import truth as populations
 from experiments.datasets.population import Population
 from experiments.datasets.truth import Truth
 from experiments.harness import draw_sets
 
+# Data sets that are files, of which some columns may be asked.
+FILES = DATA[:4]
 # Of wide data so many sets of each width.
 SETS = 20
 
@@ -48,6 +51,7 @@ class Case:
     ends: tuple[float, ...]
     rules: bool = False  # with combinations declared impossible, of Adult
     people: int | None = None  # drawn from a population for each collection; else all rows
+    columns: int | None = None  # the first so many of all attributes; else those of `people_of`
 
 
 CASES = (
@@ -71,11 +75,18 @@ def measure(case: Case, seeds: Sequence[int]) -> dict[str, Any]:
     """One stage and several, for each of some collections."""
     if case.people is not None:
         return _measure_fresh(case, case.people, seeds)
-    people = people_of(case.data)
+    people = _people(case)
     schema = Schema(people.schema, impossible=RULES) if case.rules else people.schema
     study = Study(schema, epsilon=case.epsilon, design=case.design, name=case.data)
     rounds = [_round(people, study, case, seed) for seed in seeds]
     return {**asdict(case), "n": people.n, "note": people.note, "rounds": rounds}
+
+
+def _people(case: Case) -> Population:
+    if case.columns is None:
+        return people_of(case.data)
+    people = load(case.data)
+    return people.select(people.schema.names[: case.columns])
 
 
 def _measure_fresh(case: Case, n: int, seeds: Sequence[int]) -> dict[str, Any]:
@@ -88,8 +99,9 @@ def _measure_fresh(case: Case, n: int, seeds: Sequence[int]) -> dict[str, Any]:
         row = f"{case.data} {case.design} {case.epsilon}".encode()
         people = truth.respondents(n, np.random.default_rng([seed, n, *row]))
         plain, staged, simulated = _collections(people, study, case, seed)
-        one, two = _judge(plain, truth), _judge(staged, truth)
-        seen = ask({"auto": castell.fit(staged)}, truth, np.random.default_rng([seed, 2]))
+        model = castell.fit(staged)
+        one, two = _judge(castell.fit(plain), truth), _judge(model, truth)
+        seen = ask({"auto": model}, truth, np.random.default_rng([seed, 2]))
         kinds = {kind: [float(each[0]) for each in found] for (_, kind), found in seen.items()}
         held = {kind: [len(inside), float(np.mean(inside))] for kind, inside in kinds.items()}
         found = {"seed": seed, "simulated": simulated, "one": one, "staged": two, "kinds": held}
@@ -102,8 +114,8 @@ def _round(people: Population, study: Study, case: Case, seed: int) -> dict[str,
     return {
         "seed": seed,
         "simulated": simulated,
-        "one": _judge(plain, people),
-        "staged": _judge(staged, people),
+        "one": _judge(castell.fit(plain), people),
+        "staged": _judge(castell.fit(staged), people),
     }
 
 
@@ -126,8 +138,8 @@ def _collections(
     return plain, staged, simulated
 
 
-def _judge(reports: list[Reports], people: Population | Truth) -> dict[str, Any]:
-    model, many = castell.fit(reports), len(people.schema)
+def _judge(model: Model, people: Population | Truth) -> dict[str, Any]:
+    many = len(people.schema)
     most = None if many <= 9 else SETS
     sets = [s for w in range(2, min(many, 6) + 1) for s in draw_sets(people, w, most)]
     far = [_far(model, people, names) for names in sets]
@@ -201,6 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--data", choices=sorted({*DATA, *populations.names()}), default="adult")
     parser.add_argument("--people", type=int, help="draw so many from a population each time")
+    parser.add_argument("--columns", type=int, help="ask the first so many attributes of a file")
     parser.add_argument("--epsilon", type=float, default=4.0, help="what a respondent spends")
     parser.add_argument("--design", default="cover", help="of the first stage")
     parser.add_argument("--ends", default="0.1", help="where stages end: 0.15,0.5")
@@ -214,7 +227,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--rules are those of adult, and all of its rows")
     if given.people is None and given.data not in DATA:
         parser.error(f"say how many respondents to draw from {given.data}: --people 10000")
-    case = Case(given.data, given.epsilon, given.design, ends, given.rules, given.people)
+    if given.columns and (given.people or given.data not in FILES):
+        parser.error(f"--columns are of {', '.join(FILES)}, and all of their rows")
+    case = Case(
+        given.data, given.epsilon, given.design, ends, given.rules, given.people, given.columns
+    )
     result = {"cases": [measure(case, range(given.first, given.first + given.repeats))]}
     print(show(result))
     if given.json:

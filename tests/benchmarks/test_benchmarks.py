@@ -20,6 +20,7 @@ from benchmarks import (
     peers,
     randomize,
     shuffled,
+    stages,
 )
 from benchmarks.__main__ import benchmark, main, names
 from benchmarks._questions import questions
@@ -271,6 +272,13 @@ def test_every_other_benchmark_runs(
     if name == "stages":
         twice = [{**case, "rounds": case["rounds"] * 2} for case in result["cases"]]
         assert benchmark(name).show({"cases": twice}).count(" ± 0.0000") == len(twice)
+
+
+def test_columns_are_of_files(capsys: pytest.CaptureFixture[str]) -> None:
+    for other in (["--people", "100"], ["--data", "generated"]):
+        with pytest.raises(SystemExit, match="2"):
+            stages.main(["--columns", "2", *other])
+        assert "--columns are of adult, nursery" in capsys.readouterr().err
 
 
 def test_without_a_name_all_run(

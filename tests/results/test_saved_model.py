@@ -75,18 +75,21 @@ def test_saved_and_loaded_it_answers_the_same(method: str, design: str, tmp_path
     assert same_answers(model, castell.load_model(path))
 
 
+def _refuse_to_fit(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(f"castell.estimators.{method}.learn", refuse)
+    monkeypatch.setattr("castell.inference.latent.model.mixture_error", refuse)
+
+
 @pytest.mark.parametrize(("method", "design"), [("auto", "drawn cover"), ("latent", "independent")])
 def test_what_was_fitted_is_not_fitted_again(
     method: str, design: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = castell.fit(_reports(design), method)
     model.save(tmp_path / "m.castell")
-
-    def refuse(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(f"castell.estimators.{method}.learn", refuse)
-    monkeypatch.setattr("castell.inference.latent.model.mixture_error", refuse)
+    _refuse_to_fit(method, monkeypatch)
     assert same_answers(model, castell.load_model(tmp_path / "m.castell"))
     assert same_answers(model, pickle.loads(pickle.dumps(model)))  # noqa: S301
     assert same_answers(model, copy.deepcopy(model))
@@ -118,13 +121,14 @@ def test_stages_options_and_the_mark_are_kept(tmp_path: Path) -> None:
     assert same_answers(model, again)
 
 
-def test_blocks_that_ask_coarsely_are_kept(tmp_path: Path) -> None:
+def test_blocks_that_ask_coarsely_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fine = STUDIES["independent"]
     coarse = coarse_studies(fine.schema)["three to one"]
     people = population(fine.schema.sizes, seed=4).table
     parts = [collect(s, people, 300, np.random.default_rng(3)) for s in (fine, coarse)]
     model = castell.fit(parts, "latent")
     model.save(tmp_path / "m.castell")
+    _refuse_to_fit("latent", monkeypatch)
     assert same_answers(model, castell.load_model(tmp_path / "m.castell"))
 
 

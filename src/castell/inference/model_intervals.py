@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from math import prod
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,18 @@ from castell.linear.table import MAX_CELLS, Table
 from castell.study.design import Design
 
 
+class MoreOfPairs(Protocol):
+    """What more is known of two attributes than the reports that tell both."""
+
+    def beside(self, direct: UnbiasedPairs) -> UnbiasedPairs: ...
+
+
 @dataclass(frozen=True, eq=False)
 class ModelIntervals:
     """How far a model's tables and shares may be off."""
 
     error: ModelError
-    # What more is known of two attributes than the reports that tell both.
-    more_of_pairs: Callable[[UnbiasedPairs], UnbiasedPairs] | None = None
+    more_of_pairs: MoreOfPairs | None = None
 
     @cached_property
     def direct(self) -> Fitted:
@@ -108,7 +114,13 @@ class ModelIntervals:
     @cached_property
     def _unbiased_pairs(self) -> UnbiasedPairs:
         own = UnbiasedPairs(self._pair_table, self._pair_shares)
-        return own if self.more_of_pairs is None else self.more_of_pairs(own)
+        found = own if self.more_of_pairs is None else self.more_of_pairs.beside(own)
+        # A question asks for a few pairs, and another for the same.
+        remembered = lru_cache(maxsize=256)(lambda pair: found.table(pair, None))
+        return UnbiasedPairs(
+            lambda pair, known: remembered(pair) if known is None else found.table(pair, known),
+            found.shares,
+        )
 
     def _pair_table(
         self, pair: tuple[str, str], known: DirectEstimate | None

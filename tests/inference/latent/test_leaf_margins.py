@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,9 @@ from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
 from castell.inference.margins import Margins
+from castell.linear.operators import Floats
 from castell.study.design import Block
+from tests.inference.latent.leaf_examples import leaf_table
 from tests.populations import collect, product, schema
 
 SIZES = (2, 3, 4)
@@ -42,24 +46,30 @@ def _second() -> Study:
 SECOND = _second()
 
 
-def _margins(seed: int, association: float) -> LeafMargins:
+# A model whose margins are off, as those of every fit are.
+WRONG = (np.array([0.35, 0.65]), np.array([0.2, 0.2, 0.6]), np.array([0.37, 0.33, 0.17, 0.13]))
+
+
+def _margins(
+    seed: int,
+    table: Floats = PEOPLE.table,
+    of_model: Sequence[Floats] = WRONG,
+) -> LeafMargins:
     generator = np.random.default_rng(seed)
     reports: list[Reports] = [
-        collect(FIRST, PEOPLE.table, 600, generator),
-        collect(SECOND, PEOPLE.table, 3000, generator),
+        collect(FIRST, table, 600, generator),
+        collect(SECOND, table, 3000, generator),
     ]
     counts = join_stages([MemoryCounts(each) for each in reports])
-    # A model whose margins are off, as those of every fit are.
-    wrong = [np.array([0.35, 0.65]), np.array([0.2, 0.2, 0.6]), np.array([0.37, 0.33, 0.17, 0.13])]
-    mixture = Mixture(np.ones(1), np.concatenate(wrong)[None], SIZES)
+    mixture = Mixture(np.ones(1), np.concatenate(of_model)[None], SIZES)
     tables = leaf_tables(sufficient_statistics(counts))
     assert len(tables) == 2
-    return LeafMargins(counts, mixture, Leaves(tables, tuple(wrong)), association)
+    return LeafMargins(counts, mixture, Leaves(tables, tuple(of_model)))
 
 
 @pytest.fixture(scope="module")
 def collections() -> list[LeafMargins]:
-    return [_margins(seed, 1e-6) for seed in range(200)]
+    return [_margins(seed) for seed in range(200)]
 
 
 @pytest.mark.parametrize("name", ["a", "b", "c"])
@@ -87,15 +97,39 @@ def test_they_are_surer_than_those_of_the_first_stage(collections: list[LeafMarg
     assert np.all(margins.variances("a") < 0.4 * alone.variances("a"))
 
 
-def test_associations_that_may_be_off_make_them_less_sure() -> None:
-    sure, unsure = _margins(0, 1e-6), _margins(0, 0.2**2)
-    for name in PEOPLE.schema.names:
-        assert np.all(unsure.variances(name) >= sure.variances(name) * (1 - 1e-9))
-    assert unsure.variances("a").sum() > 1.02 * sure.variances("a").sum()
+def _rare_together() -> Floats:
+    """Few have the first value of b, fewer that of c, and nearly all of these have both."""
+    of_b = np.array([0.05, 0.35, 0.6])
+    of_c = np.array([[0.7, 0.1, 0.1, 0.1], [0.0, 0.5, 0.3, 0.2], [0.0, 0.3, 0.4, 0.3]])
+    table: Floats = np.einsum("a,b,bc->abc", [0.3, 0.7], of_b, of_c)
+    return table
+
+
+def test_associations_that_the_model_has_not_found_do_not_mislead_them() -> None:
+    table = _rare_together()
+    true = (table.sum(axis=(1, 2)), table.sum(axis=(0, 2)), table.sum(axis=(0, 1)))
+    every = [_margins(seed, table, true) for seed in range(200)]
+    for name, margin in zip(PEOPLE.schema.names, true, strict=True):
+        errors = np.array([margins.table(name) - margin for margins in every])
+        said = np.mean([margins.variances(name) for margins in every], axis=0)
+        # The model is right in all but associations, so nothing of second order is left.
+        assert np.all(np.abs(errors.mean(axis=0)) < 5.2 * np.sqrt(said / 200))
+        assert np.all(np.abs((errors**2).mean(axis=0) / said - 1.0) < 5.2 * np.sqrt(2 / 200))
+
+
+def test_only_sums_of_leaves_that_tell_attributes_one_by_one_count() -> None:
+    """Of three boxes two part c within a value of a; together with the third they tell a."""
+    boxes = (((0,), (0, 1)), ((0,), (2, 3)), ((1,), (0, 1, 2, 3)))
+    table = leaf_table(
+        PartitionResponse((2, 4), boxes, KaryResponse.with_epsilon(3, 3.0)), (0, 2), np.ones(3)
+    )
+    sums = Leaves((table,), WRONG).additive
+    assert sums.shape == (3, 2)  # the whole, and a
+    np.testing.assert_allclose(sums[0], sums[1], atol=1e-12)
 
 
 def test_groups_of_values_err_as_their_covariance_says() -> None:
-    margins = _margins(1, 1e-4)
+    margins = _margins(1)
     group, rest = np.array([0, 2]), np.array([1, 3])
     one = margins.group_spread("c", group)
     two = margins.group_spread("c", rest)

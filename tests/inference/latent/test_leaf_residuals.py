@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from castell.channels import KaryResponse, PartitionResponse
-from castell.inference.latent.coarse_blocks import Leaves
+from castell.inference.latent.coarse_blocks import Leaves, leaves_of_blocks
 from castell.inference.latent.leaf_pairs import LeafPairs
-from castell.inference.latent.leaf_residuals import associations_basis, leaf_blocks, leaf_residuals
+from castell.inference.latent.leaf_residuals import leaf_blocks, leaf_residuals
 from castell.inference.latent.mixture import Mixture, random_start, shrink_to_margins
+from castell.inference.latent.sufficient_statistics import LeafTable
 from castell.inference.model_error import NOTHING, DirectEstimate, UnbiasedPairs
 from castell.linear.operators import Floats
 from tests.inference.latent.leaf_examples import (
@@ -28,7 +29,7 @@ NAMES = ("a", "b", "c")
 
 def test_associations_of_leaves_have_no_main_effect_and_variance_one() -> None:
     table = tree_table()
-    found = associations_basis(Leaves((table,), MARGINS))
+    found = Leaves((table,), MARGINS).associations
     assert found is not None
     functions = found @ leaf_functions([table])
     for function in functions:
@@ -40,20 +41,20 @@ def test_leaves_that_only_part_one_attribute_show_no_association() -> None:
     boxes = tuple(PartitionResponse.grid((2, 3), ([[0, 1]], [[0], [1], [2]])))
     channel = PartitionResponse((2, 3), boxes, KaryResponse.with_epsilon(3, 1.0))
     table = leaf_table(channel, (0, 1), np.array([5.0, 5.0, 5.0]))
-    assert associations_basis(Leaves((table,), MARGINS)) is None
+    assert Leaves((table,), MARGINS).associations is None
 
 
 def test_residuals_of_a_true_model_are_noise_and_no_more() -> None:
     # Reports drawn from the model itself: the squares of the residuals are their variances.
     mixture = random_start(MARGINS, 4, 0.6, np.random.default_rng(5))
     table = tree_table()
-    expected = table.report_probabilities(mixture)
+    expected, leaves = table.report_probabilities(mixture), leaves_of_blocks([table], mixture)
     generator = np.random.default_rng(6)
     squares = []
     for _ in range(300):
         drawn = generator.multinomial(400, expected, 5).astype(np.float64)
         folds = [[table.with_counts(counts)] for counts in drawn]
-        (places, found), *pairs = leaf_residuals(folds, [mixture] * 5, mixture)
+        (places, found), *pairs = leaf_residuals(folds, [mixture] * 5, leaves)
         assert places == (0, 1, 2)
         assert {pair for pair, _ in pairs} <= {(0, 1), (0, 2), (1, 2)}
         every = [found, *(residuals for _, residuals in pairs)]
@@ -71,7 +72,7 @@ def test_residuals_of_a_wrong_model_show_what_it_misses() -> None:
     right = Mixture(np.array([0.5, 0.5]), np.array([_shifted(0.25), _shifted(-0.25)]), SIZES)
     expected = table.report_probabilities(right)
     folds = [[table.with_counts(1e7 * expected)] for _ in range(5)]
-    (_, found), *_ = leaf_residuals(folds, [wrong] * 5, wrong)
+    (_, found), *_ = leaf_residuals(folds, [wrong] * 5, leaves_of_blocks([table], wrong))
     assert float(np.mean(found.differences**2 / found.variances)) > 100
 
 
@@ -87,7 +88,7 @@ def test_a_pair_is_projected_onto_the_associations_of_leaves() -> None:
     """Next to least squares over all combinations of answers."""
     mixture = random_start(MARGINS, 1, 0.0, np.random.default_rng(0))
     table, chances = tree_table(), chances_of_all()
-    (block,) = leaf_blocks([[table]], [mixture], mixture)
+    (block,) = leaf_blocks([[table]], [mixture], leaves_of_blocks([table], mixture))
     rows, columns = np.eye(2) - MARGINS[0], (np.eye(4) - MARGINS[2])[:2]
     found, squares = block.project(0, 2, rows, columns)
     functions = leaf_functions([table])
@@ -121,7 +122,7 @@ def test_a_model_that_keeps_half_of_an_association_is_off_by_as_much_as_it_shows
     np.testing.assert_allclose(full, 2.0 * shown, atol=1e-12)
     table = leaf_table(channel, (1, 2), np.ones(12))
     folds = [[table.with_counts(1e7 * table.report_probabilities(right))] for _ in range(5)]
-    *_, (pair, found) = leaf_residuals(folds, [half] * 5, half)
+    *_, (pair, found) = leaf_residuals(folds, [half] * 5, leaves_of_blocks([table], half))
     assert pair == (1, 2)
     np.testing.assert_allclose(found.differences, found.associations, rtol=1e-6, atol=1e-9)
     assert found.weights.sum() == pytest.approx(len(found.weights) / 5)
@@ -134,11 +135,16 @@ def test_leaves_that_hardly_tell_a_pair_say_nothing_of_it() -> None:
     table = leaf_table(channel, (1, 2), np.ones(4))
     folds = [[table.with_counts(1e4 * table.report_probabilities(right))] for _ in range(5)]
     far = random_start(MARGINS, 6, 0.8, np.random.default_rng(3))
-    (block,) = leaf_blocks([[table]], [far], far)
-    told = list(leaf_residuals(folds, [far] * 5, far))
+    leaves = leaves_of_blocks([table], far)
+    (block,) = leaf_blocks([[table]], [far], leaves)
+    told = list(leaf_residuals(folds, [far] * 5, leaves))
     assert block.attributes == (1, 2)
     many = [len(found.differences) for pair, found in told[1:]]
     assert sum(many) < 10  # two functions of five models, were all of them told
+
+
+def _leaf_pairs(mixture: Mixture, tables: list[LeafTable]) -> LeafPairs:
+    return LeafPairs.of(NAMES, mixture, tables, leaves_of_blocks(tables, mixture), 0.04)
 
 
 def _unbiased(values: Floats, variance: float) -> UnbiasedPairs:
@@ -155,7 +161,7 @@ def test_leaves_and_reports_of_a_pair_are_one_estimate() -> None:
     n = 5_000.0
     chances = channel.inner.forward.apply_last(right.table([1, 2]).ravel())
     table = leaf_table(channel, (1, 2), n * chances)
-    pairs = LeafPairs.of(NAMES, wrong, [table], 0.04)
+    pairs = _leaf_pairs(wrong, [table])
     truth = right.table([1, 2])
     nearly_alone = pairs.beside(_unbiased(np.full((3, 4), 0.7), 1e6)).table(("b", "c"), None)
     assert nearly_alone is not None
@@ -175,7 +181,7 @@ def test_leaves_and_reports_of_a_pair_are_one_estimate() -> None:
 
 
 def test_a_pair_that_leaves_do_not_hold_is_what_its_reports_say() -> None:
-    pairs = LeafPairs.of(NAMES, _right(), [grid_table()], 0.04)
+    pairs = _leaf_pairs(_right(), [grid_table()])
     values = np.full((2, 3), 1.0 / 6)
     found = pairs.beside(_unbiased(values, 1e-4)).table(("a", "b"), None)
     assert found is not None
@@ -185,7 +191,7 @@ def test_a_pair_that_leaves_do_not_hold_is_what_its_reports_say() -> None:
 
 
 def test_shares_have_the_same_as_the_cells_of_the_table() -> None:
-    pairs = LeafPairs.of(NAMES, _right(), [grid_table(), tree_table()], 0.04)
+    pairs = _leaf_pairs(_right(), [grid_table(), tree_table()])
     direct = np.random.default_rng(4).dirichlet(np.ones(12)).reshape(3, 4)
     whole = pairs.beside(_unbiased(direct, 1e-3)).table(("b", "c"), None)
     cells = [(0, 1), (2, 3)]

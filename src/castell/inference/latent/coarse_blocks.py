@@ -9,17 +9,21 @@ with M_a = m_a(box_a) and P = prod_a M_a, Hoeffding's decomposition gives
 
 An attribute that a block does not ask is inside all of its leaves.
 
-Margins where some blocks ask coarsely are a generalised least squares fit to all reports. Let d be
+Margins where some blocks ask coarsely are the best linear unbiased ones from all reports. Let d be
 the error of the model's margins, all attributes in a row. Blocks that can be inverted give unbiased
 margins of their own. The leaves of the others have
 
-    (their unbiased shares) - (the model's) = A d + (the model's associations) + noise,
+    (their unbiased shares) - (the model's) = A d + (the model's error in associations) + noise,
 
-A being the main effects of the leaves. The error of the associations has the covariance
-beta^2 times the inner products of the leaves' associations (`model_error`), and is the same error
-in all blocks; the noise is that of the channels. So
+A being the main effects of the leaves. Of the second nothing is supposed, as it never is where
+blocks can be inverted. So only those sums of leaves count that are sums of functions of single
+attributes: K holds a basis of them, and they have
 
-    J = sum_a C_a^- + A' S^-1 A,    Cov(d) = J^-1,    S = beta^2 N + noise,
+    K' (unbiased shares) - K' (the model's) = K' A d + K' noise.
+
+Which sums these are does not depend on how people answer. With V the covariance of the noise
+
+    J = sum_a C_a^- + A' K (K' V K)^- K' A,    Cov(d) = J^-1,
 
 in the space in which the values of an attribute sum to zero.
 """
@@ -34,6 +38,7 @@ from itertools import pairwise
 import numpy as np
 
 from castell.inference.intervals import Normal
+from castell.inference.latent.em import CountedTable
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import LeafTable
@@ -91,6 +96,39 @@ class Leaves:
             main += every * (met / apart - 1.0)
         return both - every - main
 
+    @cached_property
+    def additive(self) -> Floats:
+        """Sums of leaves without associations, a column each, its weights of all leaves.
+
+        They are the same under any margins; under even ones no leaf is rare.
+        """
+        even = Leaves(self.tables, tuple(np.full(len(m), 1.0 / len(m)) for m in self.margins))
+        norms = np.sqrt(even.inside.prod(axis=0))
+        values, vectors = np.linalg.eigh(even.association_products / np.outer(norms, norms))
+        return np.asarray(vectors[:, values < 1e-9] / norms[:, None])
+
+    @cached_property
+    def associations(self) -> Floats | None:
+        """Sums of leaves without main effects, uncorrelated and with variance 1, a row each; None
+        if there are none."""
+        left, sizes, _ = np.linalg.svd(self.main_effects, full_matrices=True)
+        rank = int((sizes > 1e-9 * sizes.max()).sum())
+        free = left[:, rank:]
+        if not free.shape[1]:
+            return None
+        norms = free.T @ self.association_products @ free
+        values, vectors = np.linalg.eigh(norms)
+        sure = values > 1e-9 * max(float(values.max()), SETTINGS.least_share)
+        if not sure.any():
+            return None
+        return np.asarray((vectors[:, sure] / np.sqrt(values[sure])).T @ free.T)
+
+
+def leaves_of_blocks(tables: Sequence[CountedTable], mixture: Mixture) -> tuple[Leaves, ...]:
+    """Those of each block that asks coarsely, under the margins of a mixture."""
+    margins = tuple(mixture.weights @ part for part in mixture.parts)
+    return tuple(Leaves((table,), margins) for table in tables if isinstance(table, LeafTable))
+
 
 @dataclass(frozen=True, eq=False)
 class LeafMargins(Margins):
@@ -98,7 +136,6 @@ class LeafMargins(Margins):
 
     mixture: Mixture
     leaves: Leaves
-    association: float  # beta^2
 
     @cached_property
     def _solved(self) -> tuple[Floats, Floats]:
@@ -113,12 +150,12 @@ class LeafMargins(Margins):
             information[own, own] += precision
             score[own] += precision @ (super().table(name) - model[own])
         seen, noise = self._leaf_errors()
-        effects = self.leaves.main_effects
-        spread = self.association * self.leaves.association_products + noise
+        sums = self.leaves.additive
+        effects = sums.T @ self.leaves.main_effects
         # The shares of a block's leaves sum to one, so their covariance has no inverse.
-        weighted = np.linalg.pinv(spread, rcond=1e-10, hermitian=True) @ effects
-        information += effects.T @ weighted
-        score += weighted.T @ seen
+        spread = np.linalg.pinv(sums.T @ noise @ sums, rcond=1e-10, hermitian=True)
+        information += effects.T @ spread @ effects
+        score += effects.T @ spread @ (sums.T @ seen)
         basis = _contrasts(mixture.sizes)
         covariance = basis @ np.linalg.solve(basis.T @ information @ basis, basis.T)
         return model + covariance @ score, covariance

@@ -19,6 +19,7 @@ from castell.inference.association_error import (
     residuals,
 )
 from castell.inference.inversion import Observed, Part, parts_of
+from castell.inference.latent.coarse_blocks import Leaves
 from castell.inference.latent.cross_validation import Hyperparameters
 from castell.inference.latent.em import CountedTable
 from castell.inference.latent.leaf_residuals import leaf_residuals
@@ -43,17 +44,18 @@ def mixture_error(
     mixture: Mixture,
     hyperparameters: Hyperparameters,
     fold_models: Sequence[Answers],
+    leaves: Sequence[Leaves] = (),
 ) -> AssociationError:
     """The mean squared error of a mixture's associations, overall and of each pair.
 
-    `fold_models` are what it answers without each fold.
+    `fold_models` are what it answers without each fold, `leaves` those of blocks that ask coarsely.
     """
     found: dict[Pair, list[Residuals]] = {}
     for pair, each in _residuals(counts, mixture, hyperparameters, fold_models):
         found.setdefault(pair, []).append(each)
     held_out = hyperparameters.held_out
-    if any(isinstance(table, LeafTable) for tables in held_out[:1] for table in tables):
-        for places, each in leaf_residuals(held_out, hyperparameters.fold_models, mixture):
+    if leaves and held_out:
+        for places, each in leaf_residuals(held_out, hyperparameters.fold_models, leaves):
             asked = frozenset(counts.study.names[place] for place in places)
             found.setdefault(asked, []).append(each)
     return association_error(found)

@@ -18,9 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from castell.inference.latent.coarse_blocks import Leaves
+from castell.inference.latent.em import CountedTable
 from castell.inference.latent.leaf_residuals import LeafBlock, leaf_blocks
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import LeafTable
 from castell.inference.model_error import DirectEstimate, UnbiasedPairs
 from castell.inference.queries import Query, names_of
 from castell.linear.operators import Floats
@@ -40,10 +41,11 @@ class LeafPairs:
         cls,
         names: Sequence[str],
         mixture: Mixture,
-        tables: Sequence[LeafTable],
+        tables: Sequence[CountedTable],
+        leaves: Sequence[Leaves],
         association: float,
     ) -> LeafPairs:
-        blocks = tuple(leaf_blocks([tables], [mixture], mixture))
+        blocks = tuple(leaf_blocks([tables], [mixture], leaves))
         return cls(tuple(names), mixture, blocks, association)
 
     def beside(self, direct: UnbiasedPairs) -> UnbiasedPairs:

@@ -76,11 +76,11 @@ class LeafBlock:
 
 
 def leaf_residuals(
-    held_out: Sequence[Sequence[CountedTable]], models: Sequence[Mixture], whole: Mixture
+    held_out: Sequence[Sequence[CountedTable]], models: Sequence[Mixture], leaves: Sequence[Leaves]
 ) -> Iterator[Found]:
     """For each block of leaves its attributes and some of its associations, by chance; then for
     each pair of attributes that blocks hold, its associations as the models have them."""
-    blocks = list(leaf_blocks(held_out, models, whole))
+    blocks = list(leaf_blocks(held_out, models, leaves))
     generator = np.random.default_rng(0)  # repeatable: nobody's privacy depends on it
     for block in blocks:
         mixed = generator.standard_normal((GROUPS, len(block.basis)))
@@ -100,20 +100,16 @@ def leaf_residuals(
 
 
 def leaf_blocks(
-    parts: Sequence[Sequence[CountedTable]], models: Sequence[Mixture], whole: Mixture
+    parts: Sequence[Sequence[CountedTable]], models: Sequence[Mixture], leaves: Sequence[Leaves]
 ) -> Iterator[LeafBlock]:
-    """Of reports in parts, such as held-out folds, each with a model of its own."""
-    margins = tuple(whole.weights @ part for part in whole.parts)
-    for several in zip(*parts, strict=True):
-        tables = tuple(table for table in several if isinstance(table, LeafTable))
-        if not tables:
-            continue
-        leaves = Leaves((tables[0],), margins)
-        basis = associations_basis(leaves)
-        if basis is not None:
+    """Of reports in parts, such as held-out folds, each with a model of its own; `leaves` are
+    those of the blocks that ask coarsely, one after the other."""
+    coarse = [[table for table in part if isinstance(table, LeafTable)] for part in parts]
+    for own, *tables in zip(leaves, *coarse, strict=True):
+        if own.associations is not None:
             pairs = zip(tables, models, strict=True)
             expected = tuple(table.report_probabilities(model) for table, model in pairs)
-            yield LeafBlock(tables, expected, leaves, basis)
+            yield LeafBlock(tuple(tables), expected, own, own.associations)
 
 
 def _of_pair(
@@ -144,19 +140,3 @@ def _together(told: Sequence[tuple[Floats, Floats, Floats]], ways: float = 1.0) 
     differences, variances, says = (np.concatenate(every) for every in zip(*told, strict=True))
     weights = np.full(len(differences), ways / len(told))
     return Residuals(differences, variances, weights, says)
-
-
-def associations_basis(leaves: Leaves) -> Floats | None:
-    """Sums of leaves without main effects, uncorrelated and with variance 1, a row each; None if
-    there are none."""
-    left, sizes, _ = np.linalg.svd(leaves.main_effects, full_matrices=True)
-    rank = int((sizes > 1e-9 * sizes.max()).sum())
-    free = left[:, rank:]
-    if not free.shape[1]:
-        return None
-    norms = free.T @ leaves.association_products @ free
-    values, vectors = np.linalg.eigh(norms)
-    sure = values > 1e-9 * max(float(values.max()), SETTINGS.least_share)
-    if not sure.any():
-        return None
-    return np.asarray((vectors[:, sure] / np.sqrt(values[sure])).T @ free.T)

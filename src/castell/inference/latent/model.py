@@ -15,7 +15,7 @@ from castell.counting import Counts
 from castell.inference.contributing_samples import require_reports_of_each, support
 from castell.inference.goodness_of_fit import detectable
 from castell.inference.intervals import Spread
-from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
+from castell.inference.latent.coarse_blocks import LeafMargins, Leaves, leaves_of_blocks
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.cross_validation import (
     Hyperparameters,
@@ -85,16 +85,17 @@ class Latent:
     @cached_property
     def intervals(self) -> ModelIntervals:
         """How far its answers may be off."""
-        error = mixture_error(self.counts, self.mixture, self.hyperparameters, self.fold_models)
+        blocks = leaves_of_blocks(self.statistics, self.mixture)
+        error = mixture_error(
+            self.counts, self.mixture, self.hyperparameters, self.fold_models, blocks
+        )
         coarse = leaf_tables(self.statistics)
         if not coarse:
             return ModelIntervals(ModelError(Margins(self.counts), error))
-        shares = tuple(self.mixture.weights @ part for part in self.mixture.parts)
-        margins = LeafMargins(
-            self.counts, self.mixture, Leaves(coarse, shares), error.overall.absolute
-        )
-        pairs = LeafPairs.of(self.counts.study.names, self.mixture, coarse, error.overall.absolute)
-        return ModelIntervals(ModelError(margins, error), pairs.beside)
+        margins = LeafMargins(self.counts, self.mixture, Leaves(coarse, blocks[0].margins))
+        names, association = self.counts.study.names, error.overall.absolute
+        pairs = LeafPairs.of(names, self.mixture, self.statistics, blocks, association)
+        return ModelIntervals(ModelError(margins, error), pairs)
 
     def spread(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Spread:
         """How far a table over `names`, summed to the attributes `kept`, may be off."""
