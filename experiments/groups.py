@@ -59,8 +59,12 @@ def pictures(module: ModuleType, result: Result) -> dict[str, Any]:
     drawn = {}
     for name, shown in groups(list(answered)).items():
         kind = name.partition("-")[0]
-        if name != "paper" and len(set(shown) - {*_FILL[kind]}) < 2:
+        own = set(shown) - ({*_FILL[kind]} if name != "paper" else set())
+        if name != "paper" and len(own) < 2:
             continue  # a line by itself says nothing beside yardsticks alone
         some = [r for r in result["records"] if r.get("scheme") in shown]
+        # Nor does a panel of yardsticks.
+        panels = {r.get("data") for r in some if r["scheme"] in own and r["mean"] is not None}
+        some = [r for r in some if r.get("data") in panels]
         drawn[name] = module.draw({**result, "records": some, "shown": TITLES[kind]})
     return drawn

@@ -11,6 +11,8 @@ from experiments.text import PAPER_NAMES, Result
 
 # Wide enough that no number of a record is ever cut off a picture.
 _ROOM = 1.25
+# A band that reaches below so much of its line is next to zero.
+_NEAR_ZERO = 0.2
 # Smaller errors are next to none, and would press the others together.
 _LOWEST = 3e-6
 
@@ -126,7 +128,7 @@ def lines(
     panels = [panel(name, k % 2 == 0, size) for k, name in enumerate(sets)]
     chart = alt.concat(*panels, columns=2) if many else panels[0]
     more = (
-        ["bands: ± the standard deviation over attribute sets, only + where - reaches below zero"]
+        ["bands: ± the standard deviation over attribute sets, only + where - comes near zero"]
         if band
         else []
     )
@@ -146,8 +148,10 @@ def _record(record: Mapping[str, Any], low: float, band: bool) -> dict[str, Any]
         drawn["lower"] = max(record["mean"] - record["error"], low)
         drawn["upper"] = record["mean"] + record["error"]
     if band and record["sigma"] and record["scheme"] in ("castell", "independent"):
-        # As in the paper, what would reach below zero is not shown.
+        # As in the paper, what would reach below zero is not shown; nor what nearly does, which on
+        # a logarithmic axis would reach as far down.
         below = record["mean"] - record["sigma"]
-        drawn["bottom"] = max(below, low) if below > 0 else record["mean"]
+        shown = below >= _NEAR_ZERO * record["mean"]
+        drawn["bottom"] = max(below, low) if shown else record["mean"]
         drawn["top"] = record["mean"] + record["sigma"]
     return drawn

@@ -1,5 +1,7 @@
 """Errors that were worked out before, by all that they depend on: a file in the cache.
 
+With them stands how long they took, so that work is counted whenever it was done.
+
 Whoever stops a run loses what was under way and nothing else; a method that changed is computed
 anew and the others are not.
 """
@@ -16,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.costs import Timed
 from experiments.datasets.source import cache_folder
 
 T = TypeVar("T")
@@ -42,15 +45,17 @@ def _table() -> Iterator[sqlite3.Connection]:
     path = cache_folder() / "experiments" / "errors.sqlite"
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path, timeout=60.0)) as table, table:
-        table.execute("CREATE TABLE IF NOT EXISTS errors (task TEXT PRIMARY KEY, found TEXT)")
+        table.execute(
+            "CREATE TABLE IF NOT EXISTS timed (task TEXT PRIMARY KEY, found TEXT, seconds REAL)"
+        )
         yield table
 
 
 def recall(
     tasks: Sequence[T],
-    work: Callable[[Sequence[T]], Iterator[tuple[T, Errors]]],
+    work: Callable[[Sequence[T]], Iterator[tuple[T, Timed[Errors]]]],
     identity: Callable[[T], str],
-) -> Iterator[tuple[T, Errors]]:
+) -> Iterator[tuple[T, Timed[Errors]]]:
     """Each task with its errors; those not known are worked out, in any order."""
     if not _remember:
         yield from work(tasks)
@@ -59,17 +64,18 @@ def recall(
         keys = {id(t): hashlib.sha256(identity(t).encode()).hexdigest() for t in tasks}
         left = []
         for task in tasks:
-            row = table.execute("SELECT found FROM errors WHERE task = ?", (keys[id(task)],))
+            key = (keys[id(task)],)
+            row = table.execute("SELECT found, seconds FROM timed WHERE task = ?", key)
             found = row.fetchone() if _read else None
             if found is None:
                 left.append(task)
             else:
-                yield task, json.loads(found[0])
-        for task, errors in work(left):
-            told = json.dumps(dict(errors))
-            table.execute("INSERT OR REPLACE INTO errors VALUES (?, ?)", (keys[id(task)], told))
+                yield task, Timed(json.loads(found[0]), found[1])
+        for task, done in work(left):
+            told = (keys[id(task)], json.dumps(dict(done.made)), done.seconds)
+            table.execute("INSERT OR REPLACE INTO timed VALUES (?, ?, ?)", told)
             table.commit()
-            yield task, errors
+            yield task, done
 
 
 def digest(column: NDArray[Any]) -> str:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from castell import CastellError
-from experiments import claims, freshness, groups, store
+from experiments import claims, costs, freshness, groups, store
 from experiments.catalogue import experiment, headline, names
 from experiments.questions import only
 from experiments.settings import NOISES, Settings, line
@@ -138,7 +138,13 @@ def text(folder: Path, failed: Mapping[str, str] | None = None) -> str:
             continue
         found[name] = results
         parts.append(section(name, module, results, folder))
-    told = [INTRODUCTION, claims.section(found), _older(stale(folder)), *parts]
+    told = [
+        INTRODUCTION,
+        claims.section(found),
+        _older(stale(folder)),
+        costs.section(found),
+        *parts,
+    ]
     return "\n\n".join(told) + "\n"
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from time import monotonic
 from typing import TypeVar
 
@@ -22,6 +23,8 @@ from castell import CastellError
 from castell.cli.progress import progress_bar
 from castell.cores import usable_cores
 from castell.errors import OptionError
+from experiments import costs
+from experiments.costs import Timed, timed
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -73,32 +76,35 @@ def work(
 ) -> list[R]:
     """What `do` makes of each task, in their order; see `work_in_any_order`."""
     found = dict(work_in_any_order(do, tasks, what, cost))
-    return [found[place] for place in range(len(tasks))]
+    costs.add(costs.SHARED, sum(one.seconds for one in found.values()))
+    return [found[place].made for place in range(len(tasks))]
 
 
 def work_in_any_order(
     do: Callable[[T], R], tasks: Sequence[T], what: str, cost: Callable[[T], float] | None = None
-) -> Iterator[tuple[int, R]]:
-    """The place of each task, as it is done, and what `do` makes of it.
+) -> Iterator[tuple[int, Timed[R]]]:
+    """The place of each task, as it is done, what `do` makes of it and how long that took.
 
     The first error ends it all, and is that of the task. Progress goes by `cost`, roughly how long
     a task takes; without, all are alike.
     """
-    costs = [1.0 if cost is None else cost(task) for task in tasks]
-    with _progress(what, sum(costs)) as tell:
+    sizes = [1.0 if cost is None else cost(task) for task in tasks]
+    do_timed = partial(timed, do)
+    with _progress(what, sum(sizes)) as tell:
         if _pool is None:
             for place, task in enumerate(tasks):
-                made = do(task)
-                tell(costs[place])
+                made = do_timed(task)
+                costs.done_here(made.seconds)
+                tell(sizes[place])
                 yield place, made
             return
-        waiting: dict[Future[R], int] = {
-            _pool.submit(do, task): place for place, task in enumerate(tasks)
+        waiting: dict[Future[Timed[R]], int] = {
+            _pool.submit(do_timed, task): place for place, task in enumerate(tasks)
         }
         try:
             for future in as_completed(waiting):
                 made = future.result()
-                tell(costs[waiting[future]])
+                tell(sizes[waiting[future]])
                 yield waiting[future], made
         except BrokenProcessPool:
             raise WorkError(

@@ -18,13 +18,16 @@ import numpy as np
 from castell import CastellError
 from castell.evaluation.metrics import METRICS
 from castell.linear.operators import Floats
-from experiments import memory, pool
+from experiments import costs, memory, pool
+from experiments.costs import Timed
 from experiments.datasets.population import Population
 from experiments.harness import REFERENCES, WHOLE, Scheme, Sets, ask, references, schemes
 from experiments.settings import Settings
 
 # What is asked set by set is cut into tasks of about so many cells.
 PIECE = 1 << 15
+# Systems that train one network on all attributes; of others a set says as much as of methods.
+TRAINED = ("dpfedwae",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +107,19 @@ def evaluate(
     ]
     names = ", ".join(dict.fromkeys(q.people.name for q in questions))
     what = f"{names}, {settings.noise} noise"
-    for task, errors in memory.recall(tasks, partial(_work, what), _identity):
+    for task, done in memory.recall(tasks, partial(_work, what), _identity):
+        errors = done.made
+        for label in errors:
+            costs.add(label, done.seconds / len(errors))
         for label, values in errors.items():
             for asked, value in zip(task.asked, values, strict=True):
                 found[asked.question][label][task.repeat, asked.place] = value
     return found
 
 
-def _work(what: str, tasks: Sequence[Task]) -> Iterator[tuple[Task, Mapping[str, list[float]]]]:
-    for place, errors in pool.work_in_any_order(errors_of, tasks, what, _cost):
-        yield tasks[place], errors
+def _work(what: str, tasks: Sequence[Task]) -> Iterator[tuple[Task, Timed[memory.Errors]]]:
+    for place, done in pool.work_in_any_order(errors_of, tasks, what, _cost):
+        yield tasks[place], done
 
 
 def _identity(task: Task) -> str:
@@ -145,7 +151,8 @@ def left_out(
     for scheme in schemes() if chosen is None else chosen:
         if scheme.system and settings.noise == "rounding":
             continue  # a gap, not a choice
-        few = {often(scheme, settings, repeats, q.people, least) for q in questions}
+        several = _several(questions)
+        few = {often(scheme, settings, repeats, q.people, least, several) for q in questions}
         if min(few) < repeats:
             times = " or ".join(map(str, sorted(few)))
             said.setdefault(f"{times} of {repeats} repeats", []).append(scheme.label)
@@ -153,15 +160,29 @@ def left_out(
 
 
 def often(
-    scheme: Scheme, settings: Settings, repeats: int, people: Population, least: int = 1
+    scheme: Scheme,
+    settings: Settings,
+    repeats: int,
+    people: Population,
+    least: int = 1,
+    several: bool = False,
 ) -> int:
-    """How often a scheme is repeated: what takes long once, if quick or asked set by set."""
+    """How often a scheme is repeated.
+
+    What takes long once, if quick, of many attributes, or of several data sets: there the question
+    is what they have in common, and each line is asked at many points. A system is never asked
+    more often than it says.
+    """
     if scheme.repeats is None:
         return repeats
+    few = 1 if settings.quick or several or _wide(people) else scheme.repeats
     if scheme.system:
-        return min(repeats, 1 if settings.quick else scheme.repeats)
-    once = settings.quick or _wide(people)
-    return min(repeats, max(least, 1 if once else scheme.repeats))
+        return min(repeats, few if settings.quick else min(scheme.repeats, max(least, few)))
+    return min(repeats, max(least, few))
+
+
+def _several(questions: Sequence[Question]) -> bool:
+    return len({question.people.name for question in questions}) > 1
 
 
 def _wide(people: Population) -> bool:
@@ -169,8 +190,9 @@ def _wide(people: Population) -> bool:
 
 
 def _at_once(scheme: Scheme, people: Population) -> bool:
-    """Whether all of a study is asked; a system learns one model, so it is always asked all."""
-    return scheme.system or not (scheme.alone or _wide(people))
+    """Whether all of a study is asked; what trains one network is always asked all."""
+    trained = scheme.system and scheme.method in TRAINED
+    return trained or not (scheme.alone or _wide(people))
 
 
 def _cells(people: Population, names: Sequence[str]) -> int:
@@ -186,6 +208,7 @@ def _tasks(
     least: int,
 ) -> Iterator[Task]:
     groups: dict[tuple[int, float], list[int]] = {}
+    several = _several(questions)
     for k, question in enumerate(questions):
         groups.setdefault((id(question.people), question.each), []).append(k)
     for (_, each), members in groups.items():
@@ -197,7 +220,7 @@ def _tasks(
             if all(map(_wanted, REFERENCES)):
                 yield replace(task, people=_only(people, asked))
             for scheme in chosen:
-                if repeat >= often(scheme, settings, repeats, people, least):
+                if repeat >= often(scheme, settings, repeats, people, least, several):
                     continue
                 whole = _at_once(scheme, people)
                 # The paper's model has nothing to fit: tables are made one by one.

@@ -21,9 +21,9 @@ _FOLDERS = {"castell": castell, "experiments": experiments}
 # Rooms that show numbers and make none; of results, `model` alone fits and answers.
 _SHOWS = (
     "castell.cli", "castell.collector", "castell.display", "castell.results",
-    "experiments.freshness", "experiments.lines", "experiments.memory", "experiments.page",
-    "experiments.pool", "experiments.probes", "experiments.reach", "experiments.store",
-    "experiments.style", "experiments.text",
+    "experiments.costs", "experiments.freshness", "experiments.lines", "experiments.memory",
+    "experiments.page", "experiments.pool", "experiments.probes", "experiments.reach",
+    "experiments.store", "experiments.style", "experiments.text",
 )  # fmt: skip
 _KEPT = ("castell.results.model",)
 # Loaded by name, so that no import says so.

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import castell
+from experiments import costs
 from experiments.datasets import census1990
 from experiments.freshness import WHOLE, changed, facts_of
 from experiments.harness import schemes
@@ -47,18 +48,28 @@ def run(
     Of a result from `before`, just some of its lines can be computed anew: the others stay as they
     are, with the commit they are of.
     """
-    with remembering(not fresh), only(None if before is None else lines):
+    with (
+        costs.counting() as spent,
+        remembering(not fresh),
+        only(None if before is None else lines),
+    ):
         result = module.run(settings)
     labels = dict.fromkeys(r["scheme"] for r in result.get("records", ()) if "scheme" in r)
     facts = {"commit": commit(), "with": _versions()}
     made = {
-        label: {**facts, **own} for label, own in facts_of(module, settings.noise, labels).items()
+        label: {**facts, "seconds": spent.total() if label == WHOLE else spent.of(label), **own}
+        for label, own in facts_of(module, settings.noise, labels).items()
     }
     if before is not None and lines is not None:
         others = [r for r in before["records"] if r["scheme"] not in labels]
         result = {**before, **result, "records": [*others, *result["records"]]}
         made = {**before["made"]["lines"], **made}
-    told = {"settings": asdict(settings), "census": census1990.which(), "lines": made}
+    told: dict[str, Any] = {"settings": asdict(settings), "census": census1990.which()}
+    told["lines"] = made
+    if WHOLE not in made:
+        # Preparing all of it takes longer than preparing some.
+        known = before["made"].get("shared seconds", 0.0) if before else 0.0
+        told["shared seconds"] = max(spent.of(costs.SHARED), known)
     # As from a file, so that both ways give the same.
     text = json.dumps({**result, "name": name_of(module), "made": told}, allow_nan=False)
     plain: dict[str, Any] = json.loads(text)

@@ -17,9 +17,8 @@ from experiments import datasets, pool
 from experiments.harness import draw_sets, summarise
 from experiments.lines import lines
 from experiments.settings import Settings, describe
-from experiments.table_comp import PRINT as PRINTED
 from experiments.table_comp import WIDTHS
-from experiments.table_lopub import ERRORS, Task, errors_of, probe_readings
+from experiments.table_lopub import ERRORS, PRINT, Task, errors_of, probe_readings
 from experiments.text import Result, Table, number, pick
 
 # Reports of Bloom filters are no table of answers: the rounding model does not apply.
@@ -68,7 +67,7 @@ def run(settings: Settings) -> dict[str, Any]:
 
 def table(results: Sequence[Result]) -> Table:
     result = results[0]
-    printed = (f"{value:.4f}" for value in PRINTED["lopub"])
+    printed = (f"{value:.4f}" for value in PRINT.values())
     rows = [["print of castell's paper", "adult", "4", "", *printed]]
     keys = ("scheme", "people", "each", "error_is")
     for key in dict.fromkeys(tuple(r[k] for k in keys) for r in result["records"]):
@@ -96,7 +95,27 @@ def findings(results: Mapping[str, Result]) -> list[str]:
                 found = pick(result, people=people, each=each, scheme=scheme, error_is="tvd")
                 rows.append(f"{scheme} {_by_width(found)}")
             said.append(f"{people} at {each:g} each, total variation by w: {'; '.join(rows)}.")
-    return said
+    return [*said, *_nearest(result)]
+
+
+def _nearest(result: Result) -> list[str]:
+    """Which reading of the authors' description comes nearest to what castell's paper prints."""
+    far, shown = {}, {}
+    for scheme in (x for x in READINGS if x.startswith("as published")):
+        for each in EPSILONS:
+            found = pick(result, people="adult", each=each, scheme=scheme, error_is="tvd")
+            if found:
+                ratios = [r["mean"] / PRINT[r["x"]] for r in found]
+                far[scheme, each] = max(abs(np.log(ratio)) for ratio in ratios)
+                shown[scheme, each] = f"{min(ratios):.2f} to {max(ratios):.2f}"
+    if not far:
+        return []
+    scheme, each = best = min(far, key=lambda key: far[key])
+    return [
+        f"Of the published readings, {scheme}, at epsilon {each:g} for each attribute comes "
+        f"nearest to what castell's paper prints for Adult, with {shown[best]} times the print "
+        "from width to width, as total variation."
+    ]
 
 
 def _by_width(found: Sequence[Mapping[str, Any]]) -> str:

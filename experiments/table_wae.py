@@ -43,7 +43,7 @@ def run(settings: Settings) -> dict[str, Any]:
         replace(s, repeats=repeats if s.system else None)
         for s in schemes_named("dpfedwae", "independent")
     )
-    errors = evaluate(questions, settings, repeats, chosen=chosen)
+    errors = evaluate(questions, settings, repeats, chosen=chosen, least=repeats)
     # What uses no budget is asked once, and is the same at every one.
     alike = {(p.name, w): q for (p, w, _), q in zip(asked, questions, strict=True)}
     plain = evaluate(list(alike.values()), settings, 1, chosen=SCHEMES)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from openpyxl import load_workbook
@@ -11,6 +13,7 @@ from openpyxl import load_workbook
 import castell
 from castell import Study
 from castell.cli.study_file import to_toml
+from castell.planning import rehearsal
 from castell.population import SCHEMA, health_survey
 from tests.cli.test_app import Shell
 
@@ -122,6 +125,30 @@ def test_what_is_wrong_is_one_line(
     assert told.code == 1
     assert line in told.err
     assert told.err.count("\n") == 1
+
+
+def test_compare_with_answers_alone_tries_every_method(
+    shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsal, "DESIGNS", ("independent", "pairs"))
+    monkeypatch.setattr(rehearsal, "methods_for", lambda _: ("castell", "independent"))
+    monkeypatch.setattr(rehearsal, "REPEATS", 1)
+    pd.DataFrame(health_survey(300, seed=3)).to_csv(folder / "answers.csv", index=False)
+    told = shell("compare", "study.toml", "answers.csv", "--plot", "methods.svg")
+    assert told.code == 0, told.err
+    assert "300 people, epsilon 12 in all" in told.out
+    assert told.out.splitlines()[-1] == "wrote methods.svg"
+    assert "castell, pairs" in (folder / "methods.svg").read_text(encoding="utf-8")
+    told = shell("compare", "study.toml", "answers.csv", "--json")
+    assert {t["design"] for t in json.loads(told.out)["tried"]} == {"independent", "pairs"}
+    for words, line in (
+        (("nowhere.csv",), "there is no file nowhere.csv"),
+        (("answers.csv", "--versus", "smokes=now"), "no answer is asked for"),
+        (("answers.csv", "--plot", "methods.gif"), "cannot write methods.gif"),
+    ):
+        told = shell("compare", "study.toml", *words)
+        assert (told.code, told.err.count("\n")) == (1, 1)
+        assert line in told.err
 
 
 def test_help_has_examples(shell: Shell) -> None:

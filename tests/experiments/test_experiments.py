@@ -209,10 +209,18 @@ def test_what_takes_long_is_repeated_less_often_and_said_so(
     few = [Question(_people("nursery"), 1.0, [("s0", "s1")])]
     wide = [Question(_people("census1990"), 1.0, [("c0", "c1")])]
     assert left_out(few, Settings(), 5) == [f"{slow}: 3 of 5 repeats"]
-    assert left_out([*few, *wide], Settings(), 5) == [f"{slow}: 1 or 3 of 5 repeats"]
+    assert left_out(wide, Settings(), 5) == [f"{slow}: 1 of 5 repeats"]
+    assert left_out([*few, *wide], Settings(), 5) == [f"{slow}: 1 of 5 repeats"]
+    assert left_out([*few, *wide], Settings(), 5, least=2) == [f"{slow}: 2 of 5 repeats"]
     assert left_out(few, Settings(quick=True), 2) == [f"{slow}: 1 of 2 repeats"]
     assert left_out(few, Settings(), 200, least=20) == [f"{slow}: 20 of 200 repeats"]
     assert left_out(few, Settings(), 3) == []
+    # A system is asked no more often than it says, and of many attributes once; not if told so.
+    own = [Scheme("own", "own", system=True, repeats=2)]
+    for asked, least, times in ((few, 1, "2"), (few, 6, "2"), (wide, 1, "1"), (wide, 2, "2")):
+        said = left_out(asked, Settings(), 40, chosen=own, least=least)
+        assert said == [f"own: {times} of 40 repeats"]
+    assert left_out(few, Settings(quick=True), 9, chosen=own, least=3) == ["own: 1 of 9 repeats"]
     assert line({"left out": ["em: 1 of 2 repeats"]}) == "em: 1 of 2 repeats"
 
 
@@ -674,8 +682,8 @@ def test_the_page_has_every_experiment_and_leaves_out_what_cannot_run(
 
     monkeypatch.setattr(catalogue.experiment("fig_omega"), "run", missing)
     written = page.write(stand_in / "docs", QUICK["real"]).read_text(encoding="utf-8")
-    # The claims, what is older than the code, and the experiments.
-    assert written.count("\n## ") == 2 + len(chosen)
+    # The claims, what is older than the code, what it takes, and the experiments.
+    assert written.count("\n## ") == 3 + len(chosen)
     assert "Left out: there is no adult: fetch it." in written
     assert "Numbers of commit" in written
     assert "Every number is of the code that stands beside it." in written

@@ -19,6 +19,10 @@ StudyPath = Annotated[Path, typer.Argument(help="Study file, TOML or published J
 ReportsPlace = Annotated[
     str, typer.Argument(help="Parquet file of reports, or a store: a file or postgresql://...")
 ]
+ReportsOrAnswers = Annotated[
+    str,
+    typer.Argument(help="Parquet file of reports, or a store; or, with nothing asked, answers."),
+]
 Method = Annotated[str, typer.Option(help=methods_told())]
 Option = Annotated[list[str] | None, typer.Option(help="An option of the method: name=value.")]
 Level = Annotated[float, typer.Option(help="Level of the intervals.")]
@@ -47,6 +51,7 @@ COMPARE = (
     "castell compare study.toml reports.parquet health=poor"
     " --given smokes=now --versus smokes=never",
     "castell compare study.toml spring.parquet health=poor --against study.toml=autumn.parquet",
+    "castell compare study.toml answers.csv --plot methods.png",
 )
 TEST = (
     "castell test study.toml reports.parquet smokes health",
@@ -73,8 +78,10 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     study: StudyPath,
-    reports: ReportsPlace,
-    asked: Annotated[list[str], typer.Argument(help="The answer: name=value,value. Repeat.")],
+    reports: ReportsOrAnswers,
+    asked: Annotated[
+        list[str] | None, typer.Argument(help="The answer: name=value,value. Repeat.")
+    ] = None,
     given: Annotated[
         list[str] | None, typer.Option(help="One group: name=value,value. Repeat for more.")
     ] = None,
@@ -94,12 +101,20 @@ def compare(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Compare an answer in two groups, or in two waves: difference, relative risk, odds ratio."""
+    """Compare an answer in two groups, or in two waves: difference, relative risk, odds ratio.
+
+    With a file of answers and nothing asked: every method and design, tried on these answers.
+    """
     from castell.cli.progress import progress_bar
     from castell.results.compare import compare as compare_waves
     from castell.results.model import fit
 
     made = Study.load(study)
+    if not asked:
+        if given or versus or against:
+            raise OptionError("no answer is asked for", "name one, such as health=poor")
+        _rehearse(made, Path(reports), plot, as_json)
+        return
     if bool(versus) == bool(against):
         raise OptionError(
             "compare needs one of --versus and --against",
@@ -122,6 +137,21 @@ def compare(
             second = fit(open_reports(later, place, None), method, **options)
             found = compare_waves(model, second, answer, given=group)
     show(found, level, plot, as_json, output, to)
+
+
+def _rehearse(study: Study, answers: Path, plot: Path | None, as_json: bool) -> None:
+    from castell.cli.population_file import read_answers
+    from castell.cli.progress import progress_bar
+    from castell.planning.rehearsal import rehearse
+
+    check_picture(plot)
+    with progress_bar("trying", quiet=as_json) as tell:
+        found = rehearse(study, read_answers(answers, study), progress=tell)
+    if plot is not None:
+        save_picture(found.plot(), plot)
+    typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else found.summary())
+    if plot is not None and not as_json:
+        typer.echo(f"wrote {plot}")
 
 
 def run_test(

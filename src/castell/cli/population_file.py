@@ -36,8 +36,15 @@ def read_likely(path: Path, study: Study) -> Any:
         except CastellError:
             if path.suffix != ".parquet":
                 raise
+    return read_answers(path, study)
+
+
+def read_answers(path: Path, study: Study) -> Any:
+    """Answers as people gave them."""
     import pyarrow as pa
 
+    if not path.exists():
+        raise OptionError(f"there is no file {path}", "give a CSV or Parquet file of answers")
     parts = list(AnswerFile(path, study.names))
     if not parts:
         raise OptionError(f"{path} holds no answers", "give a file with at least one row")

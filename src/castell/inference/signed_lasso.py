@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import copysign
 
 import numpy as np
 
@@ -43,21 +44,24 @@ def candidates(filters: Filters, names: Sequence[str], penalty: float = PENALTY)
 
 def descend(columns: Floats, wanted: Floats, penalty: float, sweeps: int = SWEEPS) -> Floats:
     """Cyclic coordinate descent from zero; the intercept is the mean of what is left."""
-    rows = len(wanted)
+    threshold = len(wanted) * penalty
     centred = np.ascontiguousarray((columns - columns.mean(axis=0)).T)
     left = wanted - wanted.mean()
-    norms = (centred**2).sum(axis=1)
-    found = np.zeros(len(centred))
+    # All that is looked up in the innermost loop lies in lists: it runs millions of times.
+    norms = (centred**2).sum(axis=1).tolist()
+    some = [(k, column, column.dot, norms[k]) for k, column in enumerate(centred) if norms[k] > 0.0]
+    found = [0.0] * len(norms)
     for _ in range(sweeps):
         moved = 0.0
-        for k in np.flatnonzero(norms > 0.0):
-            column, before = centred[k], found[k]
-            along = float(column @ left) + norms[k] * before
-            after = np.sign(along) * max(abs(along) - rows * penalty, 0.0) / norms[k]
+        for k, column, dot, norm in some:
+            before = found[k]
+            along = float(dot(left)) + norm * before
+            size = abs(along) - threshold
+            after = copysign(size / norm, along) if size > 0.0 else 0.0
             if after != before:
                 left -= (after - before) * column
                 found[k] = after
                 moved = max(moved, abs(after - before))
-        if moved <= _STILL * max(float(np.abs(found).max()), 1e-300):
+        if moved <= _STILL * max(map(abs, found), default=0.0):
             break
-    return found
+    return np.array(found)

@@ -66,17 +66,18 @@ class ExpectedIntervals(ModelIntervals):
         return self.unbiased
 
 
-def as_shown(pairs: UnbiasedPairs) -> UnbiasedPairs:
+class AsShown:
     """What is known of two attributes, as a model's error reads it: the square of what is estimated
     is on average that of the truth and the variance of the estimate."""
 
-    def table(pair: tuple[str, str], known: DirectEstimate | None) -> DirectEstimate | None:
-        return _twice(pairs.table(pair, known))
+    def beside(self, direct: UnbiasedPairs) -> UnbiasedPairs:
+        def table(pair: tuple[str, str], known: DirectEstimate | None) -> DirectEstimate | None:
+            return _twice(direct.table(pair, known))
 
-    def shares(queries: Sequence[Query], known: DirectEstimate | None) -> DirectEstimate | None:
-        return _twice(pairs.shares(queries, known))
+        def shares(queries: Sequence[Query], known: DirectEstimate | None) -> DirectEstimate | None:
+            return _twice(direct.shares(queries, known))
 
-    return UnbiasedPairs(table, shares)
+        return UnbiasedPairs(table, shares)
 
 
 def _twice(found: DirectEstimate | None) -> DirectEstimate | None:
@@ -156,7 +157,7 @@ class Forecast:
     def intervals(self) -> ModelIntervals:
         error = self.outlook.associations.error(self.n)
         margins = ExpectedMargins(self.counts, self)
-        return ExpectedIntervals(ModelError(margins, error), as_shown, unbiased=self.direct)
+        return ExpectedIntervals(ModelError(margins, error), AsShown(), unbiased=self.direct)
 
     def table(self, names: Sequence[str]) -> Floats:
         """Half the expected length of the interval of every cell; infinite where none is told."""
