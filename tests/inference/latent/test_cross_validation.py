@@ -18,7 +18,7 @@ from castell.inference.latent.cross_validation import (
     affordable_report_steps,
     cross_validate,
 )
-from castell.inference.latent.em import e_step
+from castell.inference.latent.em import EarlyStopping, OverRelaxedEM, e_step
 from castell.inference.latent.mixture import Mixture, random_start, shrink_margins
 from castell.inference.latent.model import fit_starts, learn
 from castell.inference.latent.report_rows import distinct, report_rows
@@ -309,3 +309,79 @@ def test_independence_that_holds_is_hardly_ever_left(design: str, epsilon: float
         left += cross_validate(counts, sufficient_statistics(counts), None, None).steps > 0
     # 8 of 100 at most, when it was measured; 15 of 40 would be chance less than once in a million.
     assert left < 15
+
+
+def _looks(stopping: EarlyStopping, values: list[float]) -> int | None:
+    """The step after which it stops, at a look every five steps; None if it does not."""
+    for look, value in enumerate(values, 1):
+        if stopping.is_over(5 * look, value):
+            return 5 * look
+    return None
+
+
+def test_a_fit_stops_where_it_has_not_gained_for_long() -> None:
+    rising = [float(k) for k in range(200)]
+    assert _looks(EarlyStopping(1000), rising) is None
+    # A peak at step 5 is waited for through the patience, a later one for half as many steps more.
+    assert _looks(EarlyStopping(1000), [1.0] + [0.0] * 30) == 5 + SETTINGS.patience + 5
+    late = rising[:40] + [0.0] * 60
+    assert _looks(EarlyStopping(1000), late) == 5 * 40 + 5 * 40 // 2 + 5
+
+
+def test_a_fit_that_cannot_reach_its_rival_is_given_up() -> None:
+    slow = [100.0 - 1000.0 / k for k in range(1, 200)]  # never above 100
+    alone = _looks(EarlyStopping(1000), slow)
+    assert alone is None
+    beaten = _looks(EarlyStopping(1000, rival=200.0), slow)
+    assert beaten is not None
+    assert 2 * SETTINGS.patience <= beaten < 500
+    # Not where it is ahead, nor where it would get there in the steps that are left.
+    assert _looks(EarlyStopping(1000, rival=50.0), slow) is None
+    steady = [0.1 * k for k in range(1, 200)]
+    assert _looks(EarlyStopping(1000, rival=19.0), steady) is None
+    assert _looks(EarlyStopping(500, rival=19.0), steady[:100]) == 2 * SETTINGS.patience
+    # Nor where it gains more and more, as fits do that have to leave independence first.
+    rising = [1000.0 / (1.0 + np.exp((100 - k) / 20)) for k in range(1, 200)]
+    assert _looks(EarlyStopping(1000, rival=950.0), rising) is None
+    # Nor soon: a start near independence takes some steps to leave it.
+    assert _looks(EarlyStopping(1000, rival=1e9), slow) == 2 * SETTINGS.patience
+
+
+@pytest.mark.parametrize(("design", "epsilon"), [("pairs", 6.0), ("cover", 8.0)])
+def test_giving_up_saves_steps_and_changes_no_choice(
+    design: str, epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = Schema([Attribute(name, [f"{name}{v}" for v in range(6)]) for name in "abcd"])
+    generator = np.random.default_rng(3)
+    # Six answers that mostly agree ask for many classes.
+    first = generator.integers(0, 6, 4000)
+    same = [np.where(generator.random(4000) < 0.8, first, (first + k) % 6) for k in range(4)]
+    answers = dict(
+        zip(
+            "abcd",
+            ([schema[n].values[v] for v in c] for n, c in zip("abcd", same, strict=True)),
+            strict=True,
+        )
+    )
+    reports = Study(schema, epsilon, design).randomize(answers, seed=2)
+    counts = MemoryCounts(reports)
+    every = sufficient_statistics(counts)
+    taken: list[int] = []
+    real = OverRelaxedEM.step
+
+    def step(em: OverRelaxedEM) -> float:
+        taken[-1] += 1
+        return real(em)
+
+    monkeypatch.setattr(OverRelaxedEM, "step", step)
+    found = []
+    for patient in (False, True):
+        if patient:
+            monkeypatch.setattr(EarlyStopping, "_is_beaten", lambda *_: False)
+        taken.append(0)
+        found.append(cross_validate(counts, every, None, None))
+    one, two = found
+    assert (one.start, one.steps, one.shrinkage) == (two.start, two.steps, two.shrinkage)
+    for left, right in zip(one.fold_models, two.fold_models, strict=True):
+        np.testing.assert_array_equal(left.profiles, right.profiles)
+    assert taken[0] < taken[1]

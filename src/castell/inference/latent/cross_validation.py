@@ -17,6 +17,7 @@ from castell.counting import Counts, Fold, folds_of, samples_of
 from castell.counting.folds import FOLDS
 from castell.inference.latent.em import (
     CountedTable,
+    EarlyStopping,
     HeldOutReports,
     OverRelaxedEM,
     Statistics,
@@ -229,31 +230,37 @@ def _choose_start_and_steps(
     if all(isinstance(e, BlockTable) and len(e.attributes) == 1 for e in every):
         # Nobody reported two attributes: nothing can be learned of their association.
         return *chosen, models
-    for number, start in enumerate(tried, 1):
+    # All are drawn first, so that no start depends on which of the others is fitted before it.
+    begun = [(start, folds.start(start, generator)) for start in tried]
+    for number, (start, first) in enumerate(sorted(begun, key=_by_speed), 1):
         many = start.classes
         if start.seeded and chosen[1]:
             # Noise stands out too: another start is left as independence is, for a clear gain.
             best += SETTINGS.least_gain
-        em = OverRelaxedEM(folds.start(start, generator), [*folds.training_tables, *folds.rules])
+        em = OverRelaxedEM(first, [*folds.training_tables, *folds.rules])
         tell = begin(
             f"cross-validation: {FOLDS} folds at once, {many} classes ({number} of {len(tried)})"
         )
-        peak, last = -np.inf, 0
         room = SETTINGS.work // (operations_per_step(every, many) * FOLDS)
         far = min(SETTINGS.most_steps, max(SETTINGS.fewest_steps, room)) if steps is None else steps
+        stopping = EarlyStopping(far, best if chosen[1] else -np.inf)
         for step in range(1, far + 1):
             em.step()
             if step % SETTINGS.check_every if steps is None else step < steps:
                 continue
             tell(step / far)
             log = folds.log_likelihood(em.mixture)
-            if log > peak:
-                peak, last = log, step
             if log > best or (steps is not None and chosen[1] == 0):
                 best, chosen, models = log, (start, step), em.mixture
-            if step - last > max(SETTINGS.patience, last // 2):
+            if stopping.is_over(step, log):
                 break
     return *chosen, models
+
+
+def _by_speed(begun: tuple[Start, Mixture]) -> tuple[bool, int]:
+    """Many classes get as far as they can in fewer steps: who falls behind them is given up."""
+    start, _ = begun
+    return start.seeded, -start.classes
 
 
 def _starts(every: Sequence[CountedTable], classes: int | None) -> list[Start]:

@@ -8,7 +8,7 @@ any kind take part: `Statistics` and `CountedTable` are what they must tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
 
@@ -269,3 +269,36 @@ def _power(positive: Floats, exponent: Floats) -> Floats:
     # Several times faster than numpy's own power of arrays.
     found: Floats = np.exp(exponent * np.log(positive))
     return found
+
+
+@dataclass
+class EarlyStopping:
+    """When the steps of one start end, by their cross-validated log-likelihood.
+
+    The best of all looks is kept, so a fit that is stopped late costs time alone. It is stopped
+    where it has not gained for long, and where it gains less and less and cannot reach its rival in
+    the steps it has left, if it goes on gaining as it did in the second half of those it took.
+    """
+
+    most: int  # steps it may take
+    rival: float = -np.inf  # the best of other starts, where one has left independence
+    _peaks: list[tuple[int, float]] = field(default_factory=list)  # so far, by step
+    _last: int = 0  # the step of the peak
+
+    def is_over(self, step: int, log_likelihood: float) -> bool:
+        """Whether to stop after this look; looks come in the order of their steps."""
+        before = self._peaks[-1][1] if self._peaks else -np.inf
+        if log_likelihood > before:
+            self._last = step
+        self._peaks.append((step, max(before, log_likelihood)))
+        waited = step - self._last > max(SETTINGS.patience, self._last // 2)
+        return waited or self._is_beaten(step)
+
+    def _is_beaten(self, step: int) -> bool:
+        # A start near independence may take some steps to leave it.
+        if step < 2 * SETTINGS.patience or len(self._peaks) < 3:
+            return False
+        looks = (self._peaks[k] for k in (0, len(self._peaks) // 2, -1))
+        (start, first), (half, then), (_, now) = looks
+        before, since = (then - first) / (half - start), (now - then) / (step - half)
+        return since <= before and now + since * (self.most - step) < self.rival

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from math import prod
 
@@ -60,9 +60,7 @@ class Mixture:
 
     def cut(self, attributes: Sequence[int]) -> int:
         """Where attributes are divided so that the two parts have fewest combinations."""
-        sizes = [self.sizes[a] for a in attributes]
-        cuts = range(1, max(len(sizes), 2))
-        return min(cuts, key=lambda cut: prod(sizes[:cut]) + prod(sizes[cut:]))
+        return _even_cut(tuple(self.sizes[a] for a in attributes))
 
     def halves(self, attributes: Sequence[int]) -> tuple[Floats, Floats]:
         """The combinations of the first and of the other attributes in each class, the former
@@ -116,6 +114,12 @@ class Mixture:
             result = result[..., :, None] * self.parts[a][..., None, :]
             result = result.reshape(*self.weights.shape, -1)
         return result
+
+
+@lru_cache(maxsize=4096)
+def _even_cut(sizes: tuple[int, ...]) -> int:
+    cuts = range(1, max(len(sizes), 2))
+    return min(cuts, key=lambda cut: prod(sizes[:cut]) + prod(sizes[cut:]))
 
 
 def average(mixtures: Sequence[Mixture], shares: Sequence[float] | None = None) -> Mixture:
