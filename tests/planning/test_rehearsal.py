@@ -81,3 +81,5 @@ def test_it_is_told_in_words_as_numbers_and_as_a_picture(found: Rehearsal) -> No
     assert json.loads(json.dumps(found.to_dict()))["tried"][0]["method"] == found.tried[0].method
     drawn = json.dumps(found.plot().to_dict())
     assert f"{found.tried[0].method}, {found.tried[0].design}" in drawn
+    assert "(asked openly)" in drawn
+    assert "(knowing nothing)" in drawn

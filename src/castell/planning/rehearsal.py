@@ -84,20 +84,29 @@ class Rehearsal:
     def plot(self) -> Any:
         """A dot for each method, design and width, the best at the top."""
         alt = load_altair()
-        names = [f"{t.method}, {t.design}" for t in self.tried]
+        errors = {f"{t.method}, {t.design}": t.errors for t in self.tried}
+        # No report is behind these: what can be had at best, and what there is without asking.
+        errors |= {"(asked openly)": self.sample, "(knowing nothing)": self.nothing}
         rows = [
             {"name": name, "error": error, "attributes": str(w)}
-            for name, tried in zip(names, self.tried, strict=True)
-            for w, error in zip(self.widths, tried.errors, strict=True)
-            if error is not None
+            for name, each in errors.items()
+            for w, error in zip(self.widths, each, strict=True)
+            if error
         ]
+        seen = [error for each in errors.values() for error in each if error]
+        across = alt.Scale(type="log", domain=[min(seen) / 1.2, max(seen) * 1.2], nice=False)
         shape = alt.Shape("attributes:N", legend=alt.Legend(title="attributes of a table"))
         return (
             alt.Chart(alt.Data(values=rows))
             .mark_point(size=70, filled=True, opacity=0.85)
             .encode(
-                x=alt.X("error:Q", title="error of the worst cell", scale=alt.Scale(type="log")),
-                y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=True, labelLimit=260)),
+                x=alt.X("error:Q", title="error of the worst cell", scale=across),
+                y=alt.Y(
+                    "name:N",
+                    sort=list(errors),
+                    title=None,
+                    axis=alt.Axis(grid=True, labelLimit=260),
+                ),
                 color=alt.Color("attributes:N", legend=alt.Legend(title="attributes of a table")),
                 shape=shape,
             )
