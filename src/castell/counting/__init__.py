@@ -10,24 +10,26 @@ from castell.counting.engines import engines, scan_reports
 from castell.counting.folds import Fold, folds_of
 from castell.counting.kernels import Factor, Moments
 from castell.counting.parquet import ParquetCounts
-from castell.counting.samples import (
-    HistogramCounts,
+from castell.counting.stages import Stages, join_stages, stages_of
+from castell.counting.tallies import (
+    Tally,
     evenly_spread,
     is_coarse,
+    is_narrow,
+    reported,
     sample_studies,
     samples_of,
     samples_with,
+    tally,
+    tally_of,
     tells,
 )
-from castell.counting.stages import Stages, join_stages, stages_of
-from castell.counting.tallies import Tally, tally, tally_of
 
 __all__ = [
     "ByBatches",
     "Counts",
     "Factor",
     "Fold",
-    "HistogramCounts",
     "MemoryCounts",
     "Moments",
     "ParquetCounts",
@@ -37,7 +39,9 @@ __all__ = [
     "evenly_spread",
     "folds_of",
     "is_coarse",
+    "is_narrow",
     "join_stages",
+    "reported",
     "sample_studies",
     "samples_of",
     "samples_with",

@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 from castell.counting import Counts, studies_of
 from castell.inference.chisquare import noncentrality, tail
 from castell.inference.constants import ALARM, LEAST_EXPECTED
-from castell.inference.contributing_samples import support, views
 from castell.inference.inversion import Observed
+from castell.inference.pooled_table import views
 from castell.inference.postprocess import simplex
+from castell.inference.support import support
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 

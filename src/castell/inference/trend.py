@@ -20,8 +20,8 @@ import numpy as np
 from castell.counting import Counts
 from castell.inference.answering import Pair, answering
 from castell.inference.chisquare import tail
-from castell.inference.contributing_samples import views
 from castell.inference.goodness_of_fit import expected_reports
+from castell.inference.pooled_table import views
 from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.unbiased_means import through_inverse, variance_of_mean
 from castell.linear.operators import Floats

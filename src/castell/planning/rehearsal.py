@@ -177,7 +177,7 @@ def _built(study: Study) -> Any:
     blocks = [
         (b.names, type(b.channel), round(float(b.channel.exact_epsilon), 3)) for b in design.blocks
     ]
-    return blocks, design.draw, design.weights
+    return blocks, design.samples, design.weights
 
 
 def _sets(schema: Schema, width: int) -> Sets:
