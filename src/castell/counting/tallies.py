@@ -296,7 +296,7 @@ def samples_with(counts: Counts, names: Iterable[str]) -> tuple[Counts, ...]:
     )
 
 
-def reported(counts: Counts, names: Iterable[str]) -> bool:
+def anybody_reported(counts: Counts, names: Iterable[str]) -> bool:
     """Whether anybody reported all of some attributes, so that an unbiased table tells of them."""
     return any(sample.n for sample in samples_with(counts, names))
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from castell.counting import Counts, folds_of, is_coarse, reported, samples_of
+from castell.counting import Counts, anybody_reported, folds_of, is_coarse, samples_of
 from castell.inference.inversion import Observed, observe
 from castell.inference.latent.model import Latent, learn, require_reports_of_each
 from castell.inference.latent.settings import SETTINGS
@@ -207,7 +207,7 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
     """The model's table, averaged with the samples' unbiased one as far as they differ."""
     counts, latent = cross_fit.counts, cross_fit.latent
     model = latent.table(names)
-    if not reported(counts, names) or any(map(is_coarse, samples_of(counts))):
+    if not anybody_reported(counts, names) or any(map(is_coarse, samples_of(counts))):
         # The unbiased table would be of some of the reports only; the model has read all of them.
         return Combined(model, partial(latent.reasons, names))
     whole, spread = pooled_table(counts, names)

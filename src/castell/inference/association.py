@@ -25,7 +25,7 @@ from math import sqrt
 import numpy as np
 
 from castell.counting import Counts, studies_of
-from castell.inference.answering import Answering, Pair, Seen, answering, errors_of_margins
+from castell.inference.answered_pairs import Answering, Pair, Seen, answering, errors_of_margins
 from castell.inference.chisquare import tail
 from castell.inference.constants import LEAST_EXPECTED
 from castell.inference.goodness_of_fit import (

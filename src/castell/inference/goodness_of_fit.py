@@ -187,7 +187,7 @@ def expected_reports(view: Observed, table: Floats) -> Floats:
     """
     if not all(part.lens.has_forward for part in view.parts):
         return view.smoothed().frequencies().ravel()
-    return np.maximum(view.expected(table).ravel(), 0.0)
+    return np.maximum(view.expected_frequencies(table).ravel(), 0.0)
 
 
 def interactions(

@@ -164,7 +164,7 @@ class Observed:
         ]
         return self.in_order_asked(product_moment_slopes(means, self.n))
 
-    def expected(self, probabilities: Floats) -> Floats:
+    def expected_frequencies(self, probabilities: Floats) -> Floats:
         """The distribution of reports that a distribution of answers leads to."""
         forwards = [part.lens.forward for part in self.parts]
         return apply(forwards, self.in_block_order(probabilities))

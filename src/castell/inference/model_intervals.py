@@ -164,7 +164,7 @@ class ModelIntervals:
         behind = self.support(names)
         values = np.array([share(query) for query in queries])
         if behind.checked is Checked.NOTHING:
-            return self._unknown(queries, values, share)
+            return self._shares_left_open(queries, values, share)
         if len(names) == 1:
             spread, covariances = self.error.shares(queries, share)
             tables = [self.error.margins.table(next(iter(query))) for query in queries]
@@ -196,7 +196,7 @@ class ModelIntervals:
             events.append((found.values, found.spread))
         return bounds(events, beside=1)
 
-    def _unknown(
+    def _shares_left_open(
         self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]
     ) -> Shares:
         """Shares that reports do not tell: no covariance either."""

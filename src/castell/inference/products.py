@@ -74,7 +74,7 @@ def _joint(
     groups = restrict(groups, names)
     found = sources(counts, groups)
     return Solution(
-        product([_pooled(found, group, max_cells) for group in groups], names),
+        product([_pool_group(found, group, max_cells) for group in groups], names),
         partial(_pooled_spread, found, groups),
         partial(reasons, names),
     )
@@ -174,7 +174,9 @@ def _views(
     ]
 
 
-def _pooled(found: Sequence[Source], group: tuple[str, ...], max_cells: int | None = None) -> Table:
+def _pool_group(
+    found: Sequence[Source], group: tuple[str, ...], max_cells: int | None = None
+) -> Table:
     return Table(group, average_of_views(_views(found, group, max_cells)))
 
 
@@ -182,7 +184,7 @@ def _pooled_spread(found: Sequence[Source], groups: Groups, names: tuple[str, ..
     groups, found = restrict(groups, names), _margin_sources(found, names)
     if len(groups) == 1:
         return spread_of_views(_views(found, groups[0]))
-    tables = [_pooled(found, group) for group in groups]
+    tables = [_pool_group(found, group) for group in groups]
     others = dict(zip(groups, _others(tables, names), strict=True))
     variance: Floats = np.zeros(1)
     for source in found:

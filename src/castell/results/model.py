@@ -211,7 +211,7 @@ Collected = Reports | Counts
 
 
 def _unpickle(saved: SavedModel, name: str) -> Model:
-    return Model(saved.fitted(), name, saved.method, saved.options)
+    return Model(saved.restore(), name, saved.method, saved.options)
 
 
 def load_model(path: str | Path, *, kinds: Kinds | None = None) -> Model:
@@ -220,7 +220,7 @@ def load_model(path: str | Path, *, kinds: Kinds | None = None) -> Model:
     `kinds` are the channels of your own that its study uses, as in `Study.load`.
     """
     saved = read_model(path, VERSION, kinds)
-    return Model(saved.fitted(), saved.method, saved.method, saved.options)
+    return Model(saved.restore(), saved.method, saved.method, saved.options)
 
 
 def fit(

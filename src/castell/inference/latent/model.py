@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.cores import one_thread
-from castell.counting import Counts, reported
+from castell.counting import Counts, anybody_reported
 from castell.inference.goodness_of_fit import detectable
 from castell.inference.intervals import Spread
 from castell.inference.latent.coarse_blocks import (
@@ -196,7 +196,7 @@ class Latent:
 def require_reports_of_each(counts: Counts, names: Sequence[str]) -> None:
     """Refuse attributes of which there is no report yet: a model would only be guessing."""
     for name in names:
-        if not reported(counts, [name]):
+        if not anybody_reported(counts, [name]):
             sources(counts, [(name,)])  # which says why
 
 
