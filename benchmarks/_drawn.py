@@ -41,5 +41,5 @@ def report_distribution(study: Study, names: Sequence[str], truth: Floats) -> Fl
     """How likely each report on some attributes is when answers are distributed as `truth`."""
     attributes = study.schema.select(names)
     question = Observed(study, attributes, parts_of(study, names), np.empty(0), 1)
-    reports = np.maximum(question.expected(truth), 0.0)
+    reports = np.maximum(question.expected_frequencies(truth), 0.0)
     return np.asarray(reports / reports.sum())

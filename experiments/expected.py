@@ -34,7 +34,7 @@ from experiments.datasets.population import Population
 def report_distribution(study: Study, names: Sequence[str], truth: Floats) -> Floats:
     """How likely each report on some attributes is, with one axis for each in the order asked."""
     question = Observed(study, study.schema.select(names), parts_of(study, names), np.empty(0), 1)
-    reports = question.expected(truth)
+    reports = question.expected_frequencies(truth)
     held = [name for part in question.parts for name in part.names]
     sizes = [axis.size for part in question.parts for axis in part.axes]
     return reports.reshape(sizes).transpose([held.index(name) for name in names])

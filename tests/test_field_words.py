@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -55,3 +56,53 @@ def test_a_page_uses_the_fields_words(page: Path) -> None:
 @pytest.mark.parametrize("text", ["STRENGTHS = 3", "some_evidence(0)", "A model is believed."])
 def test_such_a_word_is_found(text: str) -> None:
     assert _WORD.search(text)
+
+
+# Words that are a participle and no verb of the same spelling ("cut", "bound", "seed" are both).
+_PARTICIPLE = re.compile(
+    r"_*(?:[a-z]{2,}[^e]ed|(?:re|un)?(?:made|drawn|held|found|kept|told|taken|given|known|seen|left|sent"
+    r"|shown|written|built|hidden|chosen|meant|spent|sunk|gone))"
+)
+# Functions and methods that are called by a participle alone, and why each may be.
+MAY_BE = {
+    "answered": "model.answered(...): those who answered a question",
+    "chosen": "castell.chosen: columns of what was chosen",
+    "corrected": "study.corrected(...): the study, corrected",
+    "reduced": "the name of an inversion in the paper",
+    "shuffled": "castell.shuffled: a study's budget among shuffled reports",
+    "smoothed": "the same table, smoothed",
+    "sorted": "the same reports, sorted",
+    "unbounded": "joint.unbounded(...): intervals without bounds",
+    "weighted": "what a method has beside `fit`",
+}
+
+
+def _called_by_a_participle(code: str) -> set[str]:
+    """Functions of a module and methods, properties apart: these say what something is."""
+    found = set()
+    for outer in ast.walk(ast.parse(code)):
+        if not isinstance(outer, (ast.Module, ast.ClassDef)):
+            continue
+        for node in outer.body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                names = {ast.unparse(each).rpartition(".")[2] for each in node.decorator_list}
+                plain = not names & {"property", "cached_property", "classmethod"}
+                if plain and _PARTICIPLE.fullmatch(node.name):
+                    found.add(node.name)
+    return found
+
+
+def test_functions_are_verbs_or_nouns_and_no_participles() -> None:
+    pages = sorted((ROOT / "src" / "castell").rglob("*.py"))
+    found = {page: _called_by_a_participle(page.read_text(encoding="utf-8")) for page in pages}
+    odd = {page.name: sorted(names - set(MAY_BE)) for page, names in found.items()}
+    assert {page: names for page, names in odd.items() if names} == {}
+    assert set().union(*found.values()) == set(MAY_BE)
+
+
+def test_a_participle_is_seen() -> None:
+    assert _called_by_a_participle("def settled(x): ...\nclass A:\n    def _told(self): ...") == {
+        "settled",
+        "_told",
+    }
+    assert not _called_by_a_participle("def feed(x): ...\ndef need_table(x): ...\ndef seed(x): ...")

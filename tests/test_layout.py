@@ -82,7 +82,7 @@ def test_one_file_asks_whether_a_design_draws() -> None:
 
 # Where a design that draws is another thing to a reader or to the arithmetic, and what is asked.
 ASK_WHETHER_DRAWN = {
-    "auditing/parts.py": "which answers an audit compares",
+    "auditing/audited_codes.py": "which answers an audit compares",
     "inference/method.py": "the kind of reports that a method reads",
     "planning/designs.py": "whether the sets of a plan are too wide",
     "study/design.py": "the design itself, to refuse what reads every block of everybody",

@@ -13,10 +13,10 @@ from castell.device.paper import import_file, import_reports
 from castell.device.randomize import randomize_file, randomize_stream
 from castell.errors import CastellError
 from castell.estimators import methods, methods_for
-from castell.inference.contributing_samples import Checked
 from castell.inference.goodness_of_fit import Verdict
 from castell.inference.reasons import Code, Reason
 from castell.inference.sampling_columns import rake
+from castell.inference.support import Checked
 from castell.planning.adaptive_bins import BinPlan, plan_bins
 from castell.planning.clusters import ProposedClusters, propose_clusters
 from castell.planning.next_stage import NextStage

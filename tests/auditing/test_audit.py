@@ -12,8 +12,8 @@ from scipy import stats
 import castell
 from castell import Attribute, MatrixResponse, Schema, Study
 from castell.auditing.audit_page import audit_page
+from castell.auditing.audited_codes import count_wrong_cells
 from castell.auditing.exact_bounds import at_least, at_most
-from castell.auditing.parts import count_wrong_cells
 from castell.auditing.telling_event import fit_of, repeats_of
 from castell.errors import OptionError
 from castell.inference.incomplete_beta import incomplete_beta

@@ -10,8 +10,8 @@ import pytest
 
 import castell
 from castell import Attribute, MatrixResponse, Schema, Study
+from castell.auditing.audited_codes import rows_sent_plainly
 from castell.auditing.devices import Answers, Codes
-from castell.auditing.parts import rows_sent_plainly
 from castell.errors import ChannelError
 from tests.auditing.broken_devices import SeededFrame
 

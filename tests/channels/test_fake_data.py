@@ -11,7 +11,7 @@ import pytest
 
 import castell
 from castell import Attribute, Schema, Study
-from castell.auditing.parts import count_wrong_cells
+from castell.auditing.audited_codes import count_wrong_cells
 from castell.channels import FakeDataResponse, channel_of, mechanism
 from castell.errors import CastellError, ChannelError, MethodError, QueryError, StudyError
 from castell.inference.products import product_model

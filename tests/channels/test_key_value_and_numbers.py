@@ -10,7 +10,7 @@ import pytest
 
 import castell
 from castell import Attribute, Schema, Study
-from castell.auditing.parts import count_wrong_cells
+from castell.auditing.audited_codes import count_wrong_cells
 from castell.channels import Channel, channel_of, mechanism
 from castell.channels.budget import log_ratio
 from castell.channels.hybrid import HybridResponse, number_variance

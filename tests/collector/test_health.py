@@ -73,10 +73,10 @@ class Stuck(SqliteStore):
 
     looks = 0
 
-    def invited(self) -> bool:
+    def needs_invitation(self) -> bool:
         self.looks += 1
         self.let.wait(30)
-        return super().invited()
+        return super().needs_invitation()
 
     let = threading.Event()
 

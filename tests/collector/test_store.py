@@ -44,7 +44,7 @@ def test_what_goes_in_comes_out(store: Store) -> None:
     assert store.count() == 50
     assert held(store) == of(reports)
     assert store.secure
-    assert not store.invited()
+    assert not store.needs_invitation()
 
 
 def test_a_report_is_kept_once_however_often_it_comes(store: Store) -> None:
@@ -165,14 +165,14 @@ def test_an_insecure_store_stays_so(place: str) -> None:
 
 def test_no_codes_at_all_close_a_store(store: Store) -> None:
     store.invite(())
-    assert store.invited()
+    assert store.needs_invitation()
     assert store.add([Submission((pair(),))]) == [Outcome(0, 0, Refusal.INVITATION)]
 
 
 def test_invitations_let_one_report_in_each(store: Store) -> None:
     codes = [new_invitation() for _ in range(3)]
     store.invite(codes)
-    assert store.invited()
+    assert store.needs_invitation()
     first, second = pair(), pair()
     refused = Outcome(0, 0, Refusal.INVITATION)
     assert store.add([one(first)]) == [refused]
@@ -208,7 +208,7 @@ def test_invitations_stay_needed(place: str) -> None:
     with closing(open_store(place, STUDY)) as store:
         store.invite([new_invitation()])
     with closing(open_store(place, STUDY)) as store:
-        assert store.invited()
+        assert store.needs_invitation()
 
 
 def test_invitations_of_another_process_are_asked_for_at_once(place: str) -> None:
@@ -218,7 +218,7 @@ def test_invitations_of_another_process_are_asked_for_at_once(place: str) -> Non
         assert store.add([one(early)]) == [Outcome(1)]
         assert store.add([one(pair(), code)]) == [Outcome(0, 0, Refusal.UNASKED)]
         other.invite([code])
-        assert store.invited()
+        assert store.needs_invitation()
         refused = Outcome(0, 0, Refusal.INVITATION)
         assert store.add([one(pair()), one(early)]) == [refused, Outcome(0, 1)]
         assert store.add([one(pair(), code), one(pair(), code)]) == [Outcome(1), refused]

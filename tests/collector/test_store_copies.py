@@ -83,14 +83,14 @@ def test_from_a_file_to_postgresql_and_back(tmp_path: Path, database: str) -> No
     with closing(open_store(database)) as moved:
         assert moved.timeline() == hours
         assert not moved.secure
-        assert moved.invited()
+        assert moved.needs_invitation()
         # Used invitations stay used, the others are good.
         outcomes = moved.add([Submission((pair(),), codes[0]), Submission((pair(),), codes[4])])
         assert [outcome.stored for outcome in outcomes] == [0, 1]
     assert store_copies.backup(database, tmp_path / "back.sqlite") == 4
     with closing(open_store(tmp_path / "back.sqlite")) as back:
         assert back.count() == 4
-        assert back.invited()
+        assert back.needs_invitation()
         assert not back.secure
         with back.snapshot() as snapshot:
             assert len(snapshot.unspent) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from castell import Reports, Study
-from castell.counting import Counts, Factor, HistogramCounts, MemoryCounts, samples_of, samples_with
+from castell.counting import Counts, Factor, MemoryCounts, Tally, samples_of, samples_with
 from castell.study.design import Axis, Block, Design
 from castell.study.schema import Schema
 from tests.populations import collect, drawn_studies, population, schema, tiny_drawn
@@ -86,7 +86,7 @@ def test_blocks_without_reports_count_nothing() -> None:
 def test_large_counts_stay_exact() -> None:
     (block,) = Study(schema((2, 3)), 2.0, "joint").design.blocks
     codes = np.array([2**50 + 1, 3, 2**51 + 1, 5, 2**50 + 7, 11])
-    view = HistogramCounts(Study(schema((2, 3)), design=Design((block,))), codes, True)
+    view = Tally.of_table(Study(schema((2, 3)), design=Design((block,))), codes, secure=True)
     assert view.n == codes.sum()
     table = codes.reshape(2, 3)
     for names, axis in ((["a"], 1), (["b"], 0)):

@@ -22,8 +22,8 @@ from castell.counting import (
     studies_of,
 )
 from castell.errors import MethodError, OptionError, ReportError
-from castell.inference.contributing_samples import one_report_variance, sources
 from castell.inference.inversion import observe, parts_of
+from castell.inference.pooled_table import one_report_variance, sources
 from castell.study.design import Block
 from tests.populations import ASYMMETRIC, collect, kronecker, population
 

@@ -11,7 +11,7 @@ import castell
 from castell import Checked, Code, JointEstimate, Probability, Reports, Study
 from castell.counting import MemoryCounts, folds_of
 from castell.errors import ReportError
-from castell.inference import model_averaging, products
+from castell.inference import model_averaging, pooled_table
 from castell.inference.inversion import observe
 from castell.inference.latent.model import learn
 from castell.linear.operators import Floats
@@ -245,12 +245,12 @@ def test_a_wide_table_with_much_noise_is_not_heaped_on_a_few_cells() -> None:
 def test_how_much_of_the_direct_table_in_closed_form() -> None:
     # Four cells, all of the difference in two of them, noise of a tenth of it.
     direct, model = np.array([0.4, 0.2, 0.3, 0.1]), np.array([0.3, 0.3, 0.3, 0.1])
-    assert products.james_stein_weight(direct, model, 0.0) == 1.0
-    assert products.james_stein_weight(direct, model, 0.002) == pytest.approx(
+    assert pooled_table.james_stein_weight(direct, model, 0.0) == 1.0
+    assert pooled_table.james_stein_weight(direct, model, 0.002) == pytest.approx(
         1 - 0.1 * (1 + 2 * (2 / 3) ** 0.5)
     )
-    assert products.james_stein_weight(direct, model, 0.02) == 0.0
-    assert products.james_stein_weight(direct, direct, 0.0) == 0.0
+    assert pooled_table.james_stein_weight(direct, model, 0.02) == 0.0
+    assert pooled_table.james_stein_weight(direct, direct, 0.0) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_direct_table_is_believed_as_far_as_the_model_is_wrong(
     found = []
     for _ in range(200):
         direct = truth + np.sqrt(each) * generator.standard_normal(cells)
-        found.append(products.james_stein_weight(direct, model, cells * each))
+        found.append(pooled_table.james_stein_weight(direct, model, cells * each))
     assert 0.0 <= min(found) <= max(found) <= 1.0
     assert least <= np.mean(found) <= most
     # No more than the share that errs least: what of the difference is the model's fault.

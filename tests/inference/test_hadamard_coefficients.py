@@ -11,7 +11,7 @@ import pytest
 
 import castell
 from castell import Attribute, Study
-from castell.auditing.parts import count_wrong_cells
+from castell.auditing.audited_codes import count_wrong_cells
 from castell.channels import ParityResponse, channel_of
 from castell.channels.budget import log_ratio
 from castell.errors import ChannelError, MethodError, QueryError, ReportError, StudyError

@@ -120,7 +120,7 @@ def test_no_noise_gives_the_empirical_table_back(
 def test_the_expected_reports_give_the_truth(study: Study) -> None:
     blank = observe(MemoryCounts(_reports(study, n=1)), ["c", "a", "b"])
     truth = PEOPLE.margin(["c", "a", "b"])
-    expected = blank.expected(truth)
+    expected = blank.expected_frequencies(truth)
     brute = report_distribution(study, PEOPLE.table)
     np.testing.assert_allclose(expected, brute.reshape(expected.shape), atol=1e-14)
     found = blank.replace(expected.reshape(blank.table.shape)).invert()

@@ -15,7 +15,7 @@ from castell.channels import Channel, KaryResponse, Lens, MatrixResponse
 from castell.errors import TableTooLargeError
 from castell.inference.kronecker import castell, naive, reduced
 from castell.linear.operators import Floats, apply
-from castell.linear.table import MAX_CELLS, check_cells
+from castell.study.schema import MAX_CELLS, check_cells
 from tests.populations import kronecker
 
 Inversion = Callable[..., Floats]

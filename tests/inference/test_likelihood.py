@@ -82,7 +82,7 @@ def test_the_fast_search_finds_what_the_slow_one_does_from_anywhere(concentratio
     study = Study(schema((3, 4)), 2.0)
     truth = generator.dirichlet(np.full(12, 0.4)).reshape(3, 4)
     seen = observed(study, np.zeros((3, 4)))
-    chances = seen.expected(truth)
+    chances = seen.expected_frequencies(truth)
     counts = generator.multinomial(4000, (chances / chances.sum()).ravel()).reshape(3, 4)
     likelihood = Likelihood.of(seen.replace(counts.astype(np.float64)))
     prior = concentration * 4000 * np.outer(truth.sum(axis=1), truth.sum(axis=0))
@@ -114,7 +114,7 @@ def noisy(n: int = 4000) -> tuple[Likelihood, Floats]:
     truth = generator.dirichlet(np.full(12, 0.4)).reshape(3, 4)
     model = generator.dirichlet(np.full(12, 2.0)).reshape(3, 4)
     seen = observed(Study(schema((3, 4)), 3.0), np.zeros((3, 4)))
-    chances = seen.expected(truth)
+    chances = seen.expected_frequencies(truth)
     counts = generator.multinomial(n, (chances / chances.sum()).ravel()).reshape(3, 4)
     return Likelihood.of(seen.replace(counts.astype(np.float64))), model
 

@@ -13,12 +13,12 @@ from benchmarks.along_associations import collect_row
 from castell import Study
 from castell.counting import MemoryCounts
 from castell.inference.association_error import AssociationError, Rates
-from castell.inference.contributing_samples import Checked, support
 from castell.inference.intervals import Normal
 from castell.inference.margin_bounds import bounds
 from castell.inference.margins import Codes, Margins
 from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
 from castell.inference.queries import Query
+from castell.inference.support import Checked, support
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 from tests.populations import collect, drawn_studies, population, studies

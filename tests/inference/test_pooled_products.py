@@ -21,8 +21,8 @@ from castell.errors import (
     ReportError,
     TableTooLargeError,
 )
-from castell.inference.contributing_samples import Checked
 from castell.inference.reasons import Code
+from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.study.design import Block, Design
 from tests.populations import (

@@ -46,7 +46,7 @@ def test_parts_of_a_sample_say_what_it_says_as_a_whole() -> None:
     """Five parts of one design, of unequal size, next to the sum of their counts."""
     views = [observe(_counts(n, n), NAMES) for n in (1, 2, 7, 40, 300)]
     whole = views[0].replace(np.sum([view.table for view in views], axis=0))
-    expected = whole.expected(APART)
+    expected = whole.expected_frequencies(APART)
     pooled = _residuals([HeldOut([view], expected) for view in views], APART)
     once = _residuals([HeldOut([whole], expected)], APART)
     for mine, theirs in zip(vars(pooled).values(), vars(once).values(), strict=True):
@@ -59,7 +59,7 @@ def test_samples_count_by_what_they_know() -> None:
     squares, stated = [], []
     for seed in range(400):
         clear, noisy = (observe(_counts(30, 2 * seed + k, e), NAMES) for k, e in enumerate((4, 1)))
-        samples = [HeldOut([view], view.expected(APART)) for view in (clear, noisy)]
+        samples = [HeldOut([view], view.expected_frequencies(APART)) for view in (clear, noisy)]
         pooled, best = _residuals(samples, APART), _residuals(samples[:1], APART)
         assert (pooled.variances <= best.variances).all()
         squares.append(float(np.mean(pooled.differences**2 / pooled.variances)))
@@ -72,7 +72,7 @@ def test_samples_count_by_what_they_know() -> None:
 
 def test_a_sample_without_reports_in_a_fold_says_nothing() -> None:
     view = observe(_counts(50, 1), NAMES)
-    expected = view.expected(APART)
+    expected = view.expected_frequencies(APART)
     empty = view.replace(np.zeros_like(view.table))
     alone = _residuals([HeldOut([view], expected)], APART)
     beside = _residuals([HeldOut([view], expected), HeldOut([None], expected)], APART)

@@ -12,7 +12,7 @@ from castell import Attribute, Schema, Study
 from castell.counting import samples_of
 from castell.counting.counts import MemoryCounts
 from castell.errors import MethodError, OptionError, QueryError
-from castell.inference.contributing_samples import sources
+from castell.inference.pooled_table import sources
 from castell.inference.reasons import Code
 
 SCHEMA = Schema(

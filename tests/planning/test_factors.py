@@ -58,7 +58,7 @@ def _apart(table: Floats) -> Floats:
 
 def test_more_is_kept_the_less_noise_there_is() -> None:
     found = factors_of(TwoClasses(SCHEMA))
-    kept = [found.kept(dict.fromkeys(PAIRS, noise))[0] for noise in (1e-2, 1e-4, 1e-6)]
+    kept = [found.kept_shares(dict.fromkeys(PAIRS, noise))[0] for noise in (1e-2, 1e-4, 1e-6)]
     assert kept == sorted(kept)
     assert kept[0] == 0.0  # that is too little to leave independence for
     assert kept[-1] > 0.99
@@ -75,15 +75,15 @@ def test_independence_is_left_for_the_gain_of_the_search() -> None:
 
     noises = np.geomspace(1e-1, 1e-5, 200)
     first = next(noise for noise in noises if gain(noise) > SETTINGS.least_gain)
-    assert one.kept({("a", "b"): first})[0] > 0.0
-    assert one.kept({("a", "b"): 1.1 * first})[0] == 0.0
+    assert one.kept_shares({("a", "b"): first})[0] > 0.0
+    assert one.kept_shares({("a", "b"): 1.1 * first})[0] == 0.0
 
 
 def test_nothing_is_kept_where_nothing_is_associated() -> None:
     found = factors_of(Uniform(SCHEMA))
     assert found.sizes.size == 0
-    assert found.kept(dict.fromkeys(PAIRS, 1e-6)).size == 0
-    assert factors_of(TwoClasses(SCHEMA)).kept({}).sum() == 0.0
+    assert found.kept_shares(dict.fromkeys(PAIRS, 1e-6)).size == 0
+    assert factors_of(TwoClasses(SCHEMA)).kept_shares({}).sum() == 0.0
 
 
 def test_the_noise_of_few_people_is_no_association() -> None:
@@ -91,7 +91,7 @@ def test_the_noise_of_few_people_is_no_association() -> None:
     generator = np.random.default_rng(5)
     codes = {name: generator.integers(0, SCHEMA[name].size, 200) for name in SCHEMA.names}
     sample = factors_of(People(SCHEMA, codes))
-    assert sample.kept(dict.fromkeys(PAIRS, 1 / 200)).sum() == 0.0
+    assert sample.kept_shares(dict.fromkeys(PAIRS, 1 / 200)).sum() == 0.0
 
 
 def test_a_model_errs_by_what_it_leaves_out_and_by_the_noise_it_keeps() -> None:

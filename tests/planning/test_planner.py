@@ -91,7 +91,7 @@ def test_some_samples_stand_for_all_and_none_is_forgotten() -> None:
     for names in (("a1",), ("a1", "a4"), ("a0", "a2", "a7")):
         holding = [block for block in study.design.blocks if set(names) <= set(block.names)]
         known = sum(1 / predicted_variance(lens_on(block, names)) for block in holding) / 70
-        seen = samples.seen(names)
+        seen = samples.expected_views(names)
         assert seen.known == pytest.approx(known, rel=1e-6)
         assert seen.chance == pytest.approx(len(holding) / 70, rel=1e-6)
         assert len(seen.some) == min(len(holding), SOME_SAMPLES)

@@ -17,6 +17,7 @@ from castell import JointEstimate, Reports, Study
 from castell.errors import QueryError
 from castell.inference.intervals import Normal
 from castell.inference.reasons import Code
+from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.results.consistency import consistent, shared_sets
 from tests.populations import collect, drawn_studies, population, schema
@@ -38,6 +39,7 @@ def _estimate(names: tuple[str, ...], table: Floats, variance: float = 1.0) -> J
         study=STUDY,
         n=100,
         secure=True,
+        support=lambda kept: Support(kept, 100, 100, True, {}),
     )
 
 

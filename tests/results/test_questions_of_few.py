@@ -10,9 +10,9 @@ from castell import Attribute, Model, Study
 from castell.counting import Counts
 from castell.errors import OptionError, QueryError
 from castell.extend import table_method
-from castell.inference.contributing_samples import Checked
 from castell.inference.goodness_of_fit import Verdict
 from castell.inference.reasons import Code
+from castell.inference.support import Checked
 from castell.linear.operators import Floats
 
 ASKED = [Attribute("x", ["no", "yes"]), Attribute("y", ["no", "yes"]), Attribute("z", list("abc"))]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from castell import Reports, Study, estimate
 from castell.counting import MemoryCounts
-from castell.inference.contributing_samples import views
 from castell.inference.inversion import observe
+from castell.inference.pooled_table import views
 from castell.results.trust import leaving, shift_if_some_leave, signals
 from castell.study.texts import StudyText
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from math import exp, log, prod
 from pathlib import Path
 
@@ -13,10 +12,10 @@ import numpy as np
 import pytest
 
 from castell import Attribute, Reports, Schema, Study
-from castell.counting import HistogramCounts, MemoryCounts, samples_of
+from castell.counting import MemoryCounts, Tally, samples_of
 from castell.evaluation.bounds import influence
-from castell.inference.contributing_samples import sources
-from castell.inference.products import pooled_table
+from castell.inference.inversion import observe
+from castell.inference.pooled_table import sources
 from tests.guessing import best_guess, worst_guess
 from tests.populations import drawn_matrix, drawn_studies, schema
 
@@ -147,8 +146,8 @@ def test_the_worst_forged_report_counts_as_much_as_stated(study: Study) -> None:
             (width,) = source.reports.study.design.widths
             for code in np.eye(width, dtype=np.int64):
                 # What this report adds to the sum over the block's reports, as the table sees it.
-                one = HistogramCounts(source.reports.study, code, secure=True)
-                added = pooled_table([replace(source, reports=one)], group).values
+                one = Tally.of_table(source.reports.study, code, secure=True)
+                added = source.weights[group] * observe(one, group).invert()
                 worst = max(worst, float(np.abs(added).max()) / each)
         # An honest report adds one in n to its own cell.
         assert worst * each * blocks == pytest.approx(exposure.influence, rel=1e-9)

@@ -16,10 +16,7 @@ from math import ceil, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.auditing.device_names import FEWEST, IN_A_BROWSER, PEOPLE, is_address, open_device
-from castell.auditing.devices import Codes, Device
-from castell.auditing.memory_checks import memory_checks
-from castell.auditing.parts import (
+from castell.auditing.audited_codes import (
     Part,
     Row,
     count_wrong_cells,
@@ -28,6 +25,9 @@ from castell.auditing.parts import (
     rows_sent_plainly,
     rows_to_ask,
 )
+from castell.auditing.device_names import FEWEST, IN_A_BROWSER, PEOPLE, is_address, open_device
+from castell.auditing.devices import Codes, Device
+from castell.auditing.memory_checks import memory_checks
 from castell.auditing.telling_event import (
     Bound,
     Event,
@@ -183,7 +183,7 @@ def _pair(events: Sequence[Event]) -> tuple[Row, Row]:
     return rows[0], rows[1]
 
 
-def _seen(event: Event, codes: Codes) -> NDArray[np.bool_]:
+def _where_seen(event: Event, codes: Codes) -> NDArray[np.bool_]:
     found: NDArray[np.bool_] = event.reports[codes[:, event.part.column]]
     return found
 
@@ -194,8 +194,8 @@ def _bounds(events: Sequence[Event], first: Codes, second: Codes, alpha: float) 
         bound(
             event.part.name,
             event.part.epsilon,
-            _seen(event, first),
-            _seen(event, second),
+            _where_seen(event, first),
+            _where_seen(event, second),
             (event.likely, event.unlikely),
             share,
         )
@@ -209,8 +209,8 @@ def _whole(
     """The whole report at once: in how many parts their event was seen. Nothing is assumed."""
     if len(events) == 1:
         return None
-    one = np.array([_seen(event, first) for event in events]).sum(axis=0)
-    two = np.array([_seen(event, second) for event in events]).sum(axis=0)
+    one = np.array([_where_seen(event, first) for event in events]).sum(axis=0)
+    two = np.array([_where_seen(event, second) for event in events]).sum(axis=0)
     likely = _many([event.likely for event in events])
     unlikely = _many([event.unlikely for event in events])
     share = alpha / (len(events) + 1)
@@ -272,7 +272,7 @@ def _independence(events: Sequence[Event], codes: tuple[Codes, Codes], alpha: fl
         return []
     found = []
     for seen in codes:
-        shown = [_seen(event, seen) for event in events]
+        shown = [_where_seen(event, seen) for event in events]
         for one, two in combinations(shown, 2):
             table = np.bincount(2 * one + two, minlength=4).reshape(2, 2)
             found.append(homogeneity(table).p)

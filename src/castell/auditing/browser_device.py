@@ -64,7 +64,7 @@ class BrowserDevice:
         given = {"study": study.to_json(), "asked": [dict(a) for a in asked], "people": people}
         return np.array(self.page.evaluate(_MAKE, given), dtype=np.int64)
 
-    def published(self) -> Study:
+    def read_study(self) -> Study:
         """The study of the page."""
         told: str = self.page.evaluate("async () => (await fetch('study.json')).text()")
         return Study.from_json(told)

@@ -13,8 +13,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.auditing.audited_codes import Row
 from castell.auditing.devices import Codes
-from castell.auditing.parts import Row
 from castell.auditing.telling_event import Event, Reports, bound, pools
 from castell.auditing.verdict import Check, by_chance
 from castell.channels import Words

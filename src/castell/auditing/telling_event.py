@@ -11,9 +11,9 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.auditing.audited_codes import Part, Row
 from castell.auditing.devices import Codes
 from castell.auditing.exact_bounds import epsilon_at_least
-from castell.auditing.parts import Part, Row
 from castell.inference.chisquare import tail
 from castell.linear.operators import Floats
 

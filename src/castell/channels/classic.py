@@ -127,7 +127,7 @@ def _warner(p: Any) -> ClassicResponse:
     return ClassicResponse("warner", _refuse_certainty("warner", rows), NO_OR_YES)
 
 
-def _forced(forced: Any) -> ClassicResponse:
+def _forced_response(forced: Any) -> ClassicResponse:
     if isinstance(forced, (str, bytes, Mapping)) or not isinstance(forced, Sequence):
         raise ChannelError(
             f"forced is {forced!r}", 'give a chance for each value, in order: ["1/6", "1/6"]'
@@ -145,7 +145,7 @@ def _forced(forced: Any) -> ClassicResponse:
     return ClassicResponse("forced", rows, ())
 
 
-def _unrelated(p: Any, prevalence: Any) -> ClassicResponse:
+def _unrelated_question(p: Any, prevalence: Any) -> ClassicResponse:
     asked, yes = _chance(p, "p"), _chance(prevalence, "prevalence")
     if asked == 0:
         raise _says_nothing("unrelated", "p is 0")
@@ -199,8 +199,12 @@ _OTHER = "the share of people who say yes to the other question"
 # Of each design what makes it, what it needs in words, and what it may have.
 MECHANISMS: dict[str, tuple[Callable[..., ClassicResponse], dict[str, str], tuple[str, ...]]] = {
     "warner": (_warner, {"p": _SHOWN}, ()),
-    "forced": (_forced, {"forced": "the chance of each forced answer, in order of values"}, ()),
-    "unrelated": (_unrelated, {"p": _ASKED, "prevalence": _OTHER}, ()),
+    "forced": (
+        _forced_response,
+        {"forced": "the chance of each forced answer, in order of values"},
+        (),
+    ),
+    "unrelated": (_unrelated_question, {"p": _ASKED, "prevalence": _OTHER}, ()),
     "kuk": (_kuk, {"red": "the share of red cards for each value, in order"}, ("cards",)),
     "crosswise": (_crosswise, {"prevalence": _OTHER}, ()),
     "triangular": (_triangular, {"prevalence": _OTHER}, ()),

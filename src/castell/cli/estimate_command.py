@@ -145,7 +145,7 @@ def estimate(
     from castell.cli.printing import TABLES, write_table
     from castell.cli.progress import progress_bar, working
     from castell.cli.top_cells import check_top, print_top
-    from castell.inference.progress import listening
+    from castell.inference.latent.em import listening
     from castell.results.model import fit
     from castell.results.table_file import table_bytes
 

@@ -111,7 +111,7 @@ def serve(
         from castell.collector.served_studies import plan
         from castell.collector.server import check_proxies, listen, run
         from castell.collector.settings import ConnectionLimits, Settings
-        from castell.collector.startup_message import announcement, told
+        from castell.collector.startup_message import announcement, startup_document
         from castell.collector.store.tokens import new_token
 
     settings = Settings(
@@ -144,7 +144,7 @@ def serve(
 
         def announce() -> None:
             if as_json:
-                typer.echo(json.dumps(told(planned, address, made)))
+                typer.echo(json.dumps(startup_document(planned, address, made)))
             else:
                 typer.echo("\n".join(announcement(planned, states, address, made)))
 

@@ -21,7 +21,7 @@ from castell.study.study import Study
 from castell.study.toml_file import correction_section, read_toml
 
 
-def corrected(store: Store, words: Study) -> tuple[Study, list[Change]]:
+def correct_words(store: Store, words: Study) -> tuple[Study, list[Change]]:
     """The study in a store with the words of another, and what changes by that: perhaps nothing."""
     stored = store.stages[0]  # what a study file describes; its words are those of all stages
     found = list(changes(stored.content, words.content))
@@ -81,7 +81,7 @@ def correct(
     """Correct the study of a store as its file says, if whoever sees the changes agrees."""
     words = read_words(path)
     with contextlib.closing(open_store(place, spool=spool)) as store:
-        made, found = corrected(store, words)
+        made, found = correct_words(store, words)
         text = file_with_corrections(path, made)
         if found:
             if not agree(found):

@@ -39,7 +39,7 @@ class Health:
 
     def _can_read(self) -> bool:
         try:
-            self._store.invited()
+            self._store.needs_invitation()
         except StoreError:
             return False
         return True

@@ -62,7 +62,7 @@ class Opening:
             return Phase.NOT_OPEN_YET
         return Phase.PAUSED if paused else Phase.OPEN
 
-    def told(self, *, paused: bool) -> dict[str, Any]:
+    def for_clients(self, *, paused: bool) -> dict[str, Any]:
         """For clients, before anybody is asked anything."""
         return {"state": self.phase(paused=paused).value, **self._told}
 

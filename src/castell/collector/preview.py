@@ -34,7 +34,7 @@ class Preview:
     def __init__(self, path: Path, *, kiosk: bool = False) -> None:
         self._path, self._kiosk = path, kiosk
         self._seen: list[tuple[str, int, int]] = []
-        self._app, self._version = self._made()  # refused at the start, if it cannot be shown
+        self._app, self._version = self._make_app()  # refused at the start, if it cannot be shown
         self._seen = self._files()
         self._problem = ""
 
@@ -49,7 +49,7 @@ class Preview:
             return
         self._seen = files
         try:
-            (self._app, self._version), self._problem = self._made(), ""
+            (self._app, self._version), self._problem = self._make_app(), ""
         except CastellError as error:
             self._problem = str(error)
 
@@ -69,12 +69,12 @@ class Preview:
             found.append((name, state.st_mtime_ns, state.st_size))
         return found
 
-    def _made(self) -> tuple[SecurityHeaders, str]:
+    def _make_app(self) -> tuple[SecurityHeaders, str]:
         study = Study.load(self._path)
         look = load_look(self._path, kiosk=self._kiosk, preview=True)
         app = Starlette(
             routes=[
-                *survey_routes(study, look, _told),
+                *survey_routes(study, look, _without_invitations),
                 Route("/preview.json", self._state),
                 Route("/reports", _nowhere, methods=["POST"]),
                 Mount("/static/survey", StaticFiles(directory=SURVEY)),
@@ -87,7 +87,7 @@ class Preview:
         return json_answer({"version": self._version, "problem": self._problem})
 
 
-async def _told() -> dict[str, bool]:
+async def _without_invitations() -> dict[str, bool]:
     return {"invitations": False}
 
 

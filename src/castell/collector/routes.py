@@ -37,7 +37,7 @@ def core_routes(
     opening = intake.opening
 
     def told(rules: Rules) -> dict[str, Any]:
-        return {**asks, "invitations": rules.invited, **opening.told(paused=rules.paused)}
+        return {**asks, "invitations": rules.invited, **opening.for_clients(paused=rules.paused)}
 
     async def study(request: Request) -> Response:
         headers = {"etag": tag, "cache-control": "no-cache"}

@@ -14,7 +14,7 @@ from castell.collector.store_places import without_password
 from castell.study.collection_table import OpeningHours
 
 
-def told(plan: Plan, address: str, token: str | None) -> dict[str, Any]:
+def startup_document(plan: Plan, address: str, token: str | None) -> dict[str, Any]:
     """For programs."""
     made = {} if token is None else {"token": token}
     studies = {

@@ -10,33 +10,37 @@ from castell.counting.engines import engines, scan_reports
 from castell.counting.folds import Fold, folds_of
 from castell.counting.kernels import Factor, Moments
 from castell.counting.parquet import ParquetCounts
-from castell.counting.samples import (
-    HistogramCounts,
+from castell.counting.stages import Stages, join_stages, stages_of
+from castell.counting.tallies import (
+    Tally,
+    anybody_reported,
     evenly_spread,
     is_coarse,
+    is_narrow,
     sample_studies,
     samples_of,
     samples_with,
+    tally,
+    tally_of,
     tells,
 )
-from castell.counting.stages import Stages, join_stages, stages_of
-from castell.counting.tallies import Tally, tally, tally_of
 
 __all__ = [
     "ByBatches",
     "Counts",
     "Factor",
     "Fold",
-    "HistogramCounts",
     "MemoryCounts",
     "Moments",
     "ParquetCounts",
     "Stages",
     "Tally",
+    "anybody_reported",
     "engines",
     "evenly_spread",
     "folds_of",
     "is_coarse",
+    "is_narrow",
     "join_stages",
     "sample_studies",
     "samples_of",

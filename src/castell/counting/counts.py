@@ -191,7 +191,7 @@ def count_ahead(counts: Counts, tables: Iterable[Sequence[Axis]]) -> None:
     total: Sum = PairSum(every) if pairs else TableSum(wanted)
     add_reports(counts, total)
     found = (
-        _cut(total, wanted)
+        _tables_of_pairs(total, wanted)
         if isinstance(total, PairSum)
         else zip(wanted, total.arrays, strict=True)
     )
@@ -210,7 +210,7 @@ def forget(counts: Counts) -> None:
     vars(counts).pop(_AHEAD, None)
 
 
-def _cut(total: PairSum, wanted: Sequence[Axes]) -> Iterable[tuple[Axes, Integers]]:
+def _tables_of_pairs(total: PairSum, wanted: Sequence[Axes]) -> Iterable[tuple[Axes, Integers]]:
     """The tables of pairs out of the matrix of all."""
     starts = dict(zip(total.axes, total.starts.tolist(), strict=False))
     for axes in wanted:

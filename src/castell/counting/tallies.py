@@ -1,14 +1,19 @@
-"""Tallies: how often each report came. Counts that can be kept, added and subtracted.
+"""Tallies: how often each report came, of all respondents or of a sample of them.
 
-A new day is added, a withdrawn collection is taken out, and nothing is counted twice. A tally says
-all that its reports say except in which order they came. Of few possible reports it is small
-however many came; of many it is as large as the reports.
+Tallies are counts that can be kept, added and subtracted. A new day is added, a withdrawn
+collection is taken out, and nothing is counted twice. A tally says all that its reports say except
+in which order they came. Of few possible reports it is small however many came; of many it is as
+large as the reports.
+
+A sample is the reports of all respondents who reported the same blocks. Where everybody reports
+every block there is one, of all reports. Where each respondent reports one block that was drawn,
+every block has a sample, and its tally is of a study of its own: that block and the public
+attributes, which everybody in it reports. So whatever works on one sample works in any design.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -21,14 +26,15 @@ from numpy.typing import NDArray
 from castell.counting.counts import ByBatches, Counts, MemoryCounts, missing_of, once
 from castell.counting.kernels import Integers, Sum
 from castell.counting.stages import Stages
+from castell.counting.tally_file import counted_reports, counted_table, read_counted, write_counted
 from castell.display.one_line import one_line
 from castell.errors import ReportError
-from castell.reports.arrow_metadata import check_study, is_secure, marked_schema
-from castell.reports.codes import check_codes, column_names, column_types, join_parts
+from castell.reports.arrow_metadata import is_secure
+from castell.reports.codes import check_codes, column_names, join_parts
 from castell.reports.parquet import ROW_GROUP
-from castell.reports.report_files import file_system, is_address
 from castell.reports.reports import Reports
-from castell.study.design import Axis
+from castell.study.design import Axis, Design
+from castell.study.schema import Schema, check_cells
 from castell.study.study import Study
 
 if TYPE_CHECKING:
@@ -36,8 +42,6 @@ if TYPE_CHECKING:
 
 # So many possible reports are counted in one table.
 FEW_REPORTS = 1 << 20
-# The column of a file that says how often a report came.
-TIMES = "castell.times"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,6 +76,17 @@ class Tally(ByBatches):
         for array in (*found, counted):
             array.flags.writeable = False
         return cls(study, tuple(found), counted, secure, backend)
+
+    @classmethod
+    def of_table(
+        cls, study: Study, table: Integers, *, secure: bool, backend: str | None = None
+    ) -> Tally:
+        """From the table of all possible reports, with an axis for each block."""
+        came = np.nonzero(table)
+        columns = tuple(
+            codes.astype(kind) for codes, kind in zip(came, study.design.code_types, strict=True)
+        )
+        return cls(study, columns, table[came], secure, backend)
 
     @cached_property
     def n(self) -> int:
@@ -133,52 +148,22 @@ class Tally(ByBatches):
 
     def save(self, path: str | Path) -> None:
         """Write a Parquet file, which `castell.scan_reports` opens."""
-        import pyarrow.parquet as pq
-
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise ReportError(f"there is no folder {target.parent}", "make it first")
-        part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-        try:
-            pq.write_table(self.to_arrow(), part, compression="zstd")
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_counted(Path(path), self.to_arrow())
 
     def to_arrow(self) -> pa.Table:
         """The different reports and how often each came; the schema says of which study."""
-        import pyarrow as pa
-
-        types = {**column_types(self.study), TIMES: np.dtype(np.int64)}
-        schema = marked_schema(types, self.study.digest, secure=self.secure)
-        arrays = [pa.array(column) for column in (*self.columns, self.times)]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        return counted_table(self.study, self.columns, self.times, secure=self.secure)
 
     @classmethod
     def from_arrow(cls, table: pa.Table, study: Study, what: str = "the table") -> Tally:
-        names = column_names(study)
-        check_study(what, table.schema, study.digests, [*names, TIMES])
-        if any(column.null_count for column in table.columns):
-            raise ReportError(f"{what} has missing reports", "it is damaged")
-        *columns, times = (column.to_numpy() for column in table.columns)
-        if times.dtype.kind != "i" or (len(times) and times.min() < 1):
-            raise ReportError(f"{what} has reports that came less than once", "it is damaged")
-        return cls.of(study, columns, times.astype(np.int64), secure=is_secure(table.schema))
+        columns, times = counted_reports(table, study, what)
+        return cls.of(study, columns, times, secure=is_secure(table.schema))
 
 
 def read_tally(path: str | Path, study: Study) -> Tally | None:
     """The tally that a Parquet file holds; none if it holds no tally at all."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    system, name = file_system(str(path)) if is_address(path) else (None, path)
-    try:
-        if TIMES not in pq.read_schema(name, filesystem=system).names:
-            return None
-        table = pq.read_table(name, filesystem=system, partitioning=None)
-    except (pa.ArrowInvalid, OSError):
-        return None
-    return Tally.from_arrow(table, study, str(path))
+    table = read_counted(path)
+    return None if table is None else Tally.from_arrow(table, study, str(path))
 
 
 def tally(reports: Reports | Counts) -> Tally:
@@ -217,14 +202,16 @@ def _tally(counts: Counts) -> Tally:
     study, widths = counts.study, counts.study.design.widths
     secure, backend = counts.secure, counts.backend
     if is_narrow(study):
-        table = counts.table([Axis(i, 1, width, inner=False) for i, width in enumerate(widths)])
-        came = np.nonzero(table)
-        columns = [
-            codes.astype(kind) for codes, kind in zip(came, study.design.code_types, strict=True)
-        ]
-        return Tally(study, tuple(columns), table[came], secure, backend)
+        return Tally.of_table(
+            study, counts.table(whole_codes(widths)), secure=secure, backend=backend
+        )
     every = join_parts(study, counts.batches(range(len(widths))))
     return Tally.of(study, every, secure=secure, backend=backend)
+
+
+def whole_codes(widths: Sequence[int]) -> list[Axis]:
+    """The axes of columns of reports, each of them whole."""
+    return [Axis(i, 1, width, inner=False) for i, width in enumerate(widths)]
 
 
 def is_narrow(study: Study) -> bool:
@@ -261,3 +248,74 @@ def _words(widths: Sequence[int], columns: Sequence[NDArray[Any]]) -> list[NDArr
             words.append(column.astype(np.uint64))
             room = 2**64 // width
     return words
+
+
+# -- samples ---------------------------------------------------------------------------------------
+
+
+def sample_studies(study: Study) -> tuple[Study, ...]:
+    """What the respondents of each sample report, as a study of their own."""
+    found = []
+    for together in study.design.samples:
+        if len(together) == len(study.design.blocks):
+            return (study,)
+        design = Design(tuple(study.design.blocks[i] for i in together))
+        schema = Schema(study.schema.select([n for b in design.blocks for n in b.names]))
+        found.append(Study(schema, design=design, name=study.name))
+    return tuple(found)
+
+
+@once
+def samples_of(counts: Counts) -> tuple[Counts, ...]:
+    """The samples of some reports, counted in one pass."""
+    if isinstance(counts, Stages):
+        return tuple(sample for part in counts.parts for sample in samples_of(part))
+    design, studies = counts.study.design, sample_studies(counts.study)
+    if len(studies) == 1:
+        return (counts,)
+    if design.public:
+        # One table of all that was drawn beside all that is public: too large is refused first.
+        check_cells(" x ".join(design.columns), design.widths, None)
+    codes = counts.table(whole_codes(design.widths))
+    return tuple(
+        Tally.of_table(study, each, secure=counts.secure, backend=counts.backend)
+        for study, each in zip(studies, np.split(codes, design.starts[1:]), strict=True)
+    )
+
+
+def samples_with(counts: Counts, names: Iterable[str]) -> tuple[Counts, ...]:
+    """The samples whose respondents reported all of some attributes, if there are any yet.
+
+    Those of blocks that ask coarsely are none of them: their reports do not tell answers apart.
+    """
+    wanted = set(names)
+    return tuple(
+        sample
+        for sample in samples_of(counts)
+        if wanted <= set(sample.study.names) and tells(sample, wanted)
+    )
+
+
+def anybody_reported(counts: Counts, names: Iterable[str]) -> bool:
+    """Whether anybody reported all of some attributes, so that an unbiased table tells of them."""
+    return any(sample.n for sample in samples_with(counts, names))
+
+
+def tells(sample: Counts, names: Iterable[str]) -> bool:
+    """Whether the reports of a sample tell apart all combinations of some attributes' values."""
+    wanted = set(names)
+    return all(block.tells(wanted) for block in sample.study.design.blocks)
+
+
+def is_coarse(sample: Counts) -> bool:
+    """Whether the reports of a sample are leaves of a partition of answers."""
+    return any(block.is_coarse for block in sample.study.design.blocks)
+
+
+def evenly_spread(sample: Counts) -> Tally:
+    """Each code of a drawn block equally often, beside what is public as it was reported."""
+    widths = sample.study.design.widths
+    public = whole_codes(widths)[1:]
+    # Reports that a plan expects are so many that rounding does not matter.
+    margin = np.rint(sample.table(public) if public else np.ones(())).astype(np.int64)
+    return Tally.of_table(sample.study, np.broadcast_to(margin, widths), secure=sample.secure)

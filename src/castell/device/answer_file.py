@@ -149,7 +149,7 @@ class AnswerFile:
         # Not while the error of Arrow is held, and with it the reader and its threads.
         if ragged:
             raise AnswerError(
-                f"cannot read {self.path}: {_told(ragged, len(header))}",
+                f"cannot read {self.path}: {_ragged_text(ragged, len(header))}",
                 "correct the file, or put texts that hold the separator in quotes",
             )
 
@@ -288,7 +288,7 @@ def _widths(head: str, separator: str) -> list[int]:
     return [len(row) for row in whole[:50] if row]
 
 
-def _told(ragged: Sequence[tuple[int, int]], wide: int) -> str:
+def _ragged_text(ragged: Sequence[tuple[int, int]], wide: int) -> str:
     rows = ", ".join(f"row {k} has {many}" for k, many in ragged[:3])
     several = f"{len(ragged):,} rows do" if len(ragged) > 1 else "1 row does"
     more = ", ..." if len(ragged) > 3 else ""

@@ -15,7 +15,7 @@ from castell.device.answer_columns import answer_batches, as_arrow, backend_of
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
 from castell.device.encode import Codes, encode
-from castell.device.in_order import check_threads, in_order
+from castell.device.ordered_threads import check_threads, in_order
 from castell.device.random_words import Source, secure_words, seeded_words
 from castell.device.respond import draw_samples, report_columns
 from castell.errors import OptionError

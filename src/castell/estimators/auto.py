@@ -20,10 +20,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from castell.counting import Counts, folds_of, is_coarse, samples_of
-from castell.inference.contributing_samples import require_reports_of_each, support
+from castell.counting import Counts, anybody_reported, folds_of, is_coarse, samples_of
 from castell.inference.inversion import Observed, observe
-from castell.inference.latent.model import Latent, learn
+from castell.inference.latent.model import Latent, learn, require_reports_of_each
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers
 from castell.inference.method import Fitted, Reads, Solution
@@ -33,15 +32,15 @@ from castell.inference.model_averaging import (
     average_models,
     finite_population_mean,
 )
+from castell.inference.pooled_table import expected_variance, james_stein_weight, pooled_table
 from castell.inference.postprocess import simplex
-from castell.inference.products import expected_variance, james_stein_weight, product_model
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
 from castell.inference.weighted_shrinkage import shrunk_weighted_model
 from castell.linear.operators import Floats
-from castell.linear.table import Table, check_cells
+from castell.linear.table import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +140,7 @@ def _joint(
     names: tuple[str, ...],
     max_cells: int | None,
 ) -> Solution:
-    study = cross_fit.counts.study
-    check_cells(" x ".join(names), [study.schema[name].size for name in names], max_cells)
+    cross_fit.counts.study.schema.check_cells(names, max_cells)
     require_reports_of_each(cross_fit.counts, names)
     combined = solve(names)
     spread = partial(cross_fit.latent.spread, names, combined.table)
@@ -209,14 +207,14 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
     """The model's table, averaged with the samples' unbiased one as far as they differ."""
     counts, latent = cross_fit.counts, cross_fit.latent
     model = latent.table(names)
-    if not support(counts, names).together or any(map(is_coarse, samples_of(counts))):
+    if not anybody_reported(counts, names) or any(map(is_coarse, samples_of(counts))):
         # The unbiased table would be of some of the reports only; the model has read all of them.
         return Combined(model, partial(latent.reasons, names))
-    whole = product_model(counts, [counts.study.names], "population").joint(names, None)
+    whole, spread = pooled_table(counts, names)
     possible = ~counts.study.schema.impossible_cells(names)
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
-    variance = np.maximum(whole.spread(names).variance, expected_variance(counts, names))
-    direct = whole.probabilities[possible]
+    variance = np.maximum(spread, expected_variance(counts, names))
+    direct = whole[possible]
     share = james_stein_weight(direct, model[possible], float(variance[possible].sum()))
     if share == 0.0:
         return by_model(latent, names, Code.MODEL_AGREES)

@@ -22,9 +22,9 @@ from castell.inference.joint_or_product import joint_is_better
 from castell.inference.method import Fitted, Reads
 from castell.inference.products import product_model, product_variance
 from castell.inference.reasons import Code, Reason, reason
-from castell.linear.table import MAX_CELLS
 from castell.study.build_design import build_design
 from castell.study.design import Design
+from castell.study.schema import MAX_CELLS
 from castell.study.study import Study
 
 READS = Reads(sets=True, whole=True)

@@ -190,7 +190,9 @@ class FittedTable:
                 [
                     HeldOut(
                         [part.held_out.project(pair) for part in self.parts],
-                        self.observed.project(pair).expected(whole.project(pair).values),
+                        self.observed.project(pair).expected_frequencies(
+                            whole.project(pair).values
+                        ),
                     )
                 ],
                 [Table(self.names, table).project(pair).values for table in tables],

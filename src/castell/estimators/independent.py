@@ -15,7 +15,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from castell.counting import Counts
-from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import Spread
 from castell.inference.margin_bounds import Reshaped, bounds
 from castell.inference.method import EVERYBODY, SETS, WHOLE, Fitted, Reads, Solution
@@ -26,6 +25,7 @@ from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
+from castell.inference.support import Checked
 from castell.inference.weighted_products import weighted_model
 from castell.linear.table import Table
 

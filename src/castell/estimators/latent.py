@@ -16,13 +16,11 @@ from typing import Any
 
 from castell.counting import Counts
 from castell.errors import OptionError
-from castell.inference.contributing_samples import require_reports_of_each
-from castell.inference.latent.model import Latent, learn
+from castell.inference.latent.model import Latent, learn, require_reports_of_each
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.method import Fitted, Reads, Solution
 from castell.inference.queries import Query, names_of
 from castell.inference.shares import Shares
-from castell.linear.table import check_cells
 
 READS = Reads(drawn=True, across=True, sets=True, whole=True, coarse=True)
 
@@ -60,8 +58,7 @@ def _as_fitted(latent: Latent) -> Fitted:
 
 
 def _joint(fitted: Latent, names: tuple[str, ...], max_cells: int | None) -> Solution:
-    sizes = [fitted.counts.study.schema[name].size for name in names]
-    check_cells(" x ".join(names), sizes, max_cells)
+    fitted.counts.study.schema.check_cells(names, max_cells)
     require_reports_of_each(fitted.counts, names)
     table = fitted.table(names)
     return Solution(table, partial(fitted.spread, names, table), partial(fitted.reasons, names))

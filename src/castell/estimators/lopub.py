@@ -43,6 +43,7 @@ from math import prod
 
 import numpy as np
 
+from castell.cores import one_thread
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.inference.bloom_filters import Filters, Shares
@@ -50,7 +51,6 @@ from castell.inference.junction_tree import Clique, cliques, sample
 from castell.inference.method import Fitted, Reads
 from castell.inference.signed_lasso import PENALTY, candidates
 from castell.inference.synthetic_rows import Rows, model, row_count
-from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 from castell.numbers import is_number, is_whole
 

@@ -62,12 +62,12 @@ def _shares(counts: Counts, queries: Sequence[Query]) -> Shares:
     resampled = generator.multivariate_normal(
         cells.values, cells.covariance, _REPLICATES, method="eigh"
     )
-    values = np.array([float(_cut(cells.values[list(each)])) for each in own])
-    found = np.stack([_cut(resampled[:, list(each)]) for each in own], axis=1)
+    values = np.array([float(_cut_at_margins(cells.values[list(each)])) for each in own])
+    found = np.stack([_cut_at_margins(resampled[:, list(each)]) for each in own], axis=1)
     return Shares.from_replicates(values, found, (reason(Code.TRUNCATED),))
 
 
-def _cut(values: Floats) -> Floats:
+def _cut_at_margins(values: Floats) -> Floats:
     # With one attribute there is nothing smaller: the certain event cuts.
     cut = values[..., 1:].min(axis=-1, initial=np.inf if values.shape[-1] > 1 else 1.0)
     result: Floats = np.minimum(np.maximum(values[..., 0], 0.0), cut)

@@ -25,10 +25,9 @@ from math import sqrt
 import numpy as np
 
 from castell.counting import Counts, studies_of
-from castell.inference.answering import Answering, Pair, Seen, answering, errors_of_margins
+from castell.inference.answered_pairs import Answering, Pair, Seen, answering, errors_of_margins
 from castell.inference.chisquare import tail
 from castell.inference.constants import LEAST_EXPECTED
-from castell.inference.contributing_samples import support, views
 from castell.inference.goodness_of_fit import (
     expected_reports,
     interactions,
@@ -38,7 +37,9 @@ from castell.inference.goodness_of_fit import (
     wald,
 )
 from castell.inference.intervals import quantile
+from castell.inference.pooled_table import views
 from castell.inference.regression.complete_cases import CompleteCases
+from castell.inference.support import support
 from castell.inference.unbiased_means import variance_of_mean
 from castell.linear.operators import Floats
 

@@ -34,7 +34,7 @@ def resamples(observed: Observed) -> Iterator[Observed]:
     # it is looked at twice.
     generator = np.random.default_rng(0)
     source = simplex(observed.invert())
-    reports = np.maximum(observed.expected(source).ravel(), 0.0)
+    reports = np.maximum(observed.expected_frequencies(source).ravel(), 0.0)
     reports /= reports.sum()
     for _ in range(replicates_for(reports.size)):
         table = generator.multinomial(observed.n, reports).astype(np.float64)

@@ -120,7 +120,7 @@ class Group:
     matrix: Floats  # answers x reports
     careless: Floats  # the distribution of careless reports
 
-    def expected(self, share: float, answers: Floats) -> Floats:
+    def expected_shares(self, share: float, answers: Floats) -> Floats:
         return np.asarray((1.0 - share) * (answers @ self.matrix) + share * self.careless)
 
 
@@ -180,7 +180,7 @@ def _information(groups: Sequence[Group], share: float, second: float) -> Floats
     """Fisher's information on the careless share and the share of the second answer."""
     found = np.zeros((2, 2))
     for each in groups:
-        expected = np.maximum(each.expected(share, _two(second)), 1e-12)
+        expected = np.maximum(each.expected_shares(share, _two(second)), 1e-12)
         by_share = each.careless - _two(second) @ each.matrix
         by_second = (1.0 - share) * (each.matrix[1] - each.matrix[0])
         slopes = np.array([by_share, by_second])
@@ -193,7 +193,7 @@ def _error(groups: Sequence[Group], share: float, answers: Floats) -> float:
     for each in groups:
         slope = each.careless - answers @ each.matrix
         told += each.counts.sum() * float(
-            (slope**2 / np.maximum(each.expected(share, answers), 1e-12)).sum()
+            (slope**2 / np.maximum(each.expected_shares(share, answers), 1e-12)).sum()
         )
     return 1.0 / sqrt(told)
 
@@ -204,7 +204,7 @@ def _two(second: float) -> Floats:
 
 def _likelihood(groups: Sequence[Group], share: float, answers: Floats) -> float:
     return sum(
-        float(each.counts @ np.log(np.maximum(each.expected(share, answers), 1e-300)))
+        float(each.counts @ np.log(np.maximum(each.expected_shares(share, answers), 1e-300)))
         for each in groups
     )
 
@@ -212,8 +212,8 @@ def _likelihood(groups: Sequence[Group], share: float, answers: Floats) -> float
 def _likeliest_second(groups: Sequence[Group], share: float) -> float:
     """The share of the second answer, given that of the careless: Newton's steps, kept inside."""
     counts = np.concatenate([each.counts for each in groups])
-    start = np.concatenate([each.expected(share, _two(0.0)) for each in groups])
-    slope = np.concatenate([each.expected(share, _two(1.0)) for each in groups]) - start
+    start = np.concatenate([each.expected_shares(share, _two(0.0)) for each in groups])
+    slope = np.concatenate([each.expected_shares(share, _two(1.0)) for each in groups]) - start
     if not slope.any():
         return 0.5  # nobody answers
     low, high, second = 0.0, 1.0, 0.5

@@ -15,9 +15,9 @@ from math import erfc, sqrt
 from castell.counting import Counts, studies_of
 from castell.counting.counts import once
 from castell.inference.constants import ALARM
-from castell.inference.contributing_samples import support
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import product_shares
+from castell.inference.support import support
 from castell.study.structural_zeros import Rule
 from castell.study.structural_zeros_text import rule_text
 

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
 from castell.errors import MethodError
-from castell.inference.contributing_samples import sources, support
+from castell.inference.pooled_table import sources
 from castell.inference.queries import Query, names_of
 from castell.inference.report_scores import ReportScores, scores_of_cells, scores_of_query
+from castell.inference.support import support
 from castell.linear.operators import Floats
 
 Columns = dict[int, NDArray[np.generic]]

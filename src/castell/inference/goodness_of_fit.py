@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 from castell.counting import Counts, studies_of
 from castell.inference.chisquare import noncentrality, tail
 from castell.inference.constants import ALARM, LEAST_EXPECTED
-from castell.inference.contributing_samples import support, views
 from castell.inference.inversion import Observed
+from castell.inference.pooled_table import views
 from castell.inference.postprocess import simplex
+from castell.inference.support import support
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 
@@ -186,7 +187,7 @@ def expected_reports(view: Observed, table: Floats) -> Floats:
     """
     if not all(part.lens.has_forward for part in view.parts):
         return view.smoothed().frequencies().ravel()
-    return np.maximum(view.expected(table).ravel(), 0.0)
+    return np.maximum(view.expected_frequencies(table).ravel(), 0.0)
 
 
 def interactions(

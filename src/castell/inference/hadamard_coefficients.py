@@ -16,13 +16,13 @@ import numpy as np
 
 from castell.counting import Counts, samples_of
 from castell.errors import QueryError, ReportError
-from castell.inference.contributing_samples import Support
 from castell.inference.intervals import Normal
 from castell.inference.method import Fitted, Solution
 from castell.inference.queries import Query, names_of
 from castell.inference.shares import Shares
+from castell.inference.support import Support
 from castell.linear.operators import Floats
-from castell.linear.table import check_cells
+from castell.study.schema import check_cells
 
 # For each set of attributes the coefficient, and its variance.
 Coefficients = dict[frozenset[str], tuple[float, float]]

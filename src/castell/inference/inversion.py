@@ -22,9 +22,8 @@ from castell.counting.counts import count_once
 from castell.errors import ReportError
 from castell.inference.intervals import Normal
 from castell.linear.operators import Dense, Floats, Operator, apply
-from castell.linear.table import check_cells
 from castell.study.design import Axis, lens_on
-from castell.study.schema import Attribute
+from castell.study.schema import Attribute, check_cells
 from castell.study.study import Study
 
 # Inverses of parts with more entries than this are never written out.
@@ -165,7 +164,7 @@ class Observed:
         ]
         return self.in_order_asked(product_moment_slopes(means, self.n))
 
-    def expected(self, probabilities: Floats) -> Floats:
+    def expected_frequencies(self, probabilities: Floats) -> Floats:
         """The distribution of reports that a distribution of answers leads to."""
         forwards = [part.lens.forward for part in self.parts]
         return apply(forwards, self.in_block_order(probabilities))

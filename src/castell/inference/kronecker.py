@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from castell.channels import Lens
 from castell.linear.operators import Floats, Operator, apply, left_inverse
-from castell.linear.table import check_cells
+from castell.study.schema import check_cells
 
 
 def naive(table: NDArray[Any], channels: Sequence[Lens], limit: int | None = None) -> Floats:

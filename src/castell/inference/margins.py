@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
-from castell.inference.contributing_samples import views
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Observed, moment_slope
+from castell.inference.pooled_table import views
 from castell.linear.operators import Floats
 
 Codes = NDArray[np.intp]

@@ -17,12 +17,12 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from castell.counting import Counts
-from castell.inference.contributing_samples import Support, support
 from castell.inference.intervals import SpreadOf
 from castell.inference.queries import Query
 from castell.inference.reasons import Reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares
+from castell.inference.support import Support, support
 from castell.inference.top_cells import PrefixesOf
 from castell.linear.operators import Floats
 from castell.study.design import Block, Design

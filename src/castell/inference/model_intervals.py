@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import samples_with
-from castell.inference.contributing_samples import Checked, Support, support
 from castell.inference.intervals import Bounds, Spread, known_zeros
 from castell.inference.margin_bounds import Reshaped, bounds
 from castell.inference.method import Fitted
@@ -29,9 +28,11 @@ from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, impossible_reasons, reason
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.shorter_interval import AsUnbiased, ShorterInterval, WithinMargins
+from castell.inference.support import Checked, Support, support
 from castell.linear.operators import Floats
-from castell.linear.table import MAX_CELLS, Table
+from castell.linear.table import Table
 from castell.study.design import Design
+from castell.study.schema import MAX_CELLS
 
 
 class MoreOfPairs(Protocol):
@@ -163,7 +164,7 @@ class ModelIntervals:
         behind = self.support(names)
         values = np.array([share(query) for query in queries])
         if behind.checked is Checked.NOTHING:
-            return self._unknown(queries, values, share)
+            return self._shares_left_open(queries, values, share)
         if len(names) == 1:
             spread, covariances = self.error.shares(queries, share)
             tables = [self.error.margins.table(next(iter(query))) for query in queries]
@@ -195,7 +196,7 @@ class ModelIntervals:
             events.append((found.values, found.spread))
         return bounds(events, beside=1)
 
-    def _unknown(
+    def _shares_left_open(
         self, queries: Sequence[Query], values: Floats, share: Callable[[Query], float]
     ) -> Shares:
         """Shares that reports do not tell: no covariance either."""

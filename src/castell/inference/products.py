@@ -2,9 +2,7 @@
 
 One group is castell, a group for each attribute is RR-Independent, anything between is
 RR-Clusters: one rule, one variance. A group's table comes from all samples of respondents who
-reported the group: each inverts its own reports, and the tables are averaged. Samples are of
-different people, so their variances add up. Next to a model, the unbiased table weighs as much as
-its variance allows.
+reported the group (`pooled_table`).
 """
 
 from __future__ import annotations
@@ -12,21 +10,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
-from math import sqrt
 
 import numpy as np
 
 from castell.counting import Counts, samples_of
 from castell.errors import OptionError
-from castell.inference.contributing_samples import Source, one_report_variance, sources
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Groups, Observed, cross_moment, observe, restrict, wilson
 from castell.inference.method import Fitted, Solution, Why
+from castell.inference.pooled_table import (
+    Source,
+    View,
+    average_of_views,
+    cell_variance,
+    sources,
+    spread_of_views,
+)
 from castell.inference.reasons import Reasons, no_reasons
 from castell.inference.shares import answer_shares
 from castell.inference.top_cells import unbiased_prefixes
 from castell.linear.operators import Floats
-from castell.linear.table import Table, check_cells, product
+from castell.linear.table import Table, product
 
 TARGETS = ("population", "respondents")
 
@@ -66,12 +70,11 @@ def _joint(
 ) -> Solution:
     if len(samples_of(counts)) == 1:
         return solve(observe(counts, names, max_cells), groups, target, partial(reasons, names))
-    sizes = [counts.study.schema[name].size for name in names]
-    check_cells(" x ".join(names), sizes, max_cells)
+    counts.study.schema.check_cells(names, max_cells)
     groups = restrict(groups, names)
     found = sources(counts, groups)
     return Solution(
-        product([pooled_table(found, group, max_cells) for group in groups], names),
+        product([_pool_group(found, group, max_cells) for group in groups], names),
         partial(_pooled_spread, found, groups),
         partial(reasons, names),
     )
@@ -106,18 +109,9 @@ def product_variance(observed: Observed, groups: Groups, target: str) -> Floats:
     """
     tables = _invert_groups(observed, groups)
     if len(groups) == 1:
-        return _variance_of_one(observed, tables[0].along(observed.names), target)
+        return cell_variance(observed, tables[0].along(observed.names), target)
     weights = _others(tables, observed.names)
     return _weighted_variance(observed, groups, weights, observed.names, target)
-
-
-def _variance_of_one(observed: Observed, table: Floats, target: str) -> Floats:
-    """That of one group, all of the attributes, whose inverted table is known."""
-    variance = observed.second_moment()
-    variance -= table**2 if target == "population" else table
-    variance /= observed.n
-    # Rounding may leave a cell that is certain a hair below zero.
-    return np.maximum(variance, 0.0, out=variance)
 
 
 def _others(tables: Sequence[Table], names: Sequence[str]) -> list[Floats]:
@@ -163,55 +157,34 @@ def _spread(
         return Normal(product_variance(observed, groups, target))
     if observed is not whole:
         table = observed.invert()
-    variance = _variance_of_one(observed, table, target)
+    variance = cell_variance(observed, table, target)
     return wilson(table, variance, observed.moment_slope(), observed.n, target)
 
 
 # -- from several samples --------------------------------------------------------------------------
 
 
-def pooled_table(
+def _views(
     found: Sequence[Source], group: tuple[str, ...], max_cells: int | None = None
-) -> Table:
-    """A group's table: the average over the samples that hold it."""
-    average = sum(
-        source.weights[group] * observe(source.reports, group, max_cells).invert()
+) -> list[View]:
+    return [
+        (source.weights[group], observe(source.reports, group, max_cells))
         for source in found
         if group in source.weights
-    )
-    return Table(tuple(group), np.asarray(average))
+    ]
 
 
-def expected_variance(counts: Counts, names: Sequence[str]) -> float:
-    """The variance of a cell of `castell`'s table, on average, if answers are uniform."""
-    group = tuple(names)
-    return sum(
-        source.weights[group] ** 2
-        * one_report_variance(source.reports.study, group)
-        / source.reports.n
-        for source in sources(counts, [group])
-    )
-
-
-def james_stein_weight(direct: Floats, model: Floats, variance: float) -> float:
-    """The weight of an unbiased table next to a model's: a positive-part James-Stein estimate.
-
-    The squared difference is the unbiased table's noise and the model's error; the best weight is
-    the part of it that is not noise. Only what stands out from noise by two standard deviations
-    counts (a sum of so many squares varies by about sqrt(2 / many)).
-    """
-    square = float(((direct - model) ** 2).sum())
-    if square == 0.0:
-        return 0.0
-    noise = variance * (1.0 + 2.0 * sqrt(2.0 / max(direct.size - 1, 1)))
-    return max(0.0, 1.0 - noise / square)
+def _pool_group(
+    found: Sequence[Source], group: tuple[str, ...], max_cells: int | None = None
+) -> Table:
+    return Table(group, average_of_views(_views(found, group, max_cells)))
 
 
 def _pooled_spread(found: Sequence[Source], groups: Groups, names: tuple[str, ...]) -> Normal:
     groups, found = restrict(groups, names), _margin_sources(found, names)
     if len(groups) == 1:
-        return spread_of_views([_view(source, groups[0]) for source in found])
-    tables = [pooled_table(found, group) for group in groups]
+        return spread_of_views(_views(found, groups[0]))
+    tables = [_pool_group(found, group) for group in groups]
     others = dict(zip(groups, _others(tables, names), strict=True))
     variance: Floats = np.zeros(1)
     for source in found:
@@ -234,26 +207,3 @@ def _margin_sources(found: Sequence[Source], names: tuple[str, ...]) -> list[Sou
         weights = {asked[g]: weight for g, weight in source.weights.items() if asked[g]}
         cut += [Source(source.reports, weights)] if weights else []
     return cut
-
-
-def _view(source: Source, group: tuple[str, ...]) -> tuple[float, Observed]:
-    return source.weights[group], observe(source.reports, group)
-
-
-def spread_of_views(views: Sequence[tuple[float, Observed]]) -> Normal:
-    """The spread of the weighted average of what several samples say of one table."""
-    return _average([(weight, _of_one(view)) for weight, view in views])
-
-
-def _of_one(observed: Observed) -> Normal:
-    variance = product_variance(observed.smoothed(), [observed.names], "population")
-    return wilson(observed.invert(), variance, observed.moment_slope(), observed.n, "population")
-
-
-def _average(parts: Sequence[tuple[float, Normal]]) -> Normal:
-    """The spread of a weighted average of estimates from different people."""
-    return Normal(
-        np.asarray(sum(w**2 * s.variance for w, s in parts)),
-        np.asarray(sum(w**2 * np.asarray(s.slope) for w, s in parts)),
-        np.asarray(sum(w**2 * np.asarray(s.bend) for w, s in parts)),
-    )

@@ -17,7 +17,7 @@ from castell.counting import Counts, Factor
 from castell.counting.kernels import Integers
 from castell.inference.inversion import Part, moment_slope, parts_of, require_reports
 from castell.linear.operators import Floats
-from castell.linear.table import check_cells
+from castell.study.schema import check_cells
 from castell.study.study import Study
 
 # The codes of the values that count, by attribute.

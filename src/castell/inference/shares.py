@@ -16,9 +16,9 @@ from math import inf, nan, prod, sqrt
 import numpy as np
 
 from castell.counting import Counts, evenly_spread, samples_of, samples_with
-from castell.inference.contributing_samples import sources
 from castell.inference.intervals import Normal, Spread, known_zeros
 from castell.inference.inversion import Groups, restrict, wilson
+from castell.inference.pooled_table import sources
 from castell.inference.queries import (
     Cells,
     Query,

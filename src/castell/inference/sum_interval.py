@@ -50,7 +50,7 @@ def _intervals(shares: Shares, weights: Floats, level: float) -> list[Interval]:
         _ends(Estimate(shares.values, own, covariance, shares.freedom), weights, level)
         for covariance in shares.covariances
     ]
-    found = [_cut((min(low for low, _ in each), max(high for _, high in each)), weights)]
+    found = [_clip_to_range((min(low for low, _ in each), max(high for _, high in each)), weights)]
     if shares.unbiased is not None:
         other = shares.unbiased
         spread = other.spread or Normal(np.diag(other.covariance).copy())
@@ -58,9 +58,13 @@ def _intervals(shares: Shares, weights: Floats, level: float) -> list[Interval]:
 
         def limits() -> Interval:
             # One-sided; an interval beside a bound has spent the chance of both its ends on one.
-            return _cut(_ends(unbiased, weights, two_sided(level), bounded=False), weights)
+            return _clip_to_range(
+                _ends(unbiased, weights, two_sided(level), bounded=False), weights
+            )
 
-        found.append(contain(value, _cut(_ends(unbiased, weights, level), weights), limits))
+        found.append(
+            contain(value, _clip_to_range(_ends(unbiased, weights, level), weights), limits)
+        )
         # What is known of single shares may be more, as where their margins bound them.
         found.append(_sum_of_ends(shares, weights, level))
     return found
@@ -109,7 +113,7 @@ def _range(weights: Floats) -> Interval:
     return float(weights[weights < 0.0].sum()), float(weights[weights > 0.0].sum())
 
 
-def _cut(ends: Interval, weights: Floats) -> Interval:
+def _clip_to_range(ends: Interval, weights: Floats) -> Interval:
     least, most = _range(weights)
     low, high = (min(max(end, least), most) for end in ends)
     return low, high

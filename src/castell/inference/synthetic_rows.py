@@ -24,8 +24,8 @@ from castell.inference.queries import Query
 from castell.inference.reasons import Code, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
-from castell.linear.table import check_cells
 from castell.numbers import is_whole
+from castell.study.schema import check_cells
 from castell.study.study import Study
 
 Rows = Mapping[str, NDArray[np.intp]]

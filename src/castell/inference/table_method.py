@@ -22,7 +22,7 @@ from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.shares import Shares
 from castell.linear.operators import Floats
-from castell.linear.table import check_cells
+from castell.study.schema import check_cells
 
 # A table of some attributes, one axis for each in the order asked, perhaps with standard errors.
 Tables = Callable[[tuple[str, ...]], Any]

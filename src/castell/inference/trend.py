@@ -18,10 +18,10 @@ from math import sqrt
 import numpy as np
 
 from castell.counting import Counts
-from castell.inference.answering import Pair, answering
+from castell.inference.answered_pairs import Pair, answering
 from castell.inference.chisquare import tail
-from castell.inference.contributing_samples import views
 from castell.inference.goodness_of_fit import expected_reports
+from castell.inference.pooled_table import views
 from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.unbiased_means import through_inverse, variance_of_mean
 from castell.linear.operators import Floats
@@ -47,7 +47,7 @@ def trend(
     seen = views(counts, names)
     found = answering(counts, names, seen, answers)
     standard = [
-        _standardised(score, margin) for score, margin in zip(scores, found.margins, strict=True)
+        _standard_scores(score, margin) for score, margin in zip(scores, found.margins, strict=True)
     ]
     if found.share <= 0.0 or standard[0] is None or standard[1] is None:
         return None
@@ -66,7 +66,7 @@ def trend(
     return Trend(correlation, error, correlation / sqrt(max(null, 1e-300)))
 
 
-def _standardised(score: Floats, margin: Floats) -> Floats | None:
+def _standard_scores(score: Floats, margin: Floats) -> Floats | None:
     centred = score - margin @ score
     variance = float(margin @ centred**2)
     # Shares sum to one up to rounding, so that equal scores vary by a hair.

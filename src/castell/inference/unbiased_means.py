@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from castell.counting import Counts
-from castell.inference.contributing_samples import sources
 from castell.inference.inversion import Observed, observe
+from castell.inference.pooled_table import sources
 from castell.linear.operators import Floats, apply
 from castell.linear.table import Table
 

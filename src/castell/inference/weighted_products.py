@@ -26,7 +26,8 @@ from castell.inference.report_scores import ReportScores
 from castell.inference.sampling_design import DesignSpread, SampleDesign
 from castell.inference.shares import Pieces, Shares
 from castell.linear.operators import Floats
-from castell.linear.table import Table, check_cells, product
+from castell.linear.table import Table, product
+from castell.study.schema import check_cells
 
 Scores = ReportScores | DrawnScores
 
@@ -45,8 +46,7 @@ def weighted_model(
         return (*reasons(names), design.design_reason())
 
     def joint(names: tuple[str, ...], max_cells: int | None) -> Solution:
-        sizes = [counts.study.schema[name].size for name in names]
-        check_cells(" x ".join(names), sizes, max_cells)
+        counts.study.schema.check_cells(names, max_cells)
         own = restrict(groups, names)
         tables = [_table(scores, design, tuple(group)) for group in own]
         return Solution(

@@ -14,15 +14,15 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import MethodError
-from castell.inference.contributing_samples import support
 from castell.inference.method import Fitted, Solution
+from castell.inference.pooled_table import james_stein_weight
 from castell.inference.postprocess import simplex
-from castell.inference.products import james_stein_weight
 from castell.inference.queries import Query, names_of
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.shares import Shares, Unbiased
 from castell.inference.shorter_interval import AsUnbiased
+from castell.inference.support import support
 from castell.inference.weighted_products import weighted_model
 from castell.linear.operators import Floats
 from castell.linear.table import Table

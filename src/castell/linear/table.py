@@ -9,7 +9,6 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.errors import TableTooLargeError
 from castell.linear.operators import Floats
 
 
@@ -61,21 +60,3 @@ def product(tables: Iterable[Table], names: Sequence[str]) -> Floats:
     """
     along = [table.along(names) for table in tables] or [np.ones(1)]
     return np.asarray(prod(along[1:], start=along[0]))
-
-
-# Half a gigabyte of float64 for each array of a table.
-MAX_CELLS = 1 << 26
-
-
-def check_cells(what: str, sizes: Sequence[int], limit: int | None) -> int:
-    """How many cells a table has, refused before anything is allocated if it is too large."""
-    cells, limit = prod(int(size) for size in sizes), MAX_CELLS if limit is None else limit
-    if cells > limit:
-        raise TableTooLargeError(
-            f"the table of {what} has {cells:,} cells, the limit is {limit:,}",
-            "ask for fewer attributes, for the largest cells (model.top(...), or --top 20 on the "
-            "command line), for single cells (model.probability(...), or --where), or raise "
-            "max_cells / --max-cells "
-            f"(it takes {8 * cells / 2**30:,.1f} GiB for each array)",
-        )
-    return cells

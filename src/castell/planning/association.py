@@ -75,14 +75,14 @@ class PairNoise:
         """What held-out reports are expected to differ by, if a model keeps a share of each factor
         that n reports show."""
         model = (self.one * self.two) @ (kept * sizes)
-        learned = self._learned(kept) * self.variances / (self.reports * n)
+        learned = self._noise_along(kept) * self.variances / (self.reports * n)
         # A sample of people shows associations where there are none.
         wrong = np.maximum((self.associations - model) ** 2 - 1.0 / self.people, 0.0) + learned
         fold = self.variances / _mean_if_any(self._people(n) / FOLDS)
         weights = self.weights * -expm1(-self._people(n))
         return Residuals(np.sqrt(wrong + fold), fold, weights, np.sqrt(model**2 + learned))
 
-    def _learned(self, kept: Floats) -> Floats:
+    def _noise_along(self, kept: Floats) -> Floats:
         """The part of the noise that lies along what is kept."""
         one, two = self.one**2 @ kept**2, self.two**2 @ kept**2
         return np.asarray(np.minimum(one + two - one * two, 1.0))
@@ -174,7 +174,7 @@ class Associations:
     def error(self, n: int) -> PredictedError:
         """beta^2, overall and of each pair, and kappa^2, as n reports would measure them."""
         told = {pair: each for pair in self._pairs if (each := self.noise(*pair)) is not None}
-        kept = self.factors.kept({pair: each.noise(n) for pair, each in told.items()})
+        kept = self.factors.kept_shares({pair: each.noise(n) for pair, each in told.items()})
         found = [each.residuals(n, self.factors.sizes, kept) for each in told.values()]
         stands_for = self.pairs_tried / max(len(told), 1)
         scaled = [replace(r, weights=r.weights * stands_for) for r in found]

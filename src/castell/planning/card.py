@@ -154,7 +154,7 @@ class Card:
         return [
             ("study", study.name),
             ("digest", study.digest),
-            ("collected", ", ".join(_collected(a) for a in study.schema)),
+            ("collected", ", ".join(_name_and_size(a) for a in study.schema)),
             ("unit of privacy", UNIT),
             ("trusted", TRUST),
             ("epsilon, local", f"{study.epsilon:.6g}, against everyone"),
@@ -202,7 +202,7 @@ def card(
     return Card(study, study.statement(), hours, loss, software)
 
 
-def _collected(attribute: Attribute) -> str:
+def _name_and_size(attribute: Attribute) -> str:
     return f"{attribute.name} ({attribute.size}{', public' * attribute.public})"
 
 

@@ -17,9 +17,9 @@ from castell.channels import Channel
 from castell.counting import Counts, Factor, Moments, Stages, sample_studies
 from castell.counting.kernels import Integers, pack
 from castell.linear.operators import Floats, Operator, apply
-from castell.linear.table import check_cells
 from castell.planning.population import Population
 from castell.study.design import Axis, Block, lens_on
+from castell.study.schema import check_cells
 from castell.study.study import Study
 
 Shares = dict[tuple[Axis, ...], Floats]

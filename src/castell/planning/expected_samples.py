@@ -55,7 +55,7 @@ class ExpectedSamples:
         """Whether respondents report different things."""
         return len(self._samples) > 1
 
-    def seen(self, names: tuple[str, ...]) -> Seen:
+    def expected_views(self, names: tuple[str, ...]) -> Seen:
         """The expected reports of each sample that holds some attributes, or of some that stand
         for all. Kept, as inverses of large blocks take their time."""
         if names not in self._seen:
@@ -85,7 +85,7 @@ class ExpectedSamples:
     def views(self, names: tuple[str, ...], n: int) -> tuple[tuple[float, Observed], ...]:
         """What some of n reports are expected to be, sample by sample, and weights whose squares
         are those of an average over all samples that hold the attributes."""
-        found = self.seen(names)
+        found = self.expected_views(names)
         if n * found.chance < 1.0:
             raise QueryError(
                 f"nobody is expected to report {', '.join(names)} together", "ask more people"

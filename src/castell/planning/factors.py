@@ -68,7 +68,7 @@ class Factors:
         shown = self.sizes**2 * (1.0 - own) / 2.0
         return np.asarray(np.maximum(shown - self.dimensions / self.people, 0.0))
 
-    def kept(self, noise: Mapping[tuple[str, str], float]) -> Floats:
+    def kept_shares(self, noise: Mapping[tuple[str, str], float]) -> Floats:
         """The share of each factor that a model keeps, `noise` being the variance of a standardised
         association's unbiased estimate, of some pairs."""
         if not noise or not self.squares.any():

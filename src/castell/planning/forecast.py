@@ -25,7 +25,8 @@ from castell.inference.margins import Margins
 from castell.inference.method import Fitted, Solution
 from castell.inference.model_error import DirectEstimate, ModelError, UnbiasedPairs
 from castell.inference.model_intervals import ModelIntervals
-from castell.inference.products import product_model, product_variance, spread_of_views
+from castell.inference.pooled_table import spread_of_views
+from castell.inference.products import product_model, product_variance
 from castell.inference.queries import Query
 from castell.inference.shares import Shares
 from castell.inference.sum_interval import sum_interval

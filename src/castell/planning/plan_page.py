@@ -8,7 +8,7 @@ from html import escape
 from castell.display.notebook import html_table
 from castell.planning.plan_facts import PlanFacts
 from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
-from castell.planning.plan_text import epsilon_words, facts, learned, table_rows
+from castell.planning.plan_text import epsilon_words, facts, table_rows, what_is_learned
 
 _STYLE = """
 body { font: 16px/1.5 Helvetica, Arial, sans-serif; color: #22303c; max-width: 52rem;
@@ -85,7 +85,7 @@ def page(plan: PlanFacts) -> str:
             "Half the length of 95 % intervals, in percentage points, by design",
             titles,
             rows,
-            notes=learned(plan),
+            notes=what_is_learned(plan),
         ),
         _figure(plan),
         "<h2>References</h2>",

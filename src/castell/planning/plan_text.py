@@ -83,10 +83,10 @@ def table_rows(plan: PlanFacts) -> list[list[str]]:
 
 def notes(plan: PlanFacts) -> list[str]:
     """What the table does not say."""
-    return [*learned(plan), *epsilon_words(plan), f"Privacy: {plan.shuffled.sentence()}"]
+    return [*what_is_learned(plan), *epsilon_words(plan), f"Privacy: {plan.shuffled.sentence()}"]
 
 
-def learned(plan: PlanFacts) -> list[str]:
+def what_is_learned(plan: PlanFacts) -> list[str]:
     """The part of it that is about what will be learned."""
     found = [
         f"Recommended (*): {plan.reason}",

@@ -19,12 +19,11 @@ from castell.device.encode import encode
 from castell.errors import AnswerError, OptionError
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
-from castell.linear.table import check_cells
 from castell.planning.likely_estimate import LikelyTable
 from castell.reports.reports import Reports
 from castell.results.joint import JointEstimate
 from castell.results.model import Model, fit
-from castell.study.schema import Schema
+from castell.study.schema import Schema, check_cells
 
 Codes = NDArray[np.intp]
 

@@ -66,7 +66,7 @@ class Rehearsal:
         """A line for each, in words."""
         said = f"{self.n:,} people, epsilon {self.epsilon:g} in all, {self.repeats} collections"
         titles = ["method", "design", *(f"{w}-way" for w in self.widths)]
-        rows = [[t.method, t.design, *map(_told, t.errors, t.spread)] for t in self.tried]
+        rows = [[t.method, t.design, *map(_error_text, t.errors, t.spread)] for t in self.tried]
         rows += [
             ["(asked openly)", "another sample", *(f"{e:.4f}" for e in self.sample)],
             ["(knowing nothing)", "", *(f"{e:.4f}" for e in self.nothing)],
@@ -153,7 +153,7 @@ def rehearse(
             if progress is not None:
                 progress((k + (done + 1) / len(work)) / repeats)
     other = People(study.schema, people.sample(n, np.random.default_rng(seed)))
-    tried = [_tried(*key, np.array(found)) for key, found in errors.items()]
+    tried = [_mean_and_spread(*key, np.array(found)) for key, found in errors.items()]
     return Rehearsal(
         n,
         float(study.epsilon),
@@ -176,17 +176,17 @@ def _studies(study: Study) -> list[tuple[str, Study]]:
             found.append((design, Study(study.schema, study.design.exact_epsilon, design)))
         except CastellError:
             continue  # there are too few attributes, or too many values
-    same = _built(study) in [_built(made) for _, made in found]
+    same = _parts_of_design(study) in [_parts_of_design(made) for _, made in found]
     return found if same else [*found, (OWN, study)]
 
 
-def _built(study: Study) -> Any:
+def _parts_of_design(study: Study) -> Any:
     """What tells one design from another; budgets to the digits that whole weights keep."""
     design = study.design
     blocks = [
         (b.names, type(b.channel), round(float(b.channel.exact_epsilon), 3)) for b in design.blocks
     ]
-    return blocks, design.draw, design.weights
+    return blocks, design.samples, design.weights
 
 
 def _sets(schema: Schema, width: int) -> Sets:
@@ -218,13 +218,13 @@ def _errors(
     return found
 
 
-def _tried(method: str, design: str, found: Floats) -> Tried:
+def _mean_and_spread(method: str, design: str, found: Floats) -> Tried:
     several = len(found) > 1
     spread = found.std(axis=0, ddof=1) / len(found) ** 0.5 if several else 0.0 * found[0]
-    return Tried(method, design, _known(found.mean(axis=0)), _known(spread))
+    return Tried(method, design, _none_if_unknown(found.mean(axis=0)), _none_if_unknown(spread))
 
 
-def _known(numbers: Floats) -> tuple[float | None, ...]:
+def _none_if_unknown(numbers: Floats) -> tuple[float | None, ...]:
     return tuple(None if isnan(x) else float(x) for x in numbers)
 
 
@@ -234,5 +234,5 @@ def _means(
     return tuple(sum(map(error, sets)) / len(sets) for sets in by_width.values())
 
 
-def _told(error: float | None, spread: float | None) -> str:
+def _error_text(error: float | None, spread: float | None) -> str:
     return "-" if error is None or spread is None else f"{error:.4f} ± {spread:.4f}"

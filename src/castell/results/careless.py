@@ -12,7 +12,7 @@ import numpy as np
 from castell.display.json_values import plain
 from castell.errors import QueryError
 from castell.inference.careless import CarelessFit, Group, fit_careless, is_told
-from castell.inference.contributing_samples import Checked
+from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.numbers import is_number
 from castell.results.careless_table import alone_in_block, careless_reports

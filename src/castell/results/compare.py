@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from castell.errors import QueryError
-from castell.inference.contributing_samples import Checked
 from castell.inference.independent_shares import everybody, independent
 from castell.inference.queries import Query
 from castell.inference.shares import Shares
+from castell.inference.support import Checked
 from castell.results.comparison import Comparison, Group
 from castell.results.provenance import Labels
 from castell.results.questions import (

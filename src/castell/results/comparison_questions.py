@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from castell.errors import QueryError
 from castell.inference.association import detectable_association, independence, is_testable
 from castell.inference.category_scores import Scores, refuse_other_scores, scores_of
-from castell.inference.contributing_samples import Checked
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.regression.complete_cases import CompleteCases
+from castell.inference.support import Checked
 from castell.inference.trend import trend
 from castell.linear.operators import Floats
 from castell.results.association import Association, TrendTest, association_error, cramers_v

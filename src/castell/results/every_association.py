@@ -17,8 +17,8 @@ from castell.display.one_line import one_line
 from castell.errors import QueryError
 from castell.inference.association import Independence, independence, is_testable
 from castell.inference.chisquare import false_discovery, p_text
-from castell.inference.contributing_samples import support
 from castell.inference.regression.complete_cases import CompleteCases
+from castell.inference.support import support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.canvas import BLUE, FONT, INK, load_altair

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from castell.counting import Counts, HistogramCounts, samples_of
+from castell.counting import Counts, Tally, is_narrow, samples_of
 from castell.counting.counts import count_ahead
 from castell.display.notebook import html_table
 from castell.errors import QueryError
@@ -139,7 +139,7 @@ def _chunks(study: Study, sets: list[Names]) -> Iterator[list[Names]]:
 def count_tables(counts: Counts, sets: list[Names]) -> None:
     """Count the tables of some sets of attributes, each sample of respondents in one pass."""
     for sample in samples_of(counts):
-        if isinstance(sample, HistogramCounts):
+        if isinstance(sample, Tally) and is_narrow(sample.study):
             continue  # counted already
         reported = set(sample.study.names)
         wanted = [names for names in sets if reported.issuperset(names)]

@@ -14,10 +14,10 @@ from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.errors import MissingExtraError, QueryError
-from castell.inference.contributing_samples import Checked, Support
 from castell.inference.goodness_of_fit import Misfit, Verdict
 from castell.inference.intervals import Spread, SpreadOf, quantile
 from castell.inference.reasons import Reason
+from castell.inference.support import Checked, Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.notebook_table import joint_html
@@ -47,7 +47,8 @@ class JointEstimate:
     study: Study
     n: int
     secure: bool
-    checked: Checked = Checked.WHOLE
+    # How many reports stand behind a question about some of the attributes.
+    support: Callable[[tuple[str, ...]], Support]
     # Tests the table, as far as it concerns some attributes; None where there is no model to test.
     test: Callable[[tuple[str, ...]], Misfit | None] = lambda _: None
     # Makes the reasons, when they are first asked for.
@@ -55,8 +56,6 @@ class JointEstimate:
     backend: str | None = None
     # Studies of the same attributes whose reports were read too.
     earlier: tuple[Study, ...] = ()
-    # How many reports stand behind a part of the table, where that was asked of a model.
-    support: Callable[[tuple[str, ...]], Support] | None = None
 
     def __post_init__(self) -> None:
         for name in ("probabilities", "unprocessed"):
@@ -71,6 +70,11 @@ class JointEstimate:
     @property
     def source(self) -> Source:
         return Source(self.study, self.method, self.n, self.secure, self.earlier)
+
+    @cached_property
+    def checked(self) -> Checked:
+        """By what the table can be checked."""
+        return self.support(self.names).checked
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
@@ -162,18 +166,16 @@ class JointEstimate:
         gone = tuple(i for i, name in enumerate(self.names) if name not in wanted)
         kept = [name for name in self.names if name in wanted]
         order = [kept.index(name) for name in wanted]
-        behind = None if self.support is None else self.support(tuple(wanted))
         return replace(
             self,
-            checked=self.checked if behind is None else behind.checked,
-            why=self.why if behind is None else partial(self._reasons_of_part, behind),
+            why=partial(self._reasons_of_part, tuple(wanted)),
             attributes=tuple(self.attributes[self.names.index(name)] for name in wanted),
             probabilities=self.probabilities.sum(axis=gone).transpose(order),
             unprocessed=self.unprocessed.sum(axis=gone).transpose(order),
         )
 
-    def _reasons_of_part(self, behind: Support) -> tuple[Reason, ...]:
-        return reasons_of_part(self.reasons, behind)
+    def _reasons_of_part(self, names: tuple[str, ...]) -> tuple[Reason, ...]:
+        return reasons_of_part(self.reasons, self.support(names))
 
     def careless(self, share: float, says: Mapping[str, str] | None = None) -> JointEstimate:
         """This table if a share of the respondents had answered without regard to the truth.

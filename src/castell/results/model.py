@@ -20,11 +20,11 @@ from castell.display.notebook import heading
 from castell.display.one_line import one_line
 from castell.errors import MethodError, ReportError
 from castell.estimators import Method, fit_sampled, name_of, reads
-from castell.inference.contributing_samples import Support
 from castell.inference.goodness_of_fit import Misfit, misfit
 from castell.inference.method import Fitted, Solution
 from castell.inference.postprocess import step
 from castell.inference.reasons import Reason
+from castell.inference.support import Support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.reports.reports import Reports
@@ -115,27 +115,26 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
         self, names: Iterable[str] | str, *, post: str = "raw", max_cells: int | None = None
     ) -> JointEstimate:
         """The joint table of some attributes, one axis for each in the order asked."""
-        finish = step(post)
+        finish = None if post == "raw" else step(post)  # refused before the work
         attributes = self.study.schema.select(names)
         order = tuple(a.name for a in attributes)
         solution = self.fitted.joint(order, max_cells)
-        behind = self.support(order)
+        table = solution.probabilities
         return JointEstimate(
             attributes=attributes,
-            probabilities=finish(solution.probabilities),
-            unprocessed=solution.probabilities,
+            probabilities=finish(table) if finish else table,
+            unprocessed=table,
             spread=solution.spread,
             method=self.method,
             post=post,
             study=self.study,
             n=self.counts.n,
             secure=self.counts.secure,
-            checked=behind.checked,
-            test=partial(self._test, order, solution.probabilities),
-            why=partial(self._reasons, solution, behind),
+            support=self.support,
+            test=partial(self._test, order, table),
+            why=partial(self._reasons, solution, order),
             backend=self.counts.backend,
             earlier=self.earlier,
-            support=self.support,
         )
 
     def estimate_all(self, width: int = 2, *, post: str = "raw") -> JointEstimates:
@@ -162,8 +161,8 @@ class Model(ShareQuestions, NumberQuestions, ComparisonQuestions, ScoreQuestions
         across = reads(made).across or len(samples_of(self.counts)) == 1
         return across or bool(self.support(names).together)
 
-    def _reasons(self, solution: Solution, behind: Support) -> tuple[Reason, ...]:
-        return reasons_of(self.counts, solution.reasons, behind)
+    def _reasons(self, solution: Solution, names: tuple[str, ...]) -> tuple[Reason, ...]:
+        return reasons_of(self.counts, solution.reasons, self.support(names))
 
     def _test(self, names: tuple[str, ...], table: Floats, kept: tuple[str, ...]) -> Misfit | None:
         if self.fitted.unbiased:
@@ -212,7 +211,7 @@ Collected = Reports | Counts
 
 
 def _unpickle(saved: SavedModel, name: str) -> Model:
-    return Model(saved.fitted(), name, saved.method, saved.options)
+    return Model(saved.restore(), name, saved.method, saved.options)
 
 
 def load_model(path: str | Path, *, kinds: Kinds | None = None) -> Model:
@@ -221,7 +220,7 @@ def load_model(path: str | Path, *, kinds: Kinds | None = None) -> Model:
     `kinds` are the channels of your own that its study uses, as in `Study.load`.
     """
     saved = read_model(path, VERSION, kinds)
-    return Model(saved.fitted(), saved.method, saved.method, saved.options)
+    return Model(saved.restore(), saved.method, saved.method, saved.options)
 
 
 def fit(

@@ -13,10 +13,10 @@ from numpy.typing import DTypeLike, NDArray
 from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
-from castell.inference.contributing_samples import Checked
 from castell.inference.intervals import Bounds, Spread, quantile
 from castell.inference.shares import Shares
 from castell.inference.sum_interval import sum_interval
+from castell.inference.support import Checked
 from castell.linear.operators import Floats
 from castell.results.notebook_table import shares_html
 from castell.results.provenance import FromReports, Labels, Source, as_lists, describe_values

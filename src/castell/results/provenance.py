@@ -9,8 +9,8 @@ from typing import Any
 
 from castell.display.json_values import plain
 from castell.display.one_line import shorten
-from castell.inference.contributing_samples import Checked
 from castell.inference.reasons import Reason
+from castell.inference.support import Checked
 from castell.study.study import Study
 
 # The values of attributes that count, by the attribute's name.

@@ -15,13 +15,13 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import MethodError, QueryError
-from castell.inference.contributing_samples import Checked, Support
 from castell.inference.declared_zeros import contradictions
 from castell.inference.independent_shares import everybody, independent
 from castell.inference.method import Fitted
 from castell.inference.queries import Query
 from castell.inference.reasons import ABOUT_SEVERAL, Code, Reason, reason
 from castell.inference.shares import Shares
+from castell.inference.support import Checked, Support
 from castell.results.provenance import Labels, Source
 from castell.study.schema import Schema
 from castell.study.study import Study

@@ -17,11 +17,11 @@ from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
 from castell.inference.category_scores import Scores
 from castell.inference.chisquare import tail
-from castell.inference.contributing_samples import support
 from castell.inference.intervals import quantile
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.fitting import Family, Fit, fit_formula
 from castell.inference.regression.formula import parse
+from castell.inference.support import support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.interval_chart import IntervalRow, interval_chart

@@ -57,7 +57,7 @@ class SavedModel:
                 writer = Writer()
         return cls(tallies, method, dict(options), counts.backend, learned, tuple(writer.arrays))
 
-    def fitted(self) -> Fitted:
+    def restore(self) -> Fitted:
         """The model again: as it was fitted, or fitted anew."""
         tallies = [Tally(t.study, t.columns, t.times, t.secure, self.backend) for t in self.tallies]
         counts: Counts = join_stages(tallies)

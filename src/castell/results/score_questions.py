@@ -9,12 +9,12 @@ import numpy as np
 
 from castell.counting import samples_of, studies_of
 from castell.errors import QueryError
-from castell.inference.contributing_samples import support
 from castell.inference.drawn_scores import DrawnScores
 from castell.inference.report_scores import ReportScores
-from castell.linear.table import check_cells
+from castell.inference.support import support
 from castell.reports.frames import frame_of
 from castell.results.questions import Questions
+from castell.study.schema import check_cells
 
 
 class ScoreQuestions(Questions):

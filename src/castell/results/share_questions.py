@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, overload
 
 from castell.errors import QueryError
-from castell.inference.contributing_samples import Checked, least_checked
 from castell.inference.independent_shares import everybody, independent
 from castell.inference.queries import Query, names_of
 from castell.inference.share_misfit import share_misfit
 from castell.inference.shares import Shares
+from castell.inference.support import Checked, least_checked
 from castell.results.conditional import Conditional
 from castell.results.conditional_table import ConditionalTable
 from castell.results.probability import Difference, Probability

@@ -8,12 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from castell.errors import QueryError, SchemaError
+from castell.errors import QueryError, SchemaError, TableTooLargeError
 from castell.study.attribute import Attribute, suggest
 from castell.study.structural_zeros import Mask, StructuralZeros, structural_zeros
 
@@ -33,6 +34,24 @@ def name_list(names: object) -> list[str]:
     return [str(name) for name in found]
 
 
+# Half a gigabyte of float64 for each array of a table.
+MAX_CELLS = 1 << 26
+
+
+def check_cells(what: str, sizes: Sequence[int], limit: int | None) -> int:
+    """How many cells a table has, refused before anything is allocated if it is too large."""
+    cells, limit = prod(int(size) for size in sizes), MAX_CELLS if limit is None else limit
+    if cells > limit:
+        raise TableTooLargeError(
+            f"the table of {what} has {cells:,} cells, the limit is {limit:,}",
+            "ask for fewer attributes, for the largest cells (model.top(...), or --top 20 on the "
+            "command line), for single cells (model.probability(...), or --where), or raise "
+            "max_cells / --max-cells "
+            f"(it takes {8 * cells / 2**30:,.1f} GiB for each array)",
+        )
+    return cells
+
+
 @dataclass(frozen=True)
 class Schema:
     """The attributes of a study, in order, and combinations of their values that cannot occur.
@@ -48,6 +67,7 @@ class Schema:
 
     attributes: tuple[Attribute, ...]
     impossible: StructuralZeros
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(
         self, attributes: Iterable[Attribute], impossible: Iterable[Mapping[str, object]] = ()
@@ -65,6 +85,7 @@ class Schema:
                     f"there are two attributes named {name!r}", "give each its own name"
                 )
         object.__setattr__(self, "attributes", attributes)
+        object.__setattr__(self, "names", tuple(names))
         nothing = isinstance(impossible, tuple) and not impossible
         zeros = StructuralZeros() if nothing else structural_zeros(impossible, self.__getitem__)
         object.__setattr__(self, "impossible", zeros)
@@ -82,10 +103,6 @@ class Schema:
         from castell.device.proposal import propose_schema
 
         return propose_schema(frame, columns, decline)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(attribute.name for attribute in self.attributes)
 
     @property
     def public(self) -> tuple[str, ...]:
@@ -107,6 +124,10 @@ class Schema:
     @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(attribute.size for attribute in self.attributes)
+
+    def check_cells(self, names: Sequence[str], limit: int | None) -> int:
+        """How many cells the table of some attributes has; refused if too many to hold."""
+        return check_cells(" x ".join(names), [self[name].size for name in names], limit)
 
     def impossible_cells(self, names: Sequence[str]) -> Mask:
         """Which cells of the table of some attributes nobody can be in, as far as is declared."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -62,6 +62,7 @@ class Study:
     text: StudyText
     corrections: tuple[Correction, ...]
     promise: Promise | None
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -89,6 +90,7 @@ class Study:
             )
         check_fit(schema, design, stages=staged is True)
         object.__setattr__(self, "schema", schema)
+        object.__setattr__(self, "names", schema.names)
         object.__setattr__(self, "design", design)
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "text", text or NO_TEXT)
@@ -104,10 +106,6 @@ class Study:
     def epsilon(self) -> float:
         """What one respondent spends in all, from the integer weights."""
         return self.design.epsilon
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.schema.names
 
     @property
     def stage(self) -> int:

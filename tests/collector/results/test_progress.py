@@ -16,20 +16,20 @@ ONE, OTHER = Question(("age",)), Question(("health",))
 def test_questions_are_told_their_place_and_their_time() -> None:
     now = 0.0
     progress = Progress(lambda: now)
-    assert progress.told(ONE) == {"ahead": None, "seconds": None, "usual": None}
+    assert progress.place_in_line(ONE) == {"ahead": None, "seconds": None, "usual": None}
     first, second = progress.of(ONE), progress.of(OTHER)
     first.__enter__()
     now = 2.0
     second.__enter__()
     now = 3.0
-    assert progress.told(ONE) == {"ahead": 0, "seconds": 3.0, "usual": None}
-    assert progress.told(OTHER) == {"ahead": 1, "seconds": None, "usual": None}
+    assert progress.place_in_line(ONE) == {"ahead": 0, "seconds": 3.0, "usual": None}
+    assert progress.place_in_line(OTHER) == {"ahead": 1, "seconds": None, "usual": None}
     first.__exit__(None, None, None)
     now = 3.5
     # Its turn began when the first was done, which took three seconds by the same method.
-    assert progress.told(OTHER) == {"ahead": 0, "seconds": 0.5, "usual": 3.0}
+    assert progress.place_in_line(OTHER) == {"ahead": 0, "seconds": 0.5, "usual": 3.0}
     second.__exit__(None, None, None)
-    assert progress.told(OTHER) == {"ahead": None, "seconds": None, "usual": 0.5}
+    assert progress.place_in_line(OTHER) == {"ahead": None, "seconds": None, "usual": 0.5}
 
 
 def test_a_question_that_fails_leaves_the_line_and_says_nothing_of_time() -> None:
@@ -41,7 +41,7 @@ def test_a_question_that_fails_leaves_the_line_and_says_nothing_of_time() -> Non
 
     with pytest.raises(ValueError, match="no table"):
         fail()
-    assert progress.told(ONE) == {"ahead": None, "seconds": None, "usual": None}
+    assert progress.place_in_line(ONE) == {"ahead": None, "seconds": None, "usual": None}
 
 
 def test_the_progress_of_a_question_is_told_over_http(tmp_path: Path) -> None:

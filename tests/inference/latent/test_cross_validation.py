@@ -19,11 +19,10 @@ from castell.inference.latent.cross_validation import (
     cross_validate,
 )
 from castell.inference.latent.em import EarlyStopping, OverRelaxedEM, e_step
-from castell.inference.latent.mixture import Mixture, random_start, shrink_margins
+from castell.inference.latent.mixture import Mixture, Start, random_start, shrink_margins
 from castell.inference.latent.model import fit_starts, learn
 from castell.inference.latent.report_rows import distinct, report_rows
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.starts import Start
 from castell.inference.latent.sufficient_statistics import LeafTable, sufficient_statistics
 from castell.inference.reasons import Code
 from castell.linear.operators import Floats

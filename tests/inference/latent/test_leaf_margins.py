@@ -10,9 +10,9 @@ import pytest
 from castell import Design, KaryResponse, Reports, Study
 from castell.channels import PartitionResponse
 from castell.counting import MemoryCounts, join_stages
-from castell.inference.latent.coarse_blocks import LeafMargins, Leaves
+from castell.inference.latent.coarse_blocks import LeafMargins, Leaves, leaf_tables
 from castell.inference.latent.mixture import Mixture
-from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
+from castell.inference.latent.sufficient_statistics import sufficient_statistics
 from castell.inference.margins import Margins
 from castell.linear.operators import Floats
 from castell.study.design import Block

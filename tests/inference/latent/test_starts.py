@@ -12,15 +12,12 @@ import castell
 from castell import Study
 from castell.counting import MemoryCounts
 from castell.inference.latent import cross_validation
-from castell.inference.latent.mixture import random_start
-from castell.inference.latent.starts import (
-    PositiveResiduals,
-    Start,
-    positive_residuals,
-    seed,
+from castell.inference.latent.mixture import PositiveResiduals, Start, random_start, seed
+from castell.inference.latent.sufficient_statistics import (
+    BlockTable,
+    sufficient_statistics,
     whole_blocks,
 )
-from castell.inference.latent.sufficient_statistics import BlockTable, sufficient_statistics
 from castell.linear.operators import Floats
 from tests.coarse_studies import coarse_studies
 from tests.populations import Population, collect, schema
@@ -90,7 +87,7 @@ def _block(people: Population, n: int = 50_000, epsilon: float = 20.0) -> BlockT
 def test_what_stands_out_is_what_independence_leaves_open() -> None:
     people = _rare_together(3)
     table = _block(people)
-    (found,) = positive_residuals(table, people.schema.sizes)
+    (found,) = table.positive_residuals(people.schema.sizes)
     answers: Floats = (table.counts / table.counts.sum()).reshape(2, 2, 2)  # hardly any noise
     margins = [answers.sum(axis=others) for others in ((1, 2), (0, 2), (0, 1))]
     expected = np.maximum(answers - reduce(np.multiply.outer, margins), 0.0)
@@ -104,7 +101,7 @@ def test_a_block_without_reports_says_nothing() -> None:
     people = _rare_together(3)
     table = _block(people)
     nobody = table.with_counts(np.zeros_like(table.counts))
-    (found,) = positive_residuals(nobody, people.schema.sizes)
+    (found,) = nobody.positive_residuals(people.schema.sizes)
     plain = random_start([np.array([0.5, 0.5])] * 3, 4, 0.3, _random())
     assert found.excess.sum() == 0.0
     assert seed(plain, [found], _random()) is plain

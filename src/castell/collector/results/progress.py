@@ -43,7 +43,7 @@ class Progress:
         if self._line and self._line[0].since is None:
             self._line[0].since = self._clock()
 
-    def told(self, question: Question) -> dict[str, Any]:
+    def place_in_line(self, question: Question) -> dict[str, Any]:
         """How many questions are before it, the seconds since its turn came, and those that the
         last question to the same method took; null where there is nothing to tell."""
         usual = self._took.get(question.method)

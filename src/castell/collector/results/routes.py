@@ -77,7 +77,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
         job = partial(plan_document, study, question)
         if request.method == "POST":
             body = await read_json(request.scope, request.receive, LONGEST_ESTIMATE, SHORTER)
-            told = await worker.unkept(partial(job, parse_likely(study, body)))
+            told = await worker.answer_without_keeping(partial(job, parse_likely(study, body)))
         else:
             told = await worker.once((study.digest, question), job, request.is_disconnected)
         return Response(told, media_type="application/json")
@@ -102,7 +102,7 @@ def routes(state: State, worker: ResultsWorker) -> list[Route]:
         return Response(told, media_type="application/json")
 
     async def tell(request: Request) -> Response:
-        return json_answer(progress.told(parse(state.study, _parameters(request))))
+        return json_answer(progress.place_in_line(parse(state.study, _parameters(request))))
 
     async def file(request: Request) -> Response:
         asked = _parameters(request)

@@ -88,7 +88,7 @@ def asked_groups(schema: Schema, question: Question) -> tuple[str, list[Group]] 
 def summaries(model: Model, question: Question) -> tuple[Summary, ...]:
     """Of an attribute shown by itself, or within each value of another, the largest groups if there
     are many; of no other table."""
-    asked = _summarised(model, question)
+    asked = _what_to_summarize(model, question)
     if asked is None:
         return ()
     attribute, groups = asked
@@ -97,7 +97,7 @@ def summaries(model: Model, question: Question) -> tuple[Summary, ...]:
 
 def summaries_left_out(model: Model, question: Question) -> str:
     """What is not shown since it would take too long, and how it is had; empty if nothing is."""
-    asked = _summarised(model, question)
+    asked = _what_to_summarize(model, question)
     if asked is None:
         return ""
     attribute, groups = asked
@@ -116,7 +116,7 @@ def summaries_left_out(model: Model, question: Question) -> str:
     )
 
 
-def _summarised(model: Model, question: Question) -> tuple[Attribute, list[Group]] | None:
+def _what_to_summarize(model: Model, question: Question) -> tuple[Attribute, list[Group]] | None:
     """The attribute that has means, quantiles or missing answers, and whom it is asked of."""
     asked = asked_groups(model.study.schema, question)
     if asked is None:

@@ -124,7 +124,7 @@ class ResultsWorker:
             self._kept.popitem(last=False)
         return made
 
-    async def unkept(self, job: Callable[[], T], gone: Gone | None = None) -> T:
+    async def answer_without_keeping(self, job: Callable[[], T], gone: Gone | None = None) -> T:
         """The same of a job of which nothing is to be kept."""
         async with self._in_turn(gone):
             return await self._in(self._fitter, lambda: self._time(lambda: self._solver.run(job)))

@@ -22,7 +22,7 @@ _TOKEN = "token "  # and the name of a person  # noqa: S105
 class Administered(abc.ABC, Generic[Link]):
     """The part of a store that its owner changes; what is abstract is what a database must do."""
 
-    def invited(self) -> bool:
+    def needs_invitation(self) -> bool:
         return self.rules().invited
 
     def rules(self) -> Rules:

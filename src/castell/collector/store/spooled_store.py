@@ -234,7 +234,11 @@ class SpooledStore(StagedStore[Link], Generic[Link]):
         with self._moment() as (link, waiting):
             keys = [key for key in self._all_unused(link) if key not in waiting.spent]
             rows = _merge_waiting(self._rows(link, 1 << 14), waiting)
-            rules, stages, planned = self._rules(link), self._stages_at(link), self._planned(link)
+            rules, stages, planned = (
+                self._rules(link),
+                self._stages_at(link),
+                self._planned_stages(link),
+            )
             yield Snapshot(rows, keys, rules, stages, planned)
 
     def timeline(self) -> list[tuple[str, int]]:

@@ -51,7 +51,7 @@ class StagedStore(Administered[Link], Generic[Link]):
 
     def plans(self) -> dict[int, str]:
         with self._reading() as link:
-            return self._planned(link)
+            return self._planned_stages(link)
 
     def correct(self, study: Study) -> None:
         if study.digests[:-1] != self.study.digests:
@@ -97,7 +97,7 @@ class StagedStore(Administered[Link], Generic[Link]):
             return self.stages
         return stages_in({**notes, **self._notes(link, STAGE)})
 
-    def _planned(self, link: Link) -> dict[int, str]:
+    def _planned_stages(self, link: Link) -> dict[int, str]:
         notes = self._notes(link, PLANNED).items()
         return {int(name.removeprefix(PLANNED)): became for name, became in notes}
 

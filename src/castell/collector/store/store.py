@@ -104,7 +104,7 @@ class Store(Protocol):
         """False when the reports were made with a seed."""
         ...
 
-    def invited(self) -> bool:
+    def needs_invitation(self) -> bool:
         """Whether a report needs an invitation, as of now: another process may have made some."""
         ...
 

@@ -124,6 +124,11 @@ class Leaves:
         return np.asarray((vectors[:, sure] / np.sqrt(values[sure])).T @ free.T)
 
 
+def leaf_tables(statistics: Sequence[CountedTable]) -> tuple[LeafTable, ...]:
+    """Those of blocks that ask coarsely, if there are reports of them."""
+    return tuple(t for t in statistics if isinstance(t, LeafTable) and t.counts.sum() > 0)
+
+
 def leaves_of_blocks(tables: Sequence[CountedTable], mixture: Mixture) -> tuple[Leaves, ...]:
     """Those of each block that asks coarsely, under the margins of a mixture."""
     margins = tuple(mixture.weights @ part for part in mixture.parts)

@@ -21,12 +21,15 @@ from castell.inference.latent.em import (
     HeldOutReports,
     OverRelaxedEM,
     Statistics,
+    begin,
     composite_log_likelihood,
     margins_step,
     stack_tables,
 )
 from castell.inference.latent.mixture import (
     Mixture,
+    PositiveResiduals,
+    Start,
     average,
     random_start,
     shrink_margins,
@@ -34,18 +37,12 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, distinct, fold_rows, readable
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.starts import (
-    PositiveResiduals,
-    Start,
-    positive_residuals,
-    whole_blocks,
-)
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     LeafTable,
     sufficient_statistics,
+    whole_blocks,
 )
-from castell.inference.progress import begin
 from castell.linear.operators import Floats
 
 Models = tuple[Mixture, ...]
@@ -91,7 +88,7 @@ class TabledFolds:
     def positive_residuals(self) -> list[list[PositiveResiduals]]:
         """From independence, of the blocks of the reports to fit to, by fold."""
         sizes = self.reports[0].held_out.study.schema.sizes
-        found = [positive_residuals(table, sizes) for table in whole_blocks(self.training_tables)]
+        found = [table.positive_residuals(sizes) for table in whole_blocks(self.training_tables)]
         return [list(each) for each in zip(*found, strict=True)]
 
     def _blocks(self, start: Start) -> list[list[PositiveResiduals]]:

@@ -3,11 +3,18 @@
 E-step: given a mixture, each report has responsibilities, how likely its respondent is in each
 class and gave each answer. Added up over all reports they are all that an M-step needs. Reports of
 any kind take part: `Statistics` and `CountedTable` are what they must tell.
+
+Whoever listens is told what a fit is doing, a progress bar or the log. Folds and starts are fitted
+together, in one batch, so it is told which choice is being made, how many fits that takes at once,
+and how far their steps are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
@@ -17,7 +24,6 @@ from numpy.typing import NDArray
 
 from castell.inference.latent.mixture import Mixture, normalise
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.progress import begin
 from castell.linear.operators import Floats
 
 
@@ -302,3 +308,34 @@ class EarlyStopping:
         (start, first), (half, then), (_, now) = looks
         before, since = (then - first) / (half - start), (now - then) / (step - half)
         return since <= before and now + since * (self.most - step) < self.rival
+
+
+# -- what a fit is doing ---------------------------------------------------------------------------
+
+_LOG = logging.getLogger(__name__)
+Listener = Callable[[str, float], None]
+_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """While this is open, `listener` hears what is done and which share of that is done."""
+    before = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(before)
+
+
+def begin(what: str) -> Callable[[float], None]:
+    """Say in the log that something begins; what comes back takes the share that is done."""
+    _LOG.info("%s", what)
+    listener = _LISTENER.get()
+    if listener is None:
+        return _nothing
+    listener(what, 0.0)
+    return lambda done: listener(what, done)
+
+
+def _nothing(done: float) -> None:
+    del done

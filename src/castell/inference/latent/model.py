@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.counting import Counts
-from castell.inference.contributing_samples import require_reports_of_each, support
+from castell.cores import one_thread
+from castell.counting import Counts, anybody_reported
 from castell.inference.goodness_of_fit import detectable
 from castell.inference.intervals import Spread
-from castell.inference.latent.coarse_blocks import LeafMargins, Leaves, leaves_of_blocks
+from castell.inference.latent.coarse_blocks import (
+    LeafMargins,
+    Leaves,
+    leaf_tables,
+    leaves_of_blocks,
+)
 from castell.inference.latent.cross_fit_error import mixture_error
 from castell.inference.latent.cross_validation import (
     Hyperparameters,
@@ -30,6 +35,7 @@ from castell.inference.latent.em import CountedTable, OverRelaxedEM, composite_l
 from castell.inference.latent.leaf_pairs import LeafPairs
 from castell.inference.latent.mixture import (
     Mixture,
+    Start,
     average,
     random_start,
     shrink_margins,
@@ -37,18 +43,18 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
-from castell.inference.latent.starts import Start, positive_residuals, whole_blocks
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
-from castell.inference.latent.sufficient_statistics import leaf_tables, sufficient_statistics
+from castell.inference.latent.sufficient_statistics import sufficient_statistics, whole_blocks
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
+from castell.inference.pooled_table import sources
 from castell.inference.postprocess import simplex
 from castell.inference.queries import Query
 from castell.inference.reasons import Code, Reason, reason
+from castell.inference.support import support
 from castell.inference.top_cells import Prefixes
-from castell.linear.one_thread import one_thread
 from castell.linear.operators import Floats
 
 
@@ -187,6 +193,13 @@ class Latent:
         return tuple(found)
 
 
+def require_reports_of_each(counts: Counts, names: Sequence[str]) -> None:
+    """Refuse attributes of which there is no report yet: a model would only be guessing."""
+    for name in names:
+        if not anybody_reported(counts, [name]):
+            sources(counts, [(name,)])  # which says why
+
+
 @one_thread()
 def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -> Latent:
     """Cross-validate what was left open, then fit to all reports."""
@@ -251,7 +264,7 @@ def fit_starts(
     chosen = hyperparameters
     sizes = [len(margin) for margin in margins]
     blocks = whole_blocks(tables) if chosen.start.seeded else []
-    residuals = [each for table in blocks for each in positive_residuals(table, sizes)]
+    residuals = [each for table in blocks for each in table.positive_residuals(sizes)]
     starts = [chosen.start.mixture(margins, residuals, generator) for _ in range(many)]
     what = f"{many} fits at once, {chosen.classes} classes"
     fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from castell.counting import Counts, samples_with
 from castell.inference.latent.em import CountedTable, Expectation, add_halves, logs
 from castell.inference.latent.mixture import Mixture
-from castell.inference.products import expected_variance
+from castell.inference.pooled_table import expected_variance
 from castell.linear.operators import Floats
 
 

@@ -19,13 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
-from castell.inference.latent.em import (
-    CountedTable,
-    Expectation,
-    add_halves,
-    logs,
-)
-from castell.inference.latent.mixture import Mixture
+from castell.inference.latent.em import CountedTable, Expectation, add_halves, logs
+from castell.inference.latent.mixture import Mixture, PositiveResiduals
 from castell.inference.latent.settings import SETTINGS
 from castell.linear.kronecker_product import KroneckerProduct, identity
 from castell.linear.operators import Floats, Operator
@@ -54,6 +49,22 @@ class BlockTable:
     @cached_property
     def _backward(self) -> Operator:
         return self.forward.transpose()
+
+    def positive_residuals(self, sizes: Sequence[int]) -> list[PositiveResiduals]:
+        """Of the most likely table of answers from independence, by the reports, or those of
+        several folds."""
+        shape = [sizes[a] for a in self.attributes]
+        counts = np.atleast_2d(self.counts)
+        n: Floats = counts.sum(axis=1)
+        answers = np.full((len(counts), prod(shape)), 1.0 / prod(shape))
+        for _ in range(SETTINGS.block_steps):
+            seen = np.maximum(self.forward.apply_last(answers), 1e-300)
+            back = self._backward.apply_last(counts / seen)
+            answers = answers * back / np.maximum(n, 1.0)[:, None]
+        return [
+            PositiveResiduals.of(self.attributes, found.reshape(shape), float(many))
+            for found, many in zip(answers, n, strict=True)
+        ]
 
     def log_likelihood_between(
         self, attribute: int, low: Mixture, high: Mixture, shares: Floats
@@ -214,6 +225,12 @@ def sufficient_statistics(counts: Counts) -> list[CountedTable]:
     return found
 
 
+def whole_blocks(tables: Sequence[CountedTable]) -> list[BlockTable]:
+    """The tables of blocks of several attributes that were asked as they are."""
+    blocks = (table for table in tables if isinstance(table, BlockTable))
+    return [b for b in blocks if len(b.attributes) > 1 and not isinstance(b, LeafTable)]
+
+
 def studies_of_tables(counts: Counts) -> list[Study]:
     """The study of the sample that each of the sufficient statistics was counted in."""
     found = []
@@ -310,8 +327,3 @@ def _axes(design: Design, names: Sequence[str]) -> tuple[list[Axis], list[int]]:
     owners = [design.holders(name)[0] for name in names]
     axes = [design.blocks[i].axes(i, [name])[0] for name, i in zip(names, owners, strict=True)]
     return axes, owners
-
-
-def leaf_tables(statistics: Sequence[CountedTable]) -> tuple[LeafTable, ...]:
-    """Those of blocks that ask coarsely, if there are reports of them."""
-    return tuple(t for t in statistics if isinstance(t, LeafTable) and t.counts.sum() > 0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import QueryError
-from castell.inference.contributing_samples import views
+from castell.inference.pooled_table import views
 from castell.inference.regression.complete_cases import CompleteCases, answered_by, in_whole
 from castell.inference.regression.design_matrix import DesignMatrix
 from castell.inference.regression.logit import curvature, newton, probabilities

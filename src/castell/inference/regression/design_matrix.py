@@ -19,8 +19,8 @@ from castell.inference.category_scores import Scores, refuse_other_scores, score
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.formula import Factor, Formula, Term
 from castell.linear.operators import Floats
-from castell.linear.table import Table, check_cells
-from castell.study.schema import Attribute, Schema
+from castell.linear.table import Table
+from castell.study.schema import Attribute, Schema, check_cells
 
 # A column's name, and its number for each value of one attribute.
 _Column = tuple[str, Floats]

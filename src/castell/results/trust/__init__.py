@@ -16,7 +16,7 @@ from castell.results.trust.drift import drift, homogeneity
 from castell.results.trust.influence import INFLUENCE, contributions, influence, shifts
 from castell.results.trust.raw_tables import Sight, sights
 from castell.results.trust.selective_sending import leaving, shift_if_some_leave
-from castell.results.trust.signal import Signal, points, unknown, where_possible
+from castell.results.trust.signal import Signal, points, unknown_signal, where_possible
 from castell.results.trust.structural_zeros import declared_rules
 from castell.results.trust.table_signals import (
     NEGATIVE,
@@ -46,7 +46,7 @@ __all__ = [
     "sights",
     "signals",
     "standard_errors",
-    "unknown",
+    "unknown_signal",
     "where_possible",
 ]
 

@@ -17,7 +17,7 @@ from castell.inference.chisquare import p_text, tail
 from castell.inference.constants import ALARM
 from castell.inference.inversion import observe
 from castell.linear.operators import Floats
-from castell.results.trust.signal import Signal, unknown
+from castell.results.trust.signal import Signal, unknown_signal
 
 KEY, TITLE = "agreement", "Blocks that disagree"
 # Fewer reports of a block say too little of their own variance.
@@ -77,7 +77,7 @@ def agreement(counts: Counts, names: Sequence[str]) -> Signal:
     tests = agreements(counts, names)
     if not tests:
         why = "No two blocks with enough reports hold the same attribute: nothing to compare."
-        return unknown(KEY, TITLE, why)
+        return unknown_signal(KEY, TITLE, why)
     worst = min(tests, key=lambda test: test.p)
     p = min(1.0, worst.p * len(tests))
     apart = p < ALARM

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from castell.inference.chisquare import p_text, tail
 from castell.inference.constants import ALARM, LEAST_EXPECTED
 from castell.linear.operators import Floats
-from castell.results.trust.signal import Signal, unknown
+from castell.results.trust.signal import Signal, unknown_signal
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def drift(tables: NDArray[Any], labels: Sequence[str], unit: str) -> Signal:
     `tables` has a row for each period: how often each report came in it.
     """
     if len(tables) < 2:
-        return unknown(
+        return unknown_signal(
             "drift",
             "Drift between days",
             f"All reports came within one {unit}: nothing to compare.",
@@ -76,7 +76,7 @@ def drift(tables: NDArray[Any], labels: Sequence[str], unit: str) -> Signal:
     whole = homogeneity(tables)
     if not whole.freedom:
         why = f"There are too few reports in each {unit} to compare them."
-        return unknown("drift", f"Drift between {unit}s", why)
+        return unknown_signal("drift", f"Drift between {unit}s", why)
     apart = [_against_the_rest(tables, k) for k in range(len(tables))]
     farthest = min(range(len(apart)), key=lambda k: (apart[k].p, -apart[k].statistic))
     drifted = whole.p < ALARM

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from castell.counting import Counts, samples_of, tells
-from castell.inference.contributing_samples import views
 from castell.inference.inversion import Observed
+from castell.inference.pooled_table import views
 from castell.inference.products import product_model
 from castell.results.joint import JointEstimate
 from castell.results.model import Model

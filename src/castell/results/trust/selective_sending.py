@@ -8,8 +8,8 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import CastellError
-from castell.inference.contributing_samples import views
 from castell.inference.inversion import Observed
+from castell.inference.pooled_table import views
 from castell.linear.operators import Floats
 from castell.results.trust.signal import Signal, points
 

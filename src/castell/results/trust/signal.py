@@ -37,7 +37,7 @@ class Signal:
         }
 
 
-def unknown(key: str, title: str, why: str) -> Signal:
+def unknown_signal(key: str, title: str, why: str) -> Signal:
     """A check that could not be made, and why."""
     return Signal(key, title, "unknown", "not known", why, "none")
 
@@ -47,7 +47,7 @@ def where_possible(key: str, title: str, check: Callable[[], Signal]) -> Signal:
     try:
         return check()
     except CastellError as error:
-        return unknown(key, title, f"{error.problem[:1].upper()}{error.problem[1:]}.")
+        return unknown_signal(key, title, f"{error.problem[:1].upper()}{error.problem[1:]}.")
 
 
 def points(share: float) -> str:

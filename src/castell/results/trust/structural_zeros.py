@@ -6,7 +6,7 @@ from castell.counting import Counts
 from castell.inference.chisquare import p_text
 from castell.inference.constants import ALARM
 from castell.inference.declared_zeros import RuleTest, rule_tests
-from castell.results.trust.signal import Signal, unknown
+from castell.results.trust.signal import Signal, unknown_signal
 from castell.study.structural_zeros_text import rule_text
 
 TITLE = "Combinations declared impossible"
@@ -17,7 +17,7 @@ def declared_rules(counts: Counts) -> Signal:
     every = rule_tests(counts)
     tests = [one for one in every if one.share is not None]
     if not tests:
-        return unknown(
+        return unknown_signal(
             "impossible", TITLE, "No respondent reported the attributes of a rule together."
         )
     wrong = [one for one in tests if one.contradicted]

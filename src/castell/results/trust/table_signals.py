@@ -12,7 +12,7 @@ from castell.inference.goodness_of_fit import Verdict
 from castell.results.joint import JointEstimate
 from castell.results.summary import percent
 from castell.results.trust.raw_tables import of_parts
-from castell.results.trust.signal import Signal, points, unknown
+from castell.results.trust.signal import Signal, points, unknown_signal
 
 NEGATIVE = "Negative mass beyond its error"
 
@@ -102,9 +102,11 @@ def model_fit(joint: JointEstimate) -> Signal:
     """Whether a model's table agrees with the unbiased table of the same reports."""
     found, title = joint.misfit, "Model against reports"
     if found is None:
-        return unknown("misfit", title, "The table is the unbiased one: there is no model to test.")
+        return unknown_signal(
+            "misfit", title, "The table is the unbiased one: there is no model to test."
+        )
     if not found.tests:
-        return unknown(
+        return unknown_signal(
             "misfit",
             title,
             "Nothing to compare with: weighted reports and Bloom filters are not tested, nor are "

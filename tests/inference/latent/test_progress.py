@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from castell import Study, fit
-from castell.inference.progress import begin, listening
+from castell.inference.latent.em import begin, listening
 from castell.population import SCHEMA, health_survey
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from castell.device.in_order import in_order
+from castell.device.ordered_threads import in_order
 
 
 def test_results_come_in_order_though_the_first_is_done_last() -> None:
