@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +11,21 @@ import pytest
 
 import castell
 from castell import Attribute, NextStage, Schema, Study, plan_next
+from castell.counting import Counts
 from castell.errors import CastellError, MethodError, OptionError
-from castell.planning import bootstrap_models, candidates, design_share, next_stage_planner
+from castell.inference.latent.structural_zero_mixture import Answers
+from castell.planning import (
+    bootstrap_models,
+    candidates,
+    design_share,
+    next_stage,
+    next_stage_planner,
+)
 from castell.planning.design_share import Reckoned, Tried
 from castell.planning.estimands import Wanted
 from tests.populations import collect, population
+
+Asked = Sequence[tuple[Study, int]]
 
 # Many values, most of them rare: where blocks that ask coarsely gain most.
 PEOPLE = population((8, 6, 5, 2), seed=8, sharpness=6.0)
@@ -144,10 +154,28 @@ def test_stages_can_follow_each_other() -> None:
     assert third.planned.design.exact_epsilon <= FIRST.design.exact_epsilon
 
 
-@pytest.mark.parametrize("n", [0, -1, 1.5, True, "many"])
+@pytest.mark.parametrize("n", [0, -1, 1.5, True, "many", 10**9 + 1])
 def test_a_number_of_respondents_is_needed(n: object) -> None:
     with pytest.raises(OptionError, match="how many respondents are still to come"):
         plan_next(_reports(10), n)  # type: ignore[arg-type]
+
+
+def test_not_all_of_very_many_are_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulated: list[int] = []
+    made = bootstrap_models.simulated_reports
+
+    def watched(truth: Answers, asked: Asked, generator: np.random.Generator) -> list[Counts]:
+        simulated.append(sum(people for _, people in asked))
+        return made(truth, asked, generator)
+
+    for module in (next_stage_planner, next_stage):
+        monkeypatch.setattr(module, "MOST_SIMULATED", 400)
+    monkeypatch.setattr(next_stage_planner, "simulated_reports", watched)
+    plan = plan_next(_reports(300), 10**9, tables=[["c", "d"]])
+    assert simulated
+    assert set(simulated) == {700}
+    assert plan.words()[0].startswith("Simulated with 400 more people")
+    assert plan.n == 10**9
 
 
 def test_what_does_not_exist_is_refused() -> None:

@@ -14,6 +14,8 @@ from castell.study.study import Study
 
 # A plan that is expected to gain less changes the design for nothing.
 LEAST_GAIN = 0.01
+# Of more respondents so many are simulated: a bound on memory.
+MOST_SIMULATED = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +77,9 @@ class NextStage:
 
     def words(self) -> list[str]:
         """The plan in sentences."""
+        people = min(self.n, MOST_SIMULATED)
         simulated = (
-            f"Simulated with {self.n:,} more people, the error of {self.wanted.words()} is "
+            f"Simulated with {people:,} more people, the error of {self.wanted.words()} is "
             f"{self.errors[0]:.4f} with the present design and {self.errors[1]:.4f} with the plan."
         )
         expected = f"Over populations that the reports leave open it gains about {self.gain:.0%}."

@@ -42,7 +42,8 @@ from castell.planning.bootstrap_models import (
 from castell.planning.candidates import Candidate, candidates
 from castell.planning.design_share import Tried, choose_share, mix_designs
 from castell.planning.estimands import Wanted
-from castell.planning.next_stage import NextStage, PlannedBlock
+from castell.planning.next_stage import MOST_SIMULATED, NextStage, PlannedBlock
+from castell.planning.smallest_n_or_epsilon import MOST
 from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
 from castell.results.model import Collected, counts_of
 from castell.study.design import Design
@@ -74,8 +75,10 @@ def plan_next(
     has the `study` to collect with next. The plan is repeatable: `seed` is for its simulations, and
     has nothing to do with anybody's report.
     """
-    if not is_whole(n, 1):
-        raise OptionError(f"n is {n!r}", "give how many respondents are still to come, from 1 up")
+    if not (is_whole(n, 1) and n <= MOST):
+        raise OptionError(
+            f"n is {n!r}", f"give how many respondents are still to come, 1 to {MOST:,}"
+        )
     tell = progress or (lambda _share: None)
     counts = counts_of(reports)
     check_reads("latent", *studies_of(counts))
@@ -171,7 +174,8 @@ def _simulate(
     Their truth is known: a fit is stopped where it is nearest to it, for every design alike.
     """
     generator = np.random.default_rng([seed, 1])
-    found = simulated_reports(truth, [*asked_so_far(fitted.counts), (study, n)], generator)
+    coming = (study, min(n, MOST_SIMULATED))
+    found = simulated_reports(truth, [*asked_so_far(fitted.counts), coming], generator)
     statistics = sufficient_statistics(join_stages(found))
     (margins,) = fit_margins(statistics, uniform(study.schema.sizes))
     start = random_start(margins, classes_of(fitted), SETTINGS.start_scale, generator)

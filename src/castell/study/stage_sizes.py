@@ -20,6 +20,8 @@ from castell.study.promise import MOST_STAGES
 
 # A stage is a mark on its reports: fewer would tell too nearly when each of them came.
 FEWEST = 128
+# Nothing can be planned for more.
+MOST = 10**9
 _EXAMPLE = "write stages = [0.1, 1.0] and expected = 30000, stages = [3000, 30000], or true"
 
 
@@ -39,7 +41,10 @@ class StageSizes:
     def of(cls, content: Mapping[str, Any]) -> StageSizes | None:
         """What a whole study file says; nothing if it has no stages."""
         given, expected = content.get("stages", False), content.get("expected")
-        shares = isinstance(given, list) and not all(is_whole(end, 2) for end in given)
+        listed = isinstance(given, list)
+        if not isinstance(given, bool) and not (listed and 2 <= len(given) <= MOST_STAGES):
+            raise StudyError(f"stages is {_given_text(given)}", _EXAMPLE)
+        shares = listed and not all(is_whole(end, 2) for end in given)
         if expected is not None and not (shares and is_whole(expected, 1)):
             raise StudyError(
                 f"expected is {expected!r}",
@@ -47,8 +52,6 @@ class StageSizes:
             )
         if isinstance(given, bool):
             return cls() if given else None
-        if not isinstance(given, list) or not 2 <= len(given) <= MOST_STAGES:
-            raise StudyError(f"stages is {_given_text(given)}", _EXAMPLE)
         if not shares:
             return cls(tuple(map(int, given)))
         if expected is None:
@@ -56,6 +59,10 @@ class StageSizes:
         return cls(tuple(_shares(given, int(expected))))
 
     def __post_init__(self) -> None:
+        if self.ends and self.ends[-1] > MOST:
+            raise StudyError(
+                f"the last stage ends at {self.ends[-1]:,} reports", f"end it at {MOST:,} at most"
+            )
         for start, end in pairwise((0, *self.ends)):
             if end - start < FEWEST:
                 raise StudyError(
@@ -74,7 +81,8 @@ def load_stage_sizes(path: Path) -> StageSizes | None:
 def _shares(given: list[Any], expected: int) -> list[int]:
     for share in given:
         number = isinstance(share, (int, Decimal)) and not isinstance(share, bool)
-        if not number or not 0 < share <= 1:
+        # A number that is none cannot be compared with one.
+        if not number or Decimal(share).is_nan() or not 0 < share <= 1:
             raise StudyError(f"stages is {_given_text(given)}", _EXAMPLE)
     if given[-1] != 1:
         raise StudyError(f"the last stage ends at {given[-1]} of the respondents", "end it at 1.0")
