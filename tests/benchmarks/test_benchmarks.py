@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchmarks import (
     coverage,
     intervals,
     inversion,
+    next_stages,
     peers,
     randomize,
     shuffled,
@@ -25,6 +27,8 @@ from benchmarks import (
 from benchmarks.__main__ import benchmark, main, names
 from benchmarks._questions import questions
 from benchmarks._truths import GENERATED, truth_of
+from castell import Study
+from castell.planning.design_share import information
 from tests.small_plans import plan_from_little
 
 # How many columns UCI's files have; those not read are filled with numbers.
@@ -272,6 +276,22 @@ def test_every_other_benchmark_runs(
     if name == "stages":
         twice = [{**case, "rounds": case["rounds"] * 2} for case in result["cases"]]
         assert benchmark(name).show({"cases": twice}).count(" ± 0.0000") == len(twice)
+
+
+def test_plans_are_judged_by_what_reports_tell_of_the_population() -> None:
+    """Where reports outweigh the prior, four times as many have half the error."""
+    truth = truth_of(GENERATED)
+    study = Study(truth.schema, 8.0, "pairs")
+    known = next_stages.Known.of(truth)
+    told = information(study.design, study.names, known.open_)
+    none, few, many = (np.array(known.errors(n * told)) for n in (0.0, 1e8, 4e8))
+    assert none[0] == pytest.approx(np.sqrt(known.open_.expected_loss))
+    assert (few < 0.1 * none).all()
+    assert many / few == pytest.approx([0.5, 0.5], rel=0.02)
+    # The largest of some errors is more than one of them, and a table has no other.
+    one = np.array([each[:1] for each in known.tables])
+    alone = replace(known, tables=tuple(one)).errors(1e4 * told)[1]
+    assert alone < known.errors(1e4 * told)[1]
 
 
 def test_columns_are_of_files(capsys: pytest.CaptureFixture[str]) -> None:
