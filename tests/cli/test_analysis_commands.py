@@ -13,7 +13,7 @@ from openpyxl import load_workbook
 import castell
 from castell import Study
 from castell.cli.study_file import to_toml
-from castell.planning import rehearsal
+from castell.planning import method_comparison
 from castell.population import SCHEMA, health_survey
 from tests.cli.test_app import Shell
 
@@ -130,9 +130,9 @@ def test_what_is_wrong_is_one_line(
 def test_compare_with_answers_alone_tries_every_method(
     shell: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsal, "DESIGNS", ("independent", "pairs"))
-    monkeypatch.setattr(rehearsal, "methods_for", lambda _: ("castell", "independent"))
-    monkeypatch.setattr(rehearsal, "REPEATS", 1)
+    monkeypatch.setattr(method_comparison, "DESIGNS", ("independent", "pairs"))
+    monkeypatch.setattr(method_comparison, "methods_for", lambda _: ("castell", "independent"))
+    monkeypatch.setattr(method_comparison, "REPEATS", 1)
     pd.DataFrame(health_survey(300, seed=3)).to_csv(folder / "answers.csv", index=False)
     told = shell("compare", "study.toml", "answers.csv", "--plot", "methods.svg")
     assert told.code == 0, told.err

@@ -113,7 +113,7 @@ def compare(
     if not asked:
         if given or versus or against:
             raise OptionError("no answer is asked for", "name one, such as health=poor")
-        _rehearse(made, Path(reports), plot, as_json)
+        _compare_methods(made, Path(reports), plot, as_json)
         return
     if bool(versus) == bool(against):
         raise OptionError(
@@ -139,14 +139,14 @@ def compare(
     show(found, level, plot, as_json, output, to)
 
 
-def _rehearse(study: Study, answers: Path, plot: Path | None, as_json: bool) -> None:
+def _compare_methods(study: Study, answers: Path, plot: Path | None, as_json: bool) -> None:
     from castell.cli.population_file import read_answers
     from castell.cli.progress import progress_bar
-    from castell.planning.rehearsal import rehearse
+    from castell.planning.method_comparison import compare_methods
 
     check_picture(plot)
     with progress_bar("trying", quiet=as_json) as tell:
-        found = rehearse(study, read_answers(answers, study), progress=tell)
+        found = compare_methods(study, read_answers(answers, study), progress=tell)
     if plot is not None:
         save_picture(found.plot(), plot)
     typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else found.summary())

@@ -9,8 +9,8 @@ import pytest
 
 from castell import Attribute, Schema, Study
 from castell.estimators import methods_for
-from castell.planning import rehearsal
-from castell.planning.rehearsal import OWN, Rehearsal, rehearse
+from castell.planning import method_comparison
+from castell.planning.method_comparison import OWN, MethodComparison, compare_methods
 
 SCHEMA = Schema([Attribute("a", ["no", "yes"]), Attribute("b", ["x", "y", "z"])])
 
@@ -23,11 +23,11 @@ def _answers(n: int = 3000) -> dict[str, list[str]]:
 
 
 @pytest.fixture(scope="module")
-def found() -> Rehearsal:
-    return rehearse(Study(SCHEMA, epsilon=4.0), _answers(), repeats=2, seed=1)
+def found() -> MethodComparison:
+    return compare_methods(Study(SCHEMA, epsilon=4.0), _answers(), repeats=2, seed=1)
 
 
-def test_every_method_that_reads_a_design_is_tried_on_it(found: Rehearsal) -> None:
+def test_every_method_that_reads_a_design_is_tried_on_it(found: MethodComparison) -> None:
     tried = {(t.method, t.design) for t in found.tried}
     for design in ("independent", "joint", "singles", "pairs", "bloom"):
         for method in methods_for(Study(SCHEMA, epsilon=4.0, design=design)):
@@ -44,7 +44,7 @@ def test_every_method_that_reads_a_design_is_tried_on_it(found: Rehearsal) -> No
     assert castell in found.tried[len(widest) :]
 
 
-def test_errors_are_those_of_real_noise(found: Rehearsal) -> None:
+def test_errors_are_those_of_real_noise(found: MethodComparison) -> None:
     """No method is as good as knowing, the unbiased one beats knowing nothing, and noise varies."""
     by_name = {(t.method, t.design): t for t in found.tried}
     castell = by_name["castell", "independent"]
@@ -52,7 +52,7 @@ def test_errors_are_those_of_real_noise(found: Rehearsal) -> None:
     assert 0.0 < castell.errors[1] < found.nothing[1]
     assert all(0.0 < e < 0.2 for e in found.sample)
     assert all(s is not None and s > 0.0 for s in castell.spread)
-    more = rehearse(Study(SCHEMA, epsilon=16.0), _answers(), repeats=2, seed=1)
+    more = compare_methods(Study(SCHEMA, epsilon=16.0), _answers(), repeats=2, seed=1)
     (same,) = [t for t in more.tried if (t.method, t.design) == ("castell", "independent")]
     assert same.errors[1] is not None
     assert same.errors[1] < castell.errors[1] / 3
@@ -60,21 +60,21 @@ def test_errors_are_those_of_real_noise(found: Rehearsal) -> None:
 
 def test_a_design_of_its_own_is_tried_too() -> None:
     own = Study(SCHEMA, design="independent", shares={"a": 1.0, "b": 3.0})
-    found = rehearse(own, _answers(300), repeats=1, seed=2)
+    found = compare_methods(own, _answers(300), repeats=1, seed=2)
     assert OWN in {t.design for t in found.tried}
     assert all(t.spread in ((0.0, 0.0), (0.0, None)) for t in found.tried)
-    plain = rehearse(Study(SCHEMA, epsilon=4.0), _answers(300), repeats=1, seed=2)
+    plain = compare_methods(Study(SCHEMA, epsilon=4.0), _answers(300), repeats=1, seed=2)
     assert OWN not in {t.design for t in plain.tried}
 
 
 def test_large_tables_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsal, "CELLS", 4)
-    found = rehearse(Study(SCHEMA, epsilon=4.0), _answers(300), repeats=1, seed=2)
+    monkeypatch.setattr(method_comparison, "CELLS", 4)
+    found = compare_methods(Study(SCHEMA, epsilon=4.0), _answers(300), repeats=1, seed=2)
     assert found.widths == (1,)
     assert "joint" not in {t.design for t in found.tried}
 
 
-def test_it_is_told_in_words_as_numbers_and_as_a_picture(found: Rehearsal) -> None:
+def test_it_is_told_in_words_as_numbers_and_as_a_picture(found: MethodComparison) -> None:
     lines = found.summary().splitlines()
     assert lines[0].startswith("3,000 people, epsilon 4 in all, 2 collections")
     assert len(lines) == 3 + len(found.tried) + 2

@@ -50,7 +50,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class MethodComparison:
     """What was tried, the best on the widest tables first; `nothing` is the uniform table's error,
     `sample` that of as many people drawn anew and asked openly."""
 
@@ -124,14 +124,14 @@ class Rehearsal:
         )
 
 
-def rehearse(
+def compare_methods(
     study: Study,
     answers: Any,
     *,
     repeats: int = REPEATS,
     seed: int | None = None,
     progress: Progress | None = None,
-) -> Rehearsal:
+) -> MethodComparison:
     """Randomise the answers by every design at the study's total, and try every method on them."""
     people = population_of(study.schema, answers)
     n = int(people.people)
@@ -154,7 +154,7 @@ def rehearse(
                 progress((k + (done + 1) / len(work)) / repeats)
     other = People(study.schema, people.sample(n, np.random.default_rng(seed)))
     tried = [_mean_and_spread(*key, np.array(found)) for key, found in errors.items()]
-    return Rehearsal(
+    return MethodComparison(
         n,
         float(study.epsilon),
         repeats,
