@@ -85,7 +85,7 @@ def test_an_earlier_estimate_is_a_likely_population(folder: Path) -> None:
 
 
 def test_tables_with_commas_are_each_a_table() -> None:
-    found = _run("plan", "study.toml", "-n", "900", "-a", "smokes,health", "-a", "age", "--json")
+    found = _run("plan", "study.toml", "-n", "900", "-a", "smokes, health", "-a", "age", "--json")
     assert json.loads(found.stdout)["asked"] == ["smokes x health", "age"]
 
 

@@ -88,6 +88,7 @@ def plan(
         if solved == "n" and error is not None:
             people, made = _correct_n(task, made, error, budget, people, simulate, seed, tell)
     best = made[0]
+    missed = error is not None and solved is None and best.error > error
     tell(0.9)
     forecast = task.outlook(best.study).at(task.reports(people))
     found = Plan(
@@ -108,6 +109,7 @@ def plan(
         exposures=best.study.statement().exposures,
         coarser=task.coarser(best, people, budget),
         tradeoff=trade,
+        nearest=task.nearest(error, budget, people) if missed and error is not None else None,
         present=study,
         curve=lambda: task.curve(best, people, budget),
     )
