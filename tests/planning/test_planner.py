@@ -494,6 +494,30 @@ def test_other_populations() -> None:
         population_of(YES, model)
 
 
+def test_a_pilot_may_have_asked_some_of_the_questions() -> None:
+    some = {name: ANSWERS[name] for name in ("health", "smokes")}
+    people = population_of(SCHEMA, some, partly=True)
+    both = castell.tabulate(SCHEMA, ANSWERS, ["health", "smokes"])
+    size = SCHEMA["age"].size
+    told = people.table(["smokes", "age", "health"])
+    assert told == pytest.approx(np.broadcast_to(both.T[:, None, :] / size, told.shape))
+    assert people.table(["age"]) == pytest.approx(np.full(size, 1.0 / size))
+    sampled = population_of(SCHEMA, some, 0.1, partly=True).sample(20_000, np.random.default_rng(0))
+    assert set(sampled) == set(SCHEMA.names)
+    assert np.bincount(sampled["age"]) / 20_000 == pytest.approx(np.full(size, 1 / size), abs=0.02)
+    smokers = np.bincount(sampled["smokes"]) / 20_000
+    expected = 0.9 * both.sum(axis=0) + 0.1 / both.shape[1]
+    assert smokers == pytest.approx(expected, abs=0.02)
+    found = plan(STUDY, 2000, like=some, careless=0.1)
+    assert "uniform where it was not asked: " in found.likely
+    assert "age" in found.likely
+    # Elsewhere what is missing is refused, and so is a pilot of other questions.
+    with pytest.raises(AnswerError, match="no column"):
+        population_of(SCHEMA, some)
+    with pytest.raises(AnswerError, match="no column"):
+        plan(STUDY, 2000, like={"shoes": ["large"]})
+
+
 def test_impossible_combinations_stay_so() -> None:
     schema = Schema(list(YES), [{"cheats": "yes", "sex": "Male"}])
     people = population_of(schema)
