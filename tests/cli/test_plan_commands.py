@@ -137,7 +137,7 @@ def test_files_that_cannot_be_written_stay(folder: Path, pairs: Plan) -> None:
         'name = "smokes"\nmatrix = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]',
     )
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(CastellError):
+    with pytest.raises(StudyError, match="matrices and mechanisms out"):
         write_design(path, pairs)
     assert path.read_text(encoding="utf-8") == text
     with pytest.raises(StudyError, match="is published"):
