@@ -13,7 +13,8 @@ A part of it: `CASTELL_POPULATIONS=adult,child`, `CASTELL_METHODS=auto`,
 `CASTELL_SIZES=1000x3,10000x2` (numbers of people, and how many collections of each),
 `CASTELL_GRID=sparse` (each number of people of a population at one epsilon, a Latin square, instead
 of at all; with `none` the first table is left out), `CASTELL_DESIGNS=2` (so many of those that are
-predicted to be best), `CASTELL_ASKED=2-way,share` (with `none` the second table is left out).
+predicted to be best), `CASTELL_ASKED=2-way,share` (with `none` the second table is left out),
+`CASTELL_JUDGED=400` (so many collections judge whether an error is reached).
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ FEWEST_PEOPLE, MOST_PEOPLE = 200, 200_000
 # What an error is asked of.
 QUESTIONS = ("1-way", "2-way", "3-way", "share", "difference", "conditional")
 # Collections by which it is judged whether it is reached. Fits of a model take longer, and their
-# intervals scatter more.
+# intervals scatter more; those of rare answers by a half, so that a few of them are no judge.
 JUDGED = {"castell": 40, "auto": 6}
 # Half-widths are known to a per cent or two.
 REACHED = 1.02
@@ -236,7 +237,8 @@ def _solve(asked: Asked) -> list[dict[str, Any]]:
 
 
 def _reached(study: Study, n: int, target: Target, like: Any, method: str) -> float:
-    repeats = JUDGED[method] if n < 20_000 else max(JUDGED[method] // 4, 2)
+    usual = int(os.environ.get("CASTELL_JUDGED") or JUDGED[method])
+    repeats = usual if n < 20_000 else max(usual // 4, 2)
     return simulate(study, like, n, (target,), repeats, method, seed=1, widths=())[target.label]
 
 

@@ -26,6 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     columns = {name: pa.array(values) for name, values in health_survey(1500).items()}
     csv.write_csv(pa.table(columns), tmp_path / "pilot.csv")
     (tmp_path / "empty.csv").write_text(",".join(columns) + "\n", encoding="utf-8")
+    (tmp_path / "other.csv").write_text("shoes\nlarge\n", encoding="utf-8")
     text = to_toml(SCHEMA, name="health", epsilon=4.0)
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -85,7 +86,7 @@ def test_an_earlier_estimate_is_a_likely_population(folder: Path) -> None:
 
 
 def test_tables_with_commas_are_each_a_table() -> None:
-    found = _run("plan", "study.toml", "-n", "900", "-a", "smokes,health", "-a", "age", "--json")
+    found = _run("plan", "study.toml", "-n", "900", "-a", "smokes, health", "-a", "age", "--json")
     assert json.loads(found.stdout)["asked"] == ["smokes x health", "age"]
 
 
@@ -136,7 +137,7 @@ def test_files_that_cannot_be_written_stay(folder: Path, pairs: Plan) -> None:
         'name = "smokes"\nmatrix = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]',
     )
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(CastellError):
+    with pytest.raises(StudyError, match="matrices and mechanisms out"):
         write_design(path, pairs)
     assert path.read_text(encoding="utf-8") == text
     with pytest.raises(StudyError, match="is published"):
@@ -177,6 +178,7 @@ def test_init_takes_the_design_that_is_recommended() -> None:
         (["plan", "study.toml", "-n", "9", "--html", "page.pdf"], "end its name in .html"),
         (["plan", "study.toml", "-n", "9", "--plot", "page.pdf"], "end its name in"),
         (["plan", "study.toml", "-n", "9", "--like", "none.csv"], "there is no file"),
+        (["plan", "study.toml", "-n", "9", "--like", "other.csv"], "have no column"),
         (["plan", "study.toml", "-n", "9", "--like", "study.toml"], "study file and holds no ans"),
         (["plan", "study.toml", "-n", "9", "-a", "smoke"], "did you mean"),
         (["plan", "study.toml", "-n", "9", "--where", "smokes"], "is not name=value"),
@@ -185,6 +187,15 @@ def test_init_takes_the_design_that_is_recommended() -> None:
 def test_what_is_wrong_is_said(arguments: list[str], told: str) -> None:
     with pytest.raises(CastellError, match=told):
         _run(*arguments)
+
+
+def test_a_pilot_may_have_asked_some_of_the_questions(folder: Path) -> None:
+    some = csv.read_csv(folder / "pilot.csv").select(["smokes", "health"])
+    csv.write_csv(some.append_column("shoes", [["large"] * len(some)]), folder / "some.csv")
+    found = _run("plan", "study.toml", "-n", "500", "--like", "some.csv", "--json")
+    likely = json.loads(found.stdout)["likely"]
+    assert likely.startswith("a population like 1,500 answers that were given (uniform where")
+    assert "shoes" not in likely
 
 
 def test_earlier_reports_stand_for_the_population(folder: Path) -> None:

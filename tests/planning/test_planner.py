@@ -299,6 +299,25 @@ def test_what_is_impossible_is_said_with_what_is_possible() -> None:
         plan(Study(YES, 1.0), 1_000, error=1e-6)
 
 
+def test_an_error_that_is_missed_names_what_would_reach_it() -> None:
+    missed = plan(Study(YES, 2.0), 500, error=0.05, epsilon=2.0)
+    assert missed.nearest is not None
+    assert missed.nearest.n is not None
+    assert missed.nearest.epsilon is not None
+    assert plan(Study(YES, 2.0), missed.nearest.n, epsilon=2.0).error <= 0.05
+    assert plan(Study(YES, 2.0), 500, epsilon=missed.nearest.epsilon).error <= 0.05
+    told = (
+        f"{missed.nearest.n:,} people at this epsilon, or epsilon {missed.nearest.epsilon:g} with"
+    )
+    assert told in missed.summary()
+    assert missed.to_dict()["nearest"] == {"n": missed.nearest.n, "epsilon": missed.nearest.epsilon}
+    reached = plan(Study(YES, 2.0), 50_000, error=0.05, epsilon=2.0)
+    assert reached.nearest is None
+    assert "±5.0 points is reached" in reached.summary()
+    hopeless = plan(Study(YES, 0.01), 20, error=1e-7, epsilon=0.01)
+    assert "Nothing would reach it." in hopeless.summary()
+
+
 def test_simulations_correct_what_was_solved() -> None:
     found = plan(Study(YES, 2.0), error=0.05, epsilon=2.0, attributes=["cheats"], simulate=3)
     assert found.best.simulated["cheats"] == pytest.approx(0.05, rel=0.03)
@@ -369,6 +388,14 @@ def test_the_picture_marks_the_plan(asked: Plan) -> None:
     assert {0.5, 1.0, 2.0, 4.0, 8.0} == epsilons
 
 
+def test_the_picture_of_what_is_certain_and_of_one_attribute() -> None:
+    certain = plan(Study(YES, 2.0), 100, where={"sex": ["Female", "Male"]})
+    assert certain.error == 0.0
+    assert certain.plot().to_dict()["layer"]
+    one = plan(Study(Schema([YES["sex"]]), 2.0), 100)
+    assert "its only table" in json.dumps(one.plot().to_dict())
+
+
 def test_the_page_has_the_questions_the_risk_and_no_markup_of_others() -> None:
     schema = Schema([Attribute("a<b>", ["<i>no</i>", "yes"], "Is 1 < 2?"), *list(YES)[1:]])
     text = plan(Study(schema, 2.0, name="<script>"), 500).to_html()
@@ -378,6 +405,7 @@ def test_the_page_has_the_questions_the_risk_and_no_markup_of_others() -> None:
     assert "Risk for one respondent" in text
     assert text.startswith("<!doctype html>")
     assert "Published epsilons around it" in text
+    assert "Differential_Privacy_Overview.pdf" in text  # and where they are published
     assert ("<svg" in text) == (find_spec("vl_convert") is not None)
 
 
@@ -412,7 +440,8 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
         ({"n": 10, "seed": "x"}, "seed is 'x'"),
         ({"n": 10, "attributes": 5}, "attributes is 5"),
         ({"n": 10, "epsilon": 99.0}, "epsilon is 99"),
-        ({"n": 10, "versus": {"sex": "Male"}}, "no share to compare"),
+        ({"n": 10, "epsilon": 1e-12}, "no design can be had at epsilon 1e-12"),
+        ({"n": 10, "versus": {"sex": "Male"}}, "no share to compare.*--where"),
         (
             {"n": 10, "where": {"sex": "Male"}, "given": {"sex": "Male"}},
             "'sex' is asked for and given",
@@ -463,6 +492,30 @@ def test_other_populations() -> None:
         population_of(SCHEMA, {name: [] for name in SCHEMA.names})
     with pytest.raises(OptionError, match="other attributes"):
         population_of(YES, model)
+
+
+def test_a_pilot_may_have_asked_some_of_the_questions() -> None:
+    some = {name: ANSWERS[name] for name in ("health", "smokes")}
+    people = population_of(SCHEMA, some, partly=True)
+    both = castell.tabulate(SCHEMA, ANSWERS, ["health", "smokes"])
+    size = SCHEMA["age"].size
+    told = people.table(["smokes", "age", "health"])
+    assert told == pytest.approx(np.broadcast_to(both.T[:, None, :] / size, told.shape))
+    assert people.table(["age"]) == pytest.approx(np.full(size, 1.0 / size))
+    sampled = population_of(SCHEMA, some, 0.1, partly=True).sample(20_000, np.random.default_rng(0))
+    assert set(sampled) == set(SCHEMA.names)
+    assert np.bincount(sampled["age"]) / 20_000 == pytest.approx(np.full(size, 1 / size), abs=0.02)
+    smokers = np.bincount(sampled["smokes"]) / 20_000
+    expected = 0.9 * both.sum(axis=0) + 0.1 / both.shape[1]
+    assert smokers == pytest.approx(expected, abs=0.02)
+    found = plan(STUDY, 2000, like=some, careless=0.1)
+    assert "uniform where it was not asked: " in found.likely
+    assert "age" in found.likely
+    # Elsewhere what is missing is refused, and so is a pilot of other questions.
+    with pytest.raises(AnswerError, match="no column"):
+        population_of(SCHEMA, some)
+    with pytest.raises(AnswerError, match="no column"):
+        plan(STUDY, 2000, like={"shoes": ["large"]})
 
 
 def test_impossible_combinations_stay_so() -> None:

@@ -311,7 +311,7 @@ def test_one_person_has_the_local_guarantee() -> None:
     alone = shuffled(study, 1)
     assert alone.local == study.epsilon
     assert 0.999 < alone.epsilon <= study.epsilon
-    assert "if 1 person takes part" in alone.sentence()
+    assert "if 1 person takes part and answers through their own device, " in alone.sentence()
 
 
 def test_reports_that_tell_next_to_nothing() -> None:

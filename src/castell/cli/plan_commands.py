@@ -159,7 +159,9 @@ def _tables(texts: list[str], names: Sequence[str]) -> list[Any] | None:
     """One table of all attributes named, or with commas a table each."""
     if not any("," in text and text not in names for text in texts):
         return list(texts) or None
-    return [[text] if text in names else text.split(",") for text in texts]
+    return [
+        [text] if text in names else [name.strip() for name in text.split(",")] for text in texts
+    ]
 
 
 def wanted_share(text: str) -> dict[str, list[str]]:

@@ -36,16 +36,25 @@ def read_likely(path: Path, study: Study) -> Any:
         except CastellError:
             if path.suffix != ".parquet":
                 raise
-    return read_answers(path, study)
+    return _answers(path, study, partly=True)
 
 
 def read_answers(path: Path, study: Study) -> Any:
     """Answers as people gave them."""
-    import pyarrow as pa
-
     if not path.exists():
         raise OptionError(f"there is no file {path}", "give a CSV or Parquet file of answers")
-    parts = list(AnswerFile(path, study.names))
+    return _answers(path, study, partly=False)
+
+
+def _answers(path: Path, study: Study, partly: bool) -> Any:
+    """The answers to all questions of a study, or to those that a file has."""
+    import pyarrow as pa
+
+    parts = list(AnswerFile(path, None if partly else study.names))
+    if partly and parts:
+        present = [name for name in study.names if name in parts[0].column_names]
+        # None of them is an error, which reading by name words.
+        parts = [part.select(present) for part in parts] if present else parts
     if not parts:
         raise OptionError(f"{path} holds no answers", "give a file with at least one row")
     return pa.concat_tables(parts)

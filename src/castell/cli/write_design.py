@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from castell.channels.budget import as_decimal
-from castell.errors import StudyError
+from castell.errors import CastellError, StudyError
 from castell.planning.plan import Plan
 from castell.study.study import Study
 
@@ -27,12 +27,21 @@ def write_design(path: Path, plan: Plan) -> None:
         return
     old = path.read_text(encoding="utf-8")
     text = with_design(old, plan)
-    if Study.from_toml(text).design != plan.study.design:
+    if not _has_design(text, plan):
         raise StudyError(
             f"{path} has channels of its own",
-            "take its [[channel]] sections and matrices out, or write the design by hand",
+            "take its [[channel]] sections, matrices and mechanisms out, or write the design by "
+            "hand",
         )
     path.write_text(text, encoding="utf-8")
+
+
+def _has_design(text: str, plan: Plan) -> bool:
+    """Whether a study file's text means what is planned: channels of its own may not fit it."""
+    try:
+        return Study.from_toml(text).design == plan.study.design
+    except CastellError:
+        return False
 
 
 def with_design(text: str, plan: Plan) -> str:

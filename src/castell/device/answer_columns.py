@@ -124,6 +124,16 @@ def _plain(values: Any) -> Any:
     return [None if isinstance(value, float) and value != value else value for value in values]
 
 
+def column_names(answers: Any) -> list[str]:
+    """The columns of an eager frame or of a mapping of columns; none of what is neither."""
+    import narwhals as nw
+
+    if isinstance(answers, Mapping):
+        return list(answers)
+    frame = nw.from_native(answers, eager_only=True, pass_through=True)
+    return list(frame.columns) if isinstance(frame, nw.DataFrame) else []
+
+
 def named_columns(names: Collection[str], columns: list[str]) -> list[str]:
     """The names, if each is the name of one column."""
     for name in names:

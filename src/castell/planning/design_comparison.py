@@ -14,7 +14,7 @@ from castell.errors import CastellError, OptionError
 from castell.planning.coarser_domains import Coarser, Merged, coarser
 from castell.planning.designs import DesignKind, build_all, design_kinds
 from castell.planning.forecast import Forecast, Outlook
-from castell.planning.plan_facts import PlannedDesign, Tradeoff
+from castell.planning.plan_facts import Nearest, PlannedDesign, Tradeoff
 from castell.planning.plan_text import points
 from castell.planning.population import Population
 from castell.planning.smallest_n_or_epsilon import MOST, MOST_EPSILON, smallest_epsilon, smallest_n
@@ -60,6 +60,10 @@ class Task:
             every = design_kinds(schema, self.population, float(budget), self.targets)
             found: list[tuple[DesignKind | None, Study]]
             found, refused = build_all(every, schema, budget, self.study)  # type: ignore[assignment]
+            if not found:
+                raise OptionError(
+                    f"no design can be had at epsilon {float(budget):g}", "give a larger epsilon"
+                )
             same = {study.digest for _, study in found}
             own = abs(self.study.design.exact_epsilon - budget) < Decimal("1e-6")
             if own and self.study.digest not in same and _readable(self.study):
@@ -179,6 +183,10 @@ class Task:
         except CastellError:
             return inf
         return self._error_at(study, n)
+
+    def nearest(self, error: float, budget: Decimal, n: int) -> Nearest:
+        """The fewest people and the least epsilon that would reach an error, each by itself."""
+        return Nearest(self._fewest(error, budget), self._least_epsilon(error, n))
 
     def tradeoff(self, error: float, budget: Decimal, n: int) -> Tradeoff:
         """The people that an error takes, at several epsilons."""

@@ -74,6 +74,15 @@ class Tradeoff:
     points: tuple[tuple[float, int | None], ...]
 
 
+@dataclass(frozen=True)
+class Nearest:
+    """The people, at the same epsilon, and the epsilon, with as many people, that would reach an
+    error which is not; None where none would."""
+
+    n: int | None
+    epsilon: float | None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class PlanFacts:
     """What n respondents will tell at an epsilon, by design; the recommended one first.
@@ -100,6 +109,7 @@ class PlanFacts:
     exposures: tuple[Exposure, ...]
     coarser: tuple[Coarser, ...]
     tradeoff: Tradeoff | None
+    nearest: Nearest | None
     present: Study
     # Half-widths of the recommended design by n and epsilon, for the picture.
     curve: Any = field(repr=False, default=None)
@@ -218,6 +228,7 @@ class PlanFacts:
             "published_epsilons": [each.to_dict() for each in near(self.epsilon)],
             "curve": list(self.points) if self.solved == "curve" else None,
             "coarser": [each.to_dict() for each in self.coarser],
+            "nearest": None if self.nearest is None else dict(vars(self.nearest)),
             "tradeoff": None
             if self.tradeoff is None
             else [{"epsilon": e, "n": n} for e, n in self.tradeoff.points],

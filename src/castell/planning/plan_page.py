@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from castell.display.notebook import html_table
+from castell.planning.epsilon_guide import near
 from castell.planning.plan_facts import PlanFacts
 from castell.planning.plan_picture import HEIGHT, NARROW, WIDTH, picture
 from castell.planning.plan_text import epsilon_words, facts, table_rows, what_is_learned
@@ -36,6 +37,10 @@ REFERENCES = (
     "E. B. Wilson. Probable inference, the law of succession, and statistical inference. Journal "
     "of the American Statistical Association 22, 1927.",
     "J. Cohen. Statistical power analysis for the behavioral sciences. Second edition, 1988.",
+    "B. Balle, J. Bell, A. Gascón, K. Nissim. The privacy blanket of the shuffle model. CRYPTO, "
+    "2019.",
+    "V. Feldman, A. McMillan, K. Talwar. Stronger privacy amplification by shuffling for Rényi and "
+    "approximate differential privacy. Symposium on Discrete Algorithms, 2023.",
 )
 
 
@@ -89,7 +94,7 @@ def page(plan: PlanFacts) -> str:
         ),
         _figure(plan),
         "<h2>References</h2>",
-        "<ol>" + "".join(f"<li>{escape(text)}</li>" for text in REFERENCES) + "</ol>",
+        "<ol>" + "".join(f"<li>{escape(text)}</li>" for text in _references(plan)) + "</ol>",
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -98,6 +103,11 @@ def page(plan: PlanFacts) -> str:
         + "\n".join(body)
         + "\n</body></html>\n"
     )
+
+
+def _references(plan: PlanFacts) -> list[str]:
+    """Of the methods, and of the published epsilons that the page names."""
+    return list(dict.fromkeys([*REFERENCES, *(each.source for each in near(plan.epsilon))]))
 
 
 def _figure(plan: PlanFacts) -> str:

@@ -6,7 +6,7 @@ from math import exp, log
 from typing import Any
 
 from castell.planning.plan_facts import PlanFacts
-from castell.planning.plan_text import points
+from castell.planning.plan_text import points, usual_question
 from castell.results.canvas import BLUE, GRID, INK, MUTED, TRUTH, load_altair
 
 WIDTH, HEIGHT = 520, 320
@@ -16,6 +16,9 @@ LABEL = 13
 BESIDE = 110
 # What a phone has room for beside the axis and the labels.
 NARROW = 190
+
+# What is known for certain is drawn as this: logarithms know no 0.
+LEAST = 1e-6
 
 Row = dict[str, Any]
 
@@ -27,10 +30,11 @@ def picture(
     alt = load_altair()
     rows = [{**row, "own": row["epsilon"] == plan.epsilon} for row in plan.points]
     for row in rows:
-        row["points"] = 100 * row["half_width"]
+        row["points"] = 100 * max(row["half_width"], LEAST)
     last = max(row["n"] for row in rows)
     ends = _labels([row for row in rows if row["n"] == last], rows, height)
-    chosen = [{"n": plan.n, "points": 100 * plan.error, "label": _label(plan, width)}]
+    own = 100 * max(plan.error, LEAST)
+    chosen = [{"n": plan.n, "points": own, "label": _label(plan, width)}]
     x = alt.X(
         "n:Q",
         title="people" if plan.response == 1.0 else "people invited",
@@ -76,7 +80,7 @@ def picture(
         line = alt.Data(values=[{"points": 100 * plan.wanted}])
         rule = alt.Chart(line).mark_rule(strokeDash=[4, 4], color=TRUTH).encode(y="points:Q")
         layers.insert(0, rule)
-    what = ", ".join(plan.asked) if plan.asked else "tables of two attributes"
+    what = ", ".join(plan.asked) if plan.asked else usual_question(len(plan.study.schema))
     wide = width >= WIDTH
     usual = f"How accurate the design '{plan.design_name}' will be"
     head = alt.TitleParams(

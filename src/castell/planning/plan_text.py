@@ -30,7 +30,7 @@ def number(share: float) -> str:
 def reason_for(rows: Sequence[PlannedDesign], targets: Sequence[Target], reports: int) -> str:
     """Why the first design is recommended, in a sentence."""
     best, *others = rows
-    what = "what was asked for" if targets else _usual(len(best.study.schema))
+    what = "what was asked for" if targets else usual_question(len(best.study.schema))
     head = f"{best.name} gives {what} {points(best.error)} from {reports:,} reports"
     told = [r for r in others if r.tells_associations and isfinite(r.error)]
     plain = next((r for r in others if r.name == "independent"), None)
@@ -44,7 +44,8 @@ def reason_for(rows: Sequence[PlannedDesign], targets: Sequence[Target], reports
     return f"{head}; no other design can be had."
 
 
-def _usual(attributes: int) -> str:
+def usual_question(attributes: int) -> str:
+    """What designs are compared by where nobody names anything."""
     return "tables of two attributes" if attributes > 1 else "its only table"
 
 
@@ -151,8 +152,15 @@ def _solution_text(plan: PlanFacts, wanted: float) -> str:
         return f"{plan.n:,} people are the fewest who reach {points(wanted)}."
     if plan.solved == "epsilon":
         return f"Epsilon {plan.epsilon:g} is the least that reaches {points(wanted)}."
-    reached = "reached" if plan.error <= wanted else "not reached"
-    return f"{points(wanted)} is {reached}: {points(plan.error)} is predicted."
+    if plan.nearest is None:
+        return f"{points(wanted)} is reached: {points(plan.error)} is predicted."
+    found = f"{points(wanted)} is not reached: {points(plan.error)} is predicted"
+    would = []
+    if plan.nearest.n is not None:
+        would.append(f"{plan.nearest.n:,} people at this epsilon")
+    if plan.nearest.epsilon is not None:
+        would.append(f"epsilon {plan.nearest.epsilon:g} with as many people")
+    return f"{found}. {', or '.join(would) or 'Nothing'} would reach it."
 
 
 def _power(power: Power) -> str:

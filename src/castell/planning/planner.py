@@ -16,7 +16,7 @@ from castell.planning.forecast import METHODS
 from castell.planning.plan import Plan
 from castell.planning.plan_facts import PlannedDesign
 from castell.planning.plan_text import reason_for
-from castell.planning.population import Population, population_of
+from castell.planning.population import Careless, PartlyKnown, Population, population_of
 from castell.planning.power import power_of
 from castell.planning.simulation import simulate as simulate_design
 from castell.planning.smallest_n_or_epsilon import MOST
@@ -53,7 +53,8 @@ def plan(
     given; with neither it is a plan for 3,000 people, and what others would tell. `attributes`
     name a table that is wanted, or several; `where` a share, `versus` a share it is compared with,
     `given` a group it is a share of. Without any it is all tables of two attributes. `like` is a
-    likely population: a frame of answers, reports, a model or an estimate; uniform without. Of the
+    likely population: a frame of answers, which may lack some questions, reports, a model or an
+    estimate; uniform without. Of the
     n who are invited a share `response` answers, of these `careless` at random. `simulate` = R
     collections with real noise stand beside what is predicted.
 
@@ -66,7 +67,7 @@ def plan(
         raise OptionError("this is no study", "give a castell.Study, or Study.load(file)")
     _check(n, error, response, careless, simulate, method, seed)
     schema = study.schema
-    population = population_of(schema, like, careless)
+    population = population_of(schema, like, careless, partly=True)
     targets = targets_of(schema, attributes, where, versus, given)
     tell = progress or (lambda _share: None)
     tell(0.0)
@@ -88,6 +89,7 @@ def plan(
         if solved == "n" and error is not None:
             people, made = _correct_n(task, made, error, budget, people, simulate, seed, tell)
     best = made[0]
+    missed = error is not None and solved is None and best.error > error
     tell(0.9)
     forecast = task.outlook(best.study).at(task.reports(people))
     found = Plan(
@@ -108,6 +110,7 @@ def plan(
         exposures=best.study.statement().exposures,
         coarser=task.coarser(best, people, budget),
         tradeoff=trade,
+        nearest=task.nearest(error, budget, people) if missed and error is not None else None,
         present=study,
         curve=lambda: task.curve(best, people, budget),
     )
@@ -162,7 +165,11 @@ def _budget(study: Study, epsilon: float | Decimal | None) -> Decimal:
 def _likely(population: Population, like: Any) -> str:
     if like is None:
         return "uniform answers, unassociated"
-    return f"a population like {population.people:,.0f} {_kind_of(like, population.people)}"
+    found = f"a population like {population.people:,.0f} {_kind_of(like, population.people)}"
+    people = population.of if isinstance(population, Careless) else population
+    if isinstance(people, PartlyKnown):
+        found += f" (uniform where it was not asked: {', '.join(people.unknown)})"
+    return found
 
 
 def _kind_of(like: Any, people: float) -> str:

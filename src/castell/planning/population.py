@@ -15,10 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.device.answer_columns import column_names
 from castell.device.encode import encode
 from castell.errors import AnswerError, OptionError
 from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
+from castell.linear.table import Table
 from castell.planning.likely_estimate import LikelyTable
 from castell.reports.reports import Reports
 from castell.results.joint import JointEstimate
@@ -139,16 +141,49 @@ class Careless:
         return {name: np.where(careless, random[name], honest[name]) for name in honest}
 
 
-def population_of(schema: Schema, like: Any = None, careless: float = 0.0) -> Population:
-    """The population that `like` stands for: a frame, reports, a model or an estimate."""
-    found = _likely(schema, like)
+@dataclass(frozen=True, eq=False)
+class PartlyKnown:
+    """A population of whom some attributes are known; the others uniform, unassociated."""
+
+    schema: Schema
+    of: Population
+    known: bool = True
+
+    @property
+    def people(self) -> float:
+        return self.of.people
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        return tuple(name for name in self.schema.names if name not in self.of.schema.names)
+
+    def table(self, names: Sequence[str]) -> Floats:
+        shape = [attribute.size for attribute in self.schema.select(names)]
+        check_cells(" x ".join(names), shape, None)
+        kept = tuple(name for name in names if name not in self.unknown)
+        told = Table(kept, self.of.table(kept)).along(names) if kept else np.ones(1)
+        others = prod(self.schema[name].size for name in names if name in self.unknown)
+        return np.broadcast_to(told / others, shape)
+
+    def sample(self, n: int, generator: np.random.Generator) -> dict[str, Codes]:
+        return {**Uniform(self.schema).sample(n, generator), **self.of.sample(n, generator)}
+
+
+def population_of(
+    schema: Schema, like: Any = None, careless: float = 0.0, *, partly: bool = False
+) -> Population:
+    """The population that `like` stands for: a frame, reports, a model or an estimate.
+
+    With `partly` a frame may lack the answers to some questions.
+    """
+    found = _likely(schema, like, partly)
     return Careless(found, careless) if careless else found
 
 
-def _likely(schema: Schema, like: Any) -> Population:
+def _likely(schema: Schema, like: Any, partly: bool) -> Population:
     if like is None:
         return _uniform(schema)
-    if isinstance(like, (Uniform, People, Careless)):
+    if isinstance(like, (Uniform, People, PartlyKnown, Careless)):
         return like
     if isinstance(like, Reports) or hasattr(like, "moments"):
         like = fit(like)
@@ -162,8 +197,16 @@ def _likely(schema: Schema, like: Any) -> Population:
         return _of_estimate(schema, like)
     if isinstance(like, LikelyTable):
         return _of_table(schema, like)
+    columns = set(column_names(like)) if partly else set()
+    asked = [attribute for attribute in schema if attribute.name in columns]
+    if asked and len(asked) < len(schema):
+        return PartlyKnown(schema, _people(Schema(asked), like))
+    return _people(schema, like)
+
+
+def _people(schema: Schema, answers: Any) -> People:
     try:
-        codes = encode(schema, like)
+        codes = encode(schema, answers)
     except AnswerError as error:
         error.problem = f"like: {error.problem}"
         raise

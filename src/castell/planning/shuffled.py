@@ -74,10 +74,12 @@ class Shuffled:
                 "alone with theirs: seeing all reports together, without order or time, is still "
                 f"epsilon = {self.local:.6g} against everyone."
             )
-        people = "1 person takes" if self.n == 1 else f"{self.n:,} people take"
+        people = f"{self.n:,} people take part and answer through their own devices"
+        if self.n == 1:
+            people = "1 person takes part and answers through their own device"
         return (
             f"Against someone who sees only all reports together, without order or time, and if "
-            f"{people} part and answer through their own devices, one respondent spends epsilon = "
+            f"{people}, one respondent spends epsilon = "
             f"{up_to_digits(self.epsilon)} with delta = {self.delta:g} (central differential "
             f"privacy after shuffling); against everyone else it is epsilon = {self.local:.6g}."
         )

@@ -128,7 +128,10 @@ def targets_of(
             "plan a difference of two shares, or a share among a group",
         )
     if (versus or given) and not where:
-        raise OptionError("there is no share to compare", "say which: where={attribute: value}")
+        raise OptionError(
+            "there is no share to compare",
+            "say which: where={attribute: value}, or --where attribute=value",
+        )
     listed = [where] if isinstance(where, Mapping) else list(where or ())
     for each in listed:
         asked = _labels(schema, each)
