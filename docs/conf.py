@@ -53,6 +53,7 @@ html_title = "castell"
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(ROOT / "docs" / "static" / "scorer.js")
 html_favicon = "static/icon.svg"
 html_copy_source = False
 html_show_sphinx = False

@@ -59,22 +59,46 @@ def follow(page: Path, folder: Path, typed: str) -> int:
             elif kind == "python":
                 exec(compile(text, str(page), "exec", dont_inherit=True), names)  # noqa: S102
             elif kind == "console":
-                for line in re.findall(r"^\$ (castell .*?)(?: +# .*)?$", text, re.MULTILINE):
-                    _type(line, port, folder, typed, servers)
+                for line, shown in _commands(text):
+                    printed = _type(line, port, folder, typed, servers)
+                    assert not_printed(shown, printed) == [], f"{line}\n{printed}"
     return len(blocks)
 
 
-def _type(line: str, port: int, folder: Path, typed: str, servers: contextlib.ExitStack) -> None:
+def _commands(block: str) -> list[tuple[str, str]]:
+    """Each line that a reader types, with what the page shows below it."""
+    parts = re.split(r"^\$ (.*)$", block, flags=re.MULTILINE)[1:]
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return [(re.sub(" +# .*", "", line), shown) for line, shown in pairs if line[:8] == "castell "]
+
+
+def not_printed(shown: str, printed: str) -> list[str]:
+    """Lines that a page shows and the command did not print, whatever their numbers are.
+
+    >>> not_printed("never  0.31\\nnow  0.42\\n", "share\\nnever   0.29\\n")
+    ['now  0.42']
+    """
+    found = {_without_numbers(line) for line in printed.splitlines()}
+    lines = filter(str.strip, shown.splitlines())
+    return [line for line in lines if _without_numbers(line) not in found]
+
+
+def _without_numbers(line: str) -> str:
+    line = re.sub(r"-{3,}", "---", line)
+    return " ".join(re.sub(r"(< )?-?\d[\d.,]*", "#", line).split())
+
+
+def _type(line: str, port: int, folder: Path, typed: str, servers: contextlib.ExitStack) -> str:
     if line.startswith("castell serve "):
         how: dict[str, Any] = {"cwd": folder, "env": environment(folder)}
         server = servers.enter_context(serve(line, port, **how))
         servers.callback(server.terminate)
-        return
-    run_line(line, folder, typed)
+        return ""
+    return run_line(line, folder, typed)
 
 
-def run_line(line: str, folder: Path, typed: str) -> None:
-    """Run what a reader types in the folder, where their home is too.
+def run_line(line: str, folder: Path, typed: str) -> str:
+    """Run what a reader types in the folder, where their home is too; what it printed.
 
     In this process, which has imported what the verbs need; `castell demo` has one of its own,
     since it serves and takes signals. That the installed script is the same is tested elsewhere.
@@ -87,7 +111,8 @@ def run_line(line: str, folder: Path, typed: str) -> None:
             command, capture_output=True, text=True, check=False, cwd=folder, env=env
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        return
+        return done.stdout + done.stderr
     with contextlib.chdir(folder):
         ran = CliRunner().invoke(app, words, input=typed, env=env)
     assert ran.exit_code == 0, f"{line}\n{ran.output}{ran.exception!r}"
+    return ran.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,21 @@ def test_the_table_says_what_every_method_reads() -> None:
     having = [f"`{method}`" for method in methods() if "target" in options_of(method)]
     sentence = f"{', '.join(having[:-1])} and {having[-1]} take `target"
     assert sentence in " ".join(text.split())
+
+
+def test_the_page_on_the_paper_has_the_number_that_was_computed() -> None:
+    text = (ROOT / "docs" / "explanations" / "paper.md").read_text(encoding="utf-8")
+    stored = ROOT / "docs" / "reproduction" / "numbers" / "table_adult-real.json"
+    found = json.loads(stored.read_text(encoding="utf-8"))
+    (mean,) = (
+        record["mean"]
+        for record in found["records"]
+        if (record["pair"], record["scheme"]) == ("sex x income", "castell")
+    )
+    assert (
+        f"With real noise it is {mean:.1e} (mean of {found['about']['repeats']} collections"
+        in text.replace("e-5", "e-05")
+    )
 
 
 @pytest.mark.parametrize("page", ["docs/how-it-works.md", "docs/methods.md", "CONTRIBUTING.md"])

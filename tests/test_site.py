@@ -38,6 +38,10 @@ def test_the_site(tmp_path: Path) -> None:
     assert _broken_links(built) == []
     _check_the_list_for_programs(out)
     assert gallery_pictures(built[out / "gallery.html"]) == 20
+    for page_ in sorted((DOCS / "tutorials").glob("*.md")):
+        if page_.stem != "index":
+            text = built[out / "tutorials" / f"{page_.stem}.html"]
+            assert re.search(r'<img [^>]*alt="[^"]{20}', text), f"{page_.stem} has no picture"
     assert (out / "searchindex.js").stat().st_size > 100_000
 
 
@@ -153,6 +157,16 @@ def test_errors_are_read_from_the_source() -> None:
     ]
     assert sum(map(len, told.values())) > 200
     assert "## TableTooLargeError" in errors.errors()
+    # What is filled in has a name, so that a reader finds the line they met.
+    assert ("<language> is not a language", "use a tag such as de or pt-BR") in told["SchemaError"]
+
+
+def test_what_a_request_may_ask_is_told_in_words() -> None:
+    text = http_interface.http_interface()
+    assert "| `level` | query | a number from 0.01 to 0.9999. " in text
+    assert "`region=north`" not in text, "long lists are cut"
+    tables = [line for line in text.splitlines() if line.startswith("| `")]
+    assert [line for line in tables if '{"' in line] == []
 
 
 def test_links_out_of_the_documents_are_led_into_the_site() -> None:

@@ -44,7 +44,7 @@ def _verb(name: str, verb: Any) -> list[str]:
     lines = [f"## `castell {name}`", "", *_paragraphs(verb.help or ""), "```text"]
     lines += [_usage(name, arguments), "```", ""]
     if arguments:
-        lines += ["| argument | is | |", "|---|---|---|"]
+        lines += ["| argument | is | default |", "|---|---|---|"]
         for argument in arguments:
             needed = "needed" if argument.required else ""
             lines.append(f"| `{argument.name.upper()}` | {_cell(argument.help or '')} | {needed} |")

@@ -18,9 +18,17 @@ def _words(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        parts = [p.value if isinstance(p, ast.Constant) else "..." for p in node.values]
-        return "".join(str(part) for part in parts)
+        return "".join(_part(part) for part in node.values)
     return None
+
+
+def _part(node: ast.expr) -> str:
+    """A part of a text, or in angle brackets the name of what is filled in, if it has one."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    filled = node.value if isinstance(node, ast.FormattedValue) else node
+    name = filled.attr if isinstance(filled, ast.Attribute) else getattr(filled, "id", "")
+    return f"<{name.strip('_').replace('_', ' ').lower()}>" if len(name) > 1 else "..."
 
 
 def raised() -> dict[str, list[tuple[str, str]]]:

@@ -1,7 +1,12 @@
 """The pictures of pages that draw: their blocks are run in order, and each `picture` stands below.
 
 A page that draws has the comment `<!-- made by the build: pictures -->`. Its Python blocks share
-one namespace, as cells of a notebook do.
+one namespace, as cells of a notebook do. Any page may also have a picture of what its commands
+make, from lines that its readers do not see:
+
+    <!-- picture: what it shows
+    picture = ...
+    -->
 """
 
 from __future__ import annotations
@@ -13,7 +18,10 @@ from typing import Any
 DRAWS = "<!-- made by the build: pictures -->"
 # Where the picture matters more than its lines, they are folded away.
 FOLDED = "<!-- the lines are folded -->"
+FOLD = "The lines that make it"
+FIRST = "The first lines"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_UNSEEN = re.compile(r"^<!-- picture: ([^\n]+)\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 _ALT = re.compile(r"^# picture: (.+)\n", re.MULTILINE)
 
 
@@ -26,29 +34,42 @@ def _written(picture: Any, path: Path) -> None:
 
 
 def draw(text: str, page: str, folder: Path) -> str:
-    """The page with a picture below each block that makes one, written as SVG into the folder.
+    """The page with its pictures, written as SVG into the folder.
 
-    A block makes a picture if it begins with a line `# picture: what it shows`, which is its
-    description, too, and leaves it in `picture`.
+    A block of a page that draws makes a picture if it begins with a line `# picture: what it
+    shows`, which is its description, too, and leaves it in `picture`.
     """
-    if DRAWS not in text:
-        return text
-    folder.mkdir(parents=True, exist_ok=True)
-    names: dict[str, Any] = {}
     numbers = iter(range(1, 1000))
 
-    def folded(code: str) -> str:
-        return f":::{{dropdown}} The lines\n{code}\n:::" if FOLDED in text else code
-
-    def run(block: re.Match[str]) -> str:
-        exec(compile(block[1], f"{page}.md", "exec", dont_inherit=True), names)  # noqa: S102
-        shown = _ALT.search(block[1])
-        if shown is None:
-            return folded(block[0])
+    def shown(picture: Any, description: str) -> str:
+        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{page.replace('/', '-')}-{next(numbers):02}.svg"
-        _written(names.pop("picture"), path)
+        _written(picture, path)
         back = "../" * page.count("/")
-        code = folded(_ALT.sub("", block[0]))
-        return f"{code}\n\n![{shown[1]}]({back}_build/pictures/{path.name})"
+        return f"![{description}]({back}_build/pictures/{path.name})"
 
-    return _BLOCK.sub(run, text.replace(DRAWS, ""))
+    def unseen(comment: re.Match[str]) -> str:
+        names: dict[str, Any] = {}
+        _run(comment[2], page, names)
+        return shown(names["picture"], comment[1])
+
+    text = _UNSEEN.sub(unseen, text)
+    if DRAWS not in text:
+        return text
+    names: dict[str, Any] = {}
+
+    def folded(code: str, title: str = FOLD) -> str:
+        return f":::{{dropdown}} {title}\n{code}\n:::" if FOLDED in text else code
+
+    def seen(block: re.Match[str]) -> str:
+        _run(block[1], page, names)
+        told = _ALT.search(block[1])
+        if told is None:
+            return folded(block[0], FIRST)
+        return f"{folded(_ALT.sub('', block[0]))}\n\n{shown(names.pop('picture'), told[1])}"
+
+    return _BLOCK.sub(seen, text.replace(DRAWS, ""))
+
+
+def _run(code: str, page: str, names: dict[str, Any]) -> None:
+    exec(compile(code, f"{page}.md", "exec", dont_inherit=True), names)  # noqa: S102

@@ -8,17 +8,45 @@ from typing import Any
 import castell
 from castell.population import SCHEMA
 
+_NUMBERS = {"integer": "a whole number", "number": "a number"}
+# Of longer lists, such as all values of all attributes, the first and the last are shown.
+_MOST_LISTED = 10
+
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
 def _schema(schema: dict[str, Any]) -> str:
+    """What a schema allows, in words.
+
+    >>> _schema({"enum": ["a", "b"]}), _schema({"type": "integer", "minimum": 1, "maximum": 9})
+    ('`a` or `b`', 'a whole number from 1 to 9')
+    """
+    kind = schema.get("type")
     if "$ref" in schema:
-        return (
-            f"[{schema['$ref'].rpartition('/')[2]}](#{schema['$ref'].rpartition('/')[2].lower()})"
-        )
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "enum" in schema:
+        return _one_of([f"`{_cell(str(value))}`" for value in schema["enum"]])
+    if kind == "array" and "enum" in schema["items"]:
+        most = f", {schema['maxItems']} at most" if "maxItems" in schema else ""
+        return f"{_schema(schema['items'])}; repeat it for more{most}"
+    if kind in _NUMBERS:
+        return f"{_NUMBERS[kind]} from {schema['minimum']} to {schema['maximum']}"
+    if kind == "string" and "pattern" in schema:
+        return f"a text that matches `{_cell(schema['pattern'])}`"
+    if kind == "object":
+        fields = [f"`{name}`: {_schema(told)}" for name, told in schema["properties"].items()]
+        return f"with {', '.join(fields)}"
     return f"`{_cell(json.dumps(schema))}`"
+
+
+def _one_of(texts: list[str]) -> str:
+    if len(texts) > _MOST_LISTED:
+        texts = [*texts[:2], "...", texts[-1]]
+        return ", ".join(texts)
+    return " or ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
 def _body(content: dict[str, Any]) -> str:
@@ -37,7 +65,7 @@ def _operation(path: str, verb: str, told: dict[str, Any]) -> list[str]:
         for one in told["parameters"]:
             said = one.get("description", "")
             lines.append(
-                f"| `{one['name']}` | {one['in']} | {_schema(one['schema'])} {_cell(said)} |"
+                f"| `{one['name']}` | {one['in']} | {_schema(one['schema'])}. {_cell(said)} |"
             )
         lines.append("")
     lines += ["| status | means |", "|---|---|"]
@@ -45,7 +73,7 @@ def _operation(path: str, verb: str, told: dict[str, Any]) -> list[str]:
         f"| {status} | {_cell(r['description'])} |" for status, r in told["responses"].items()
     ]
     if told.get("security"):
-        lines += ["", "Needs a token."]
+        lines += ["", "Needs a [token](#with-a-token)."]
     return [*lines, ""]
 
 

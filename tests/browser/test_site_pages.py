@@ -67,6 +67,7 @@ def test_the_site_in_a_browser(browser: Browser, tmp_path: Path) -> None:
     with served(folder) as address:
         _pages_are_accessible(browser, address)
         _no_page_is_wider_than_a_phone(browser, folder, address)
+        _a_search_finds_the_page_first(browser, address)
         _the_demo_estimates(browser, address)
 
 
@@ -95,6 +96,19 @@ def _no_page_is_wider_than_a_phone(browser: Browser, folder: Path, address: str)
         if page.evaluate("document.documentElement.scrollWidth") > PHONE["width"]:
             wider.append(path.name)
     assert wider == []
+    context.close()
+
+
+def _a_search_finds_the_page_first(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport=PHONE)  # type: ignore[arg-type]
+    page = context.new_page()
+    for words, title in (("epsilon", "Choosing epsilon"), ("weights", "How do I use weights?")):
+        page.goto(f"{address}/search.html?q={words}")
+        page.locator("ul.search li").get_by_role("link", name=title, exact=True).wait_for()
+        page.wait_for_selector(".search-summary:not(:empty)")
+        found = page.locator("ul.search li > a").all_inner_texts()
+        # The library has attributes of these names, too.
+        assert title in found[:5]
     context.close()
 
 

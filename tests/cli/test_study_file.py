@@ -84,3 +84,23 @@ def test_rules_of_a_schema_are_written_too() -> None:
     schema = Schema(asked, rules)
     study = Study.from_toml(to_toml(schema, name="rules", epsilon=2.0))
     assert study.schema == schema
+
+
+def test_codes_for_no_answer_are_pointed_out_by_column(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("health;smokes;years\n1;daily;9\n2;99;8\n3;never;10\n9;never;7\n")
+    _, remarks = first_study(path)
+    (health,) = [text for text in remarks if text.startswith("9 in 'health'")]
+    assert "empty these cells first, since 'years' has 9 as an answer" in health
+    (smokes,) = [text for text in remarks if text.startswith("99 in 'smokes'")]
+    assert "--missing 99 --force, and randomise with --missing 99" in smokes
+    _, remarks = first_study(path, columns=["years", "smokes"], missing=["99"])
+    assert not any("looks like a code" in text for text in remarks)
+
+
+def test_values_that_differ_in_capitals_only_are_all_kept_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("answer\nyes\nno\nYes\nno\n")
+    text, (remark,) = first_study(path, decline="")
+    assert Study.from_toml(text).schema["answer"].values == ("Yes", "no", "yes")
+    assert "'yes' and 'Yes' differ in capitals only: write them alike first" in remark

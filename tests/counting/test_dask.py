@@ -228,6 +228,20 @@ def test_the_last_counts_may_go_in_the_thread_of_the_client(cluster: Any) -> Non
     assert client.status == "closed"
 
 
+def test_a_script_that_starts_workers_unguarded_is_told_where_to_put_it(
+    folder: Path, reports: Reports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+
+    class Unguarded(distributed.Client):  # type: ignore[misc]
+        def __new__(cls, *_: object, **__: object) -> Unguarded:
+            raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "Client", Unguarded)
+    with pytest.raises(OptionError, match="below if __name__"):
+        scan_reports(folder, reports.study, engine="dask")
+
+
 def test_no_scheduler_is_one_line_and_leaves_no_client(
     folder: Path, reports: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,13 +11,16 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from ssl import SSLCertVerificationError
 from typing import Any
+from urllib.error import URLError
 
 import numpy as np
 import pytest
 
 from castell import Attribute, Reports, Schema, Study
 from castell.channels import BloomResponse
+from castell.device import transport
 from castell.device.client import Client
 from castell.device.device_file import Keep
 from castell.device.ledger import Key, kept_for, ledger, settle, spend
@@ -407,6 +410,17 @@ def test_an_unreachable_collector_is_told(tmp_path: Path) -> None:
         Client("http://127.0.0.1:1/", folder=tmp_path)
     with scripted(GOOD) as collector, pytest.raises(SendError, match="answers 404"):
         Client(f"{collector.url}/nowhere/", folder=tmp_path)
+
+
+def test_a_certificate_that_is_not_trusted_is_no_reason_to_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise URLError(SSLCertVerificationError(1, "self-signed certificate"))
+
+    monkeypatch.setattr(transport, "_ask", refuse)
+    with pytest.raises(SendError, match=r"self-signed.*SSL_CERT_FILE"):
+        Client("https://collector.example/", folder=tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from castell.device.answer_file import AnswerFile
+from castell.device.missing_codes import missing_codes
 from castell.device.proposal import DECLINE, Found, propose
 from castell.errors import StudyError
 from castell.study.declining import looks_missing
@@ -44,7 +45,8 @@ def first_study(
     remarks: list[str] = []
     attributes: list[Attribute] = []
     unsaid: set[str] = set()
-    for found in _columns(file_of_answers, columns):
+    every = _columns(file_of_answers, columns)
+    for found in every:
         unsaid |= {text for text in found.counts if looks_missing(text) and text != decline}
         proposal = propose(found, most_values, decline)
         if proposal.attribute is not None:
@@ -65,6 +67,7 @@ def first_study(
     text = head + "\n" + to_toml(schema, name=path.name.split(".")[0], epsilon=epsilon)
     if unsaid:
         remarks.append(_missing_remark(sorted(unsaid)))
+    remarks += _code_remarks(every)
     return text, [*file_of_answers.remarks, *remarks]
 
 
@@ -76,6 +79,26 @@ def _missing_remark(texts: Sequence[str]) -> str:
         f"answers: if they are, write the study again with {options} --force, and randomise with "
         f"{options}"
     )
+
+
+def _code_remarks(every: Sequence[Found]) -> list[str]:
+    """For each column the numbers that look like codes for a missing answer."""
+    codes = {found.name: missing_codes(found.counts) for found in every}
+    remarks = []
+    for name, texts in codes.items():
+        for text in texts:
+            # `--missing` holds for the whole file.
+            meant = [f.name for f in every if text in f.counts and text not in codes[f.name]]
+            remedy = (
+                f"empty these cells first, since {meant[0]!r} has {text} as an answer"
+                if meant
+                else f"write the study again with --missing {text} --force, and randomise with "
+                f"--missing {text}"
+            )
+            remarks.append(
+                f"{text} in {name!r} looks like a code for no answer: if it is, {remedy}"
+            )
+    return remarks
 
 
 def _columns(answers: AnswerFile, columns: Sequence[str] | None) -> list[Found]:

@@ -53,7 +53,13 @@ def connect(address: str | None) -> Connection:
 def _open(client: Any, address: str | None) -> Any:
     # Not the default of other code: that would be left with a client that is closed.
     if not address:
-        return client(dashboard_address=None, set_as_default=False)
+        try:
+            return client(dashboard_address=None, set_as_default=False)
+        except RuntimeError:
+            raise OptionError(
+                "Dask's workers did not start",
+                'in a script put what starts them below if __name__ == "__main__":',
+            ) from None
     try:
         return client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError):

@@ -7,7 +7,7 @@ something of these, so every proposal says where it comes from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import accumulate
@@ -191,18 +191,20 @@ def _attribute(
     return Attribute(name, **said, also=beside, missing="category" if missing else "refuse")
 
 
-def _texts(counts: Iterable[str]) -> tuple[dict[str, Any], str]:
+def _texts(counts: Collection[str]) -> tuple[dict[str, Any], str]:
     """Texts in the order of a scale that everybody knows, or in alphabetical order."""
     by_plain = {text.casefold(): text for text in counts}
+    twins = sorted(text for text in counts if by_plain[text.casefold()] != text)
     for scale in _scales():
-        if len(by_plain) > 1 and set(by_plain) <= set(scale):
+        if len(by_plain) > 1 and not twins and set(by_plain) <= set(scale):
             values = [by_plain[word] for word in scale if word in by_plain]
             ordered = {"ordered": True} if len(values) > 2 else {}
             return {"values": values, **ordered}, f"{len(values)} values in their usual order"
-    values = sorted(by_plain.values()) if len(by_plain) == len(list(counts)) else sorted(counts)
-    return {"values": sorted(values, key=_order)}, (
-        f"{len(values)} values in alphabetical order: put them in the order people expect, and add "
-        "ordered = true if they have one"
+    alike = [f"{text!r} and {by_plain[text.casefold()]!r}" for text in twins]
+    capitals = f"; {', '.join(alike)} differ in capitals only: write them alike first"
+    return {"values": sorted(counts, key=_order)}, (
+        f"{len(counts)} values in alphabetical order: put them in the order people expect, "
+        f"and add ordered = true if they have one{capitals if twins else ''}"
     )
 
 

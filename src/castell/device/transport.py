@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Callable
 from email.message import Message
 from http.client import HTTPException
+from ssl import SSLCertVerificationError
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +20,8 @@ from castell.study.study import Study
 
 # After these the collector may not have the report, and sending it again may help.
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+# To try again is of no use where a certificate is not trusted.
+_TRUST = "check the address; for a certificate of your own name its file in SSL_CERT_FILE"
 _LARGEST_STUDY = 1 << 24
 _TIMEOUT = 15.0
 # What a collector says of itself while it takes no reports.
@@ -45,9 +48,8 @@ def fetch_study(url: str) -> Study:
         status, text, _ = _ask(url)
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", error)
-        raise SendError(
-            f"{url} cannot be reached ({reason})", "try again later", final=False
-        ) from None
+        remedy = _TRUST if isinstance(reason, SSLCertVerificationError) else "try again later"
+        raise SendError(f"{url} cannot be reached ({reason})", remedy, final=False) from None
     if status != 200:
         raise SendError(f"{url} answers {status}", "check the address", final=True)
     try:
