@@ -11,6 +11,7 @@ import typer
 from castell.cli.estimate_command import methods_told, options_of, pairs_of, query_from
 from castell.cli.open_reports import WithDeclined, open_reports, other_studies
 from castell.cli.result_files import check_output, check_picture, save_picture
+from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.errors import OptionError
 from castell.results.model import DEFAULT_METHOD
 from castell.study.study import Study
@@ -60,6 +61,8 @@ TEST = (
 REGRESS = (
     "castell regress 'health ~ age + smokes' study.toml reports.parquet",
     "castell regress 'health ~ score(age) + smokes' study.toml reports.parquet --family linear",
+    "castell regress 'smokes ~ age' study.toml reports.parquet --weights weight --clusters village"
+    " --beside frame.csv",
 )
 
 SCORES = (
@@ -96,6 +99,11 @@ def compare(
     option: Option = None,
     level: Level = 0.95,
     also: Also = None,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
+    rake: Rake = None,
+    beside: Beside = None,
     output: Output = None,
     to: To = None,
     plot: Plot = None,
@@ -126,7 +134,13 @@ def compare(
     schema = made.schema
     answer = query_from(asked, schema, "the answer")
     group = query_from(given, schema, "--given") if given else None
-    options = options_of(option or [])
+    sampled = sampling_of(made, weights, strata, clusters, rake, beside)
+    if sampled and against:
+        raise OptionError(
+            "weights, strata or clusters are given for two waves",
+            "compare groups of one wave, or the waves in Python: a model for each",
+        )
+    options = options_of(option or []) | sampled
     with progress_bar("counting", quiet=as_json) as tell:
         model = fit(open_reports(made, reports, also, tell=tell), method, **options)
         if versus and group is not None:
@@ -220,6 +234,11 @@ def regress(
     scores: ScoresOf = None,
     level: Level = 0.95,
     also: Also = None,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
+    rake: Rake = None,
+    beside: Beside = None,
     output: Output = None,
     to: To = None,
     plot: Plot = None,
@@ -232,10 +251,11 @@ def regress(
     made = Study.load(study)
     _check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
+    sampled = sampling_of(made, weights, strata, clusters, rake, beside)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, tell=tell)
         found = regression(
-            formula, counts, family=family, method=method, errors=errors, scores=numbers
+            formula, counts, family=family, method=method, errors=errors, scores=numbers, **sampled
         )
     show(found, level, plot, as_json, output, to)
 
