@@ -133,7 +133,7 @@ def asked_of(pilot: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> P
         (["--quantile", "age=half"], "write name=0.9"),
         (["--mean", "age", "--answered", "age"], "ask for one of them"),
         (["age", "--mean", "age"], "a table and --mean were asked"),
-        (["--mean", "age", "--output", "x.csv"], "leave out --output"),
+        (["--mean", "age", "--plot", "x.png"], "leave out --plot"),
         (["age", "--within", "0,5"], "--within is for --mean"),
         (["--answered", "health", "--given", "health=poor"], "asked for and given"),
         (["--smooth", "age", "--given", "smokes=now"], "--smooth has no --given"),
@@ -155,6 +155,29 @@ def test_wrong_questions_say_what_to_do(
     assert found.code == 1
     assert message in found.err
     assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--mean", "age", "--within", "0,110"],
+        ["--quantile", "age"],
+        ["--where", "smokes=now"],
+        ["--answered", "health"],
+    ],
+)
+def test_single_numbers_are_written_too(
+    asked: list[str], asked_of: Path, monkeypatch: pytest.MonkeyPatch, castell: Shell
+) -> None:
+    monkeypatch.chdir(asked_of)
+    ask = ("estimate", "study.toml", "reports.parquet", "--method", "castell", *asked)
+    assert castell(*ask, "--to", "excel", "--output", "one.xlsx").code == 0
+    (sheet,) = load_workbook("one.xlsx").worksheets
+    header, *rows = sheet.iter_rows(values_only=True)
+    assert header[-2:] == ("lower", "upper")
+    assert rows
+    printed = castell(*ask, "--to", "csv").out.splitlines()
+    assert len(printed) == len(rows) + 1
 
 
 def proposed(values: list[object], **options: object) -> tuple[Attribute | None, str]:

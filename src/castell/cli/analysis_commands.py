@@ -130,7 +130,7 @@ def compare(
         )
     if versus and not given:
         raise OptionError("--versus is given and --given is not", "name both groups")
-    _check_shown(output, to, plot, as_json)
+    check_shown(output, to, plot, as_json)
     schema = made.schema
     answer = query_from(asked, schema, "the answer")
     group = query_from(given, schema, "--given") if given else None
@@ -203,7 +203,7 @@ def run_test(
         raise OptionError("scores are for a trend", "add --trend, or leave out --scores")
     if trend and with_declined:
         raise OptionError("who declined has no place in an order", "leave out --with-declined")
-    _check_shown(output, to, plot, as_json)
+    check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, tell=tell)
@@ -249,7 +249,7 @@ def regress(
     from castell.results.regression import regress as regression
 
     made = Study.load(study)
-    _check_shown(output, to, plot, as_json)
+    check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
     sampled = sampling_of(made, weights, strata, clusters, rake, beside)
     with progress_bar("counting", quiet=as_json) as tell:
@@ -284,7 +284,7 @@ def write_scores(
     typer.echo(f"wrote {output}: {frame.num_rows:,} reports, {many} cells")
 
 
-def _check_shown(output: Path | None, to: str | None, plot: Path | None, as_json: bool) -> None:
+def check_shown(output: Path | None, to: str | None, plot: Path | None, as_json: bool) -> None:
     from castell.cli.estimate_options import check_format
     from castell.cli.printing import TABLES
 
@@ -300,18 +300,18 @@ def show(
     as_json: bool,
     output: Path | None = None,
     to: str | None = None,
+    most: int | None = None,
 ) -> None:
     """A result for people, for programs or for a report, and perhaps its picture."""
     from castell.cli.estimate_options import columns_of
-    from castell.cli.printing import write_columns
-    from castell.reports.frames import frame_of
+    from castell.cli.printing import write_table
     from castell.results.table_file import table_bytes
 
-    document, text = found.to_dict(level), found.summary(level)
+    document, text = found.to_dict(level), found.summary(*[level, *([most] if most else [])])
     if plot is not None:
         save_picture(found.plot(level=level), plot)
     if output is not None:
-        write_columns(frame_of(columns_of(found, level), "pyarrow"), found.source, output)
+        write_table(found, output, level)
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from castell.cli.analysis_commands import Output, To, check_shown, show
 from castell.cli.open_reports import EngineOption, WithDeclined, open_reports
-from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.results.model import Model, fit
 from castell.study.study import Study
 
@@ -27,20 +27,27 @@ def print_every(
     post: str,
     level: float,
     output: Path | None,
+    to: str | None,
     most: int,
     as_json: bool,
 ) -> None:
     """Every table of some width: a line for each, all cells in a file or as JSON."""
     from castell.cli.printing import write_columns
     from castell.cli.progress import progress_bar
+    from castell.results.table_file import table_bytes
 
     every = model.estimate_all(width, post=post)
     with progress_bar("estimating", quiet=as_json) as tell:
         for done, joint in enumerate(every.values(), 1):
             joint.conf_int(level)
             tell(done / len(every))
+    frame = every.to_frame("pyarrow", level=level) if output or to else None
     if output is not None:
-        write_columns(every.to_frame("pyarrow", level=level), model.source, output)
+        write_columns(frame, model.source, output)
+    if frame is not None and to not in (None, "excel"):
+        columns = {name: frame[name].to_pylist() for name in frame.column_names}
+        typer.echo(table_bytes(columns, str(to)).decode(), nl=False)
+        return
     if as_json:
         tables = [joint.to_dict(level) for joint in every.values()]
         typer.echo(json.dumps({"kind": "joint_estimates", "tables": tables}, ensure_ascii=False))
@@ -69,9 +76,8 @@ def associations(
     engine: EngineOption = None,
     with_declined: WithDeclined = False,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
-    output: Annotated[
-        Path | None, typer.Option(help="Write all pairs as .csv or .parquet.")
-    ] = None,
+    output: Output = None,
+    to: To = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")] = None,
     most: Annotated[int, typer.Option(help="Rows to print.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
@@ -80,24 +86,12 @@ def associations(
 
     With intervals, and a test of each pair that controls the share of false discoveries.
     """
-    from castell.cli.printing import TABLES, write_columns
     from castell.cli.progress import progress_bar
 
     made = Study.load(study)
-    check_output(output, TABLES)
-    check_picture(plot)
+    check_shown(output, to, plot, as_json)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, None, engine=engine, tell=tell)
         model = fit(counts, "castell")
         found = model.associations(attributes or None, with_declined=with_declined)
-    if output is not None:
-        write_columns(found.to_frame("pyarrow", level=level), found.source, output)
-    if plot is not None:
-        save_picture(found.plot(level=level), plot)
-    if as_json:
-        typer.echo(json.dumps(found.to_dict(level), indent=2, ensure_ascii=False))
-        return
-    typer.echo(found.summary(level, most))
-    for path in (output, plot):
-        if path is not None:
-            typer.echo(f"wrote {path}")
+    show(found, level, plot, as_json, output, to, most)
