@@ -55,5 +55,10 @@ def test_excel_without_the_extra_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_counts_truths_and_large_numbers_are_written_as_people_write_them() -> None:
-    rows = {"n": [3000], "associated": [True], "income": [1_234_567.8], "hours": [123.456]}
+    rows: dict[str, list[float]] = {
+        "n": [3000],
+        "associated": [True],
+        "income": [1_234_567.8],
+        "hours": [123.456],
+    }
     assert markdown(rows).splitlines()[-1] == "| 3,000 | yes | 1,234,568 | 123.456 |"
