@@ -97,7 +97,7 @@ def fit_formula(
                 "a weighted regression is by corrected scores, with errors by the sampling design",
                 "leave out method and errors",
             )
-        return _weighted(counts, sample, design, outcome, chosen, numbers)
+        return _weighted_fit(counts, sample, design, outcome, chosen, numbers)
     if method is None and chosen is not Family.LINEAR and how is Errors.SANDWICH:
         return _unbiased_if_possible(counts, design, outcome, chosen)
     way = _one_of(FitMethod, method, "method") if method is not None else _usual(chosen)
@@ -134,7 +134,7 @@ def _unbiased_if_possible(
     return replace(fit, reasons=(reason(Code.SUPPOSES_FORMULA), *fit.reasons))
 
 
-def _weighted(
+def _weighted_fit(
     counts: Counts,
     sample: SampleDesign,
     design: DesignMatrix,

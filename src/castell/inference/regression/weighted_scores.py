@@ -24,7 +24,7 @@ from castell.inference.report_scores import ReportScores
 from castell.inference.sampling_design import SampleDesign
 from castell.inference.support import support
 from castell.linear.operators import Floats
-from castell.linear.table import check_cells
+from castell.study.schema import check_cells
 
 # So many numbers at a time: a score for each report and cell.
 _MOST = 1 << 22
@@ -49,7 +49,7 @@ class WeightedReports:
     def shape(self) -> tuple[int, ...]:
         return tuple(self.counts.study.schema[name].size for name in self.names)
 
-    def _added(self) -> Iterator[tuple[slice, Floats]]:
+    def _scores(self) -> Iterator[tuple[slice, Floats]]:
         """What each report adds to some cells of the table, a few cells at a time."""
         check_cells(" x ".join(self.names), self.shape, None)
         cells, n = int(np.prod(self.shape)), self.counts.n
@@ -65,7 +65,7 @@ class WeightedReports:
     @cached_property
     def table(self) -> Floats:
         """The weighted unbiased table."""
-        return np.concatenate([self.sample.means(each) for _, each in self._added()]).reshape(
+        return np.concatenate([self.sample.means(each) for _, each in self._scores()]).reshape(
             self.shape
         )
 
@@ -73,7 +73,7 @@ class WeightedReports:
         """How the weighted means of functions of the cells err together."""
         flat = functions.reshape(len(functions), -1)
         total = np.zeros((self.counts.n, len(flat)))
-        for some, each in self._added():
+        for some, each in self._scores():
             total += each @ flat[:, some].T
         return self.sample.covariance(total)
 
