@@ -111,6 +111,12 @@ def test_associations_as_a_table_a_file_a_picture_and_json(study: Study, castell
     assert "pairs are called associated; at most 5% of these" in told.out
     assert len(Path("a.csv").read_text().splitlines()) == 16
     assert Path("a.png").stat().st_size > 10_000
+    table = castell(*ask, "--to", "md").out.splitlines()
+    assert len(table) == 17
+    assert table[0].startswith("| attribute_1 | attribute_2 | cramers_v |")
+    assert castell(*ask, "--to", "excel", "--output", "a.xlsx").code == 0
+    assert Path("a.xlsx").stat().st_size > 1000
+    assert "print two things" in castell(*ask, "--to", "md", "--json").err
     document = castell(*ask, "--json").json
     made = fit(scan_reports("reports", study), "castell").associations()
     assert document == json.loads(json.dumps(made.to_dict()))
@@ -124,6 +130,14 @@ def test_associations_as_a_table_a_file_a_picture_and_json(study: Study, castell
     assert len(some["pairs"]) == 3
     assert castell(*ask, "age").err.startswith("castell: one attribute has no association")
     assert "Associations of" in made._repr_html_()
+
+
+@pytest.mark.usefixtures("study")
+def test_every_table_is_printed_for_a_report(castell: Shell) -> None:
+    told = castell("estimate", "study.json", "reports", "--width", "2", "--to", "csv")
+    header, *rows = told.out.splitlines()
+    assert header.startswith('"attribute_1","value_1","attribute_2","value_2","probability"')
+    assert len(rows) > 15
 
 
 @pytest.mark.usefixtures("study")

@@ -12,7 +12,7 @@ import pytest
 from openpyxl import load_workbook
 
 from castell import Attribute, Schema, Study
-from castell.cli.study_file import first_study
+from castell.cli.study_file import first_study, to_toml
 from castell.device.answer_file import AnswerFile
 from castell.device.encode import encode
 from castell.device.proposal import Found, propose, round_cuts
@@ -133,7 +133,7 @@ def asked_of(pilot: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> P
         (["--quantile", "age=half"], "write name=0.9"),
         (["--mean", "age", "--answered", "age"], "ask for one of them"),
         (["age", "--mean", "age"], "a table and --mean were asked"),
-        (["--mean", "age", "--output", "x.csv"], "leave out --output"),
+        (["--mean", "age", "--plot", "x.png"], "leave out --plot"),
         (["age", "--within", "0,5"], "--within is for --mean"),
         (["--answered", "health", "--given", "health=poor"], "asked for and given"),
         (["--smooth", "age", "--given", "smokes=now"], "--smooth has no --given"),
@@ -155,6 +155,29 @@ def test_wrong_questions_say_what_to_do(
     assert found.code == 1
     assert message in found.err
     assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--mean", "age", "--within", "0,110"],
+        ["--quantile", "age"],
+        ["--where", "smokes=now"],
+        ["--answered", "health"],
+    ],
+)
+def test_single_numbers_are_written_too(
+    asked: list[str], asked_of: Path, monkeypatch: pytest.MonkeyPatch, castell: Shell
+) -> None:
+    monkeypatch.chdir(asked_of)
+    ask = ("estimate", "study.toml", "reports.parquet", "--method", "castell", *asked)
+    assert castell(*ask, "--to", "excel", "--output", "one.xlsx").code == 0
+    (sheet,) = load_workbook("one.xlsx").worksheets
+    header, *rows = sheet.iter_rows(values_only=True)
+    assert header[-2:] == ("lower", "upper")
+    assert rows
+    printed = castell(*ask, "--to", "csv").out.splitlines()
+    assert len(printed) == len(rows) + 1
 
 
 def proposed(values: list[object], **options: object) -> tuple[Attribute | None, str]:
@@ -196,6 +219,33 @@ def test_what_init_wrote_is_what_a_frame_says(tmp_path: Path) -> None:
     assert study.schema["n"].answers == ("1", "2", "3.5")
     assert study.schema["t"].answers == ("false", "true")
     assert len(study.randomize(pd.read_csv(path))) == 3
+
+
+def test_lists_in_cells_are_questions_of_which_several_may_apply(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x,sports\n" + "u,run;ski\nv,\nu,swim\nv,NA\nu,prefer not to say\n" * 9)
+    text, remarks = first_study(path, missing=["NA"])
+    assert 'choose = ["run", "ski", "swim"]' in text
+    assert text.count("[[attribute]]") == 2
+    assert remarks[1] == (
+        "'sports': people chose of 3 options: a yes or no for each; 9 empty cells chose none of "
+        "them; 9 missing answers become 'no answer' (missing = \"category\"); "
+        "'prefer not to say' stands beside them"
+    )
+    study = Study.from_toml(text)
+    assert study.schema["sports: ski"].values == ("no", "yes", "no answer", "prefer not to say")
+    found = encode(study.schema, next(iter(AnswerFile(path, missing=["NA"]))))
+    assert found["sports: ski"][:5].tolist() == [1, 0, 0, 2, 3]
+    # Options that do not stand together are not one question.
+    x, run, ski, swim = study.schema
+    for attributes in ((run, x, ski, swim), (swim, run, ski, x)):
+        told = to_toml(Schema(attributes), name="a", epsilon=2.0)
+        assert Study.from_toml(told).schema == Schema(attributes)
+    days: list[object] = [f"2024-0{k}-01" for k in (3, 1, 2)]
+    attribute, said = proposed(days, decline="")
+    assert attribute is not None
+    assert (attribute.values, attribute.ordered) == (tuple(sorted(map(str, days))), True)
+    assert said == "'a': 3 days in order"
 
 
 def test_columns_of_every_kind() -> None:

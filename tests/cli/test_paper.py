@@ -114,6 +114,8 @@ def test_the_share_of_the_careless(shell: Shell) -> None:
     places = ("one.toml", "one.parquet")
     told = shell("careless", *places, "cheated", "--known", "no=1")
     assert told.out.startswith("share of those who answer at random, by cheated\n")
+    table = shell("careless", *places, "cheated", "--known", "no=1", "--to", "md")
+    assert table.out.startswith("| of | value | standard_error | lower | upper |\n")
     against = ("--against", "two.toml=two.parquet")
     both = shell("careless", *places, "copied", *against, "--says", "different", "--json")
     assert both.json["value"] == pytest.approx(0.1, abs=1e-6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +51,27 @@ def test_a_weighted_table_is_that_of_the_library(shell: Shell, collected: Path) 
     assert told["standard_errors"] == pytest.approx(found.standard_errors.tolist())
     assert told["public"] == ["stratum", "region", "sex"]
     assert "design_based" in [reason["code"] for reason in told["reasons"]]
+
+
+def test_weighted_groups_and_regressions_are_those_of_the_library(
+    shell: Shell, collected: Path
+) -> None:
+    place = ["study.json", "reports.parquet"]
+    groups = ["--given", "sex=f", "--versus", "sex=m"]
+    told = shell("compare", *place, "sick=yes", *groups, *OWN, "--json").json
+    made = Study.load(collected / "study.json")
+    reports = castell.Reports.load(collected / "reports.parquet", made)
+    sampled: dict[str, Any] = {"weights": WEIGHT, "clusters": CLUSTER}
+    model = castell.fit(reports, **sampled)
+    found = model.compare({"sick": "yes"}, given={"sex": "f"}, versus={"sex": "m"})
+    assert told["difference"]["value"] == pytest.approx(found.difference.value)
+    told = shell("regress", "sick ~ sex", *place, *OWN, "--rake", "margins.toml", "--json").json
+    fit = castell.regress("sick ~ sex", reports, rake=MARGINS, **sampled)
+    assert told["params"] == pytest.approx(fit.params.tolist())
+    assert told["standard_errors"] == pytest.approx(fit.standard_errors.tolist())
+    waves = shell("compare", *place, "sick=yes", "--against", "study.json=reports.parquet", *OWN)
+    assert (waves.code, len(waves.err.strip().splitlines())) == (1, 1)
+    assert "given for two waves" in waves.err
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_excel_says_what_a_person_sees(tmp_path: Path) -> None:
     found, said = read(path)
     assert found == {
         "sex": ["f", "m"],
-        "age": ["20", None],
+        "age": ["20", ""],
         "ok": ["true", "false"],
         "born": ["2024-01-02", "2024-01-02 03:04:00"],
     }

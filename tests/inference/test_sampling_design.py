@@ -144,6 +144,26 @@ def test_a_weighted_mean_without_noise_is_hajeks_with_its_linearised_error() -> 
     assert found.standard_error == pytest.approx(np.sqrt(variance), abs=1e-8)
 
 
+def test_means_and_comparisons_reach_as_far_as_students_t() -> None:
+    """Their intervals widen with few clusters, as those of shares do (12 degrees of freedom)."""
+    model = both()
+    assert model.fitted.sampling is not None
+    reach = student_quantile(0.95, model.fitted.sampling.freedom)
+    groups = {"given": {"sex": "f"}, "versus": {"sex": "m"}}
+    difference = model.compare({"sick": "yes"}, **groups).difference
+    low, high = difference.conf_int(0.95)
+    assert (high - low) / 2 == pytest.approx(reach * difference.standard_error)
+    tail = 2 * stats.t.sf(abs(difference.value) / difference.standard_error, 12)
+    assert difference.p_value == pytest.approx(tail)
+    hours = [Attribute("hours", [0, 1, 2]), Attribute("sex", ["f", "m"])]
+    answers = {"hours": [k % 3 for k in range(120)], "sex": ANSWERS["sex"]}
+    seen = Study(hours, 60.0).randomize(answers, seed=1)
+    mean = castell.fit(seen, "castell", weights=WEIGHT, clusters=NAMED).mean("hours")
+    low, high = mean.conf_int(0.95)
+    reach = student_quantile(0.95, 14)
+    assert (high - low) / 2 == pytest.approx(reach * mean.standard_error)
+
+
 def test_raked_shares_and_errors_are_those_of_rs_survey() -> None:
     # N <- sum(d$weight)
     # known <- c("(Intercept)"=N, regionsouth=N*.35, regionwest=N*.25, sexm=N*.48)

@@ -52,3 +52,13 @@ def test_excel_without_the_extra_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     with pytest.raises(MissingExtraError, match=r"castell\[excel\]"):
         table_bytes(COLUMNS, "excel")
+
+
+def test_counts_truths_and_large_numbers_are_written_as_people_write_them() -> None:
+    rows: dict[str, list[float]] = {
+        "n": [3000],
+        "associated": [True],
+        "income": [1_234_567.8],
+        "hours": [123.456],
+    }
+    assert markdown(rows).splitlines()[-1] == "| 3,000 | yes | 1,234,568 | 123.456 |"

@@ -11,6 +11,7 @@ import typer
 from castell.cli.estimate_command import methods_told, options_of, pairs_of, query_from
 from castell.cli.open_reports import WithDeclined, open_reports, other_studies
 from castell.cli.result_files import check_output, check_picture, save_picture
+from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.errors import OptionError
 from castell.results.model import DEFAULT_METHOD
 from castell.study.study import Study
@@ -60,6 +61,8 @@ TEST = (
 REGRESS = (
     "castell regress 'health ~ age + smokes' study.toml reports.parquet",
     "castell regress 'health ~ score(age) + smokes' study.toml reports.parquet --family linear",
+    "castell regress 'smokes ~ age' study.toml reports.parquet --weights weight --clusters village"
+    " --beside frame.csv",
 )
 
 SCORES = (
@@ -96,6 +99,11 @@ def compare(
     option: Option = None,
     level: Level = 0.95,
     also: Also = None,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
+    rake: Rake = None,
+    beside: Beside = None,
     output: Output = None,
     to: To = None,
     plot: Plot = None,
@@ -122,11 +130,17 @@ def compare(
         )
     if versus and not given:
         raise OptionError("--versus is given and --given is not", "name both groups")
-    _check_shown(output, to, plot, as_json)
+    check_shown(output, to, plot, as_json)
     schema = made.schema
     answer = query_from(asked, schema, "the answer")
     group = query_from(given, schema, "--given") if given else None
-    options = options_of(option or [])
+    sampled = sampling_of(made, weights, strata, clusters, rake, beside)
+    if sampled and against:
+        raise OptionError(
+            "weights, strata or clusters are given for two waves",
+            "compare groups of one wave, or the waves in Python: a model for each",
+        )
+    options = options_of(option or []) | sampled
     with progress_bar("counting", quiet=as_json) as tell:
         model = fit(open_reports(made, reports, also, tell=tell), method, **options)
         if versus and group is not None:
@@ -189,7 +203,7 @@ def run_test(
         raise OptionError("scores are for a trend", "add --trend, or leave out --scores")
     if trend and with_declined:
         raise OptionError("who declined has no place in an order", "leave out --with-declined")
-    _check_shown(output, to, plot, as_json)
+    check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, tell=tell)
@@ -220,6 +234,11 @@ def regress(
     scores: ScoresOf = None,
     level: Level = 0.95,
     also: Also = None,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
+    rake: Rake = None,
+    beside: Beside = None,
     output: Output = None,
     to: To = None,
     plot: Plot = None,
@@ -230,12 +249,13 @@ def regress(
     from castell.results.regression import regress as regression
 
     made = Study.load(study)
-    _check_shown(output, to, plot, as_json)
+    check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
+    sampled = sampling_of(made, weights, strata, clusters, rake, beside)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, tell=tell)
         found = regression(
-            formula, counts, family=family, method=method, errors=errors, scores=numbers
+            formula, counts, family=family, method=method, errors=errors, scores=numbers, **sampled
         )
     show(found, level, plot, as_json, output, to)
 
@@ -264,7 +284,7 @@ def write_scores(
     typer.echo(f"wrote {output}: {frame.num_rows:,} reports, {many} cells")
 
 
-def _check_shown(output: Path | None, to: str | None, plot: Path | None, as_json: bool) -> None:
+def check_shown(output: Path | None, to: str | None, plot: Path | None, as_json: bool) -> None:
     from castell.cli.estimate_options import check_format
     from castell.cli.printing import TABLES
 
@@ -280,18 +300,18 @@ def show(
     as_json: bool,
     output: Path | None = None,
     to: str | None = None,
+    most: int | None = None,
 ) -> None:
     """A result for people, for programs or for a report, and perhaps its picture."""
     from castell.cli.estimate_options import columns_of
-    from castell.cli.printing import write_columns
-    from castell.reports.frames import frame_of
+    from castell.cli.printing import write_table
     from castell.results.table_file import table_bytes
 
-    document, text = found.to_dict(level), found.summary(level)
+    document, text = found.to_dict(level), found.summary(*[level, *([most] if most else [])])
     if plot is not None:
         save_picture(found.plot(level=level), plot)
     if output is not None:
-        write_columns(frame_of(columns_of(found, level), "pyarrow"), found.source, output)
+        write_table(found, output, level)
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return

@@ -12,12 +12,12 @@ import typer
 from castell import __version__
 from castell.cli import (
     analysis_commands,
+    associations_command,
     audit_command,
     bins_command,
     card_command,
     careless_command,
     estimate_command,
-    every_table,
     import_command,
     next_stage_command,
     plan_commands,
@@ -271,7 +271,7 @@ import_command.register(app)
 estimate_command.register(app)
 analysis_commands.register(app)
 careless_command.register(app)
-every_table.register(app)
+associations_command.register(app)
 synthesize_command.register(app)
 plan_commands.register(app)
 bins_command.register(app)

@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.cli.analysis_commands import Json, Level, ReportsPlace, StudyPath, show
+from castell.cli.analysis_commands import (
+    Json,
+    Level,
+    Output,
+    ReportsPlace,
+    StudyPath,
+    To,
+    check_shown,
+    show,
+)
 from castell.cli.estimate_command import pairs_of
 from castell.cli.open_reports import open_reports, other_studies
 from castell.errors import OptionError
@@ -39,6 +48,8 @@ def careless(
         str | None, typer.Option(help="What the careless always report; at random if not given.")
     ] = None,
     level: Level = 0.95,
+    output: Output = None,
+    to: To = None,
     as_json: Json = False,
 ) -> None:
     """Estimate how many answered without regard to the truth.
@@ -50,13 +61,14 @@ def careless(
     from castell.results.careless import careless as careless_share
 
     made = Study.load(study)
+    check_shown(output, to, None, as_json)
     with progress_bar("counting", quiet=as_json) as tell:
         counted: Any = open_reports(made, reports, None, tell=tell)
         if against is not None:
             ((other, place),) = other_studies([against], "--against")
             counted = [counted, open_reports(other, place, None)]
         found = careless_share(counted, attribute, known=_shares(known), says=says)
-    show(found, level, None, as_json)
+    show(found, level, None, as_json, output, to)
 
 
 def _shares(texts: list[str] | None) -> dict[str, float] | None:

@@ -165,8 +165,8 @@ def estimate(
         }
         check_top(names, {**others, "--mean, --quantile, --answered, --having or --smooth": number})
     if number is not None:
-        number.check(names, where, output, plot, post)
-    _check_tables_only(where, given, output, plot, post)
+        number.check(names, where, plot, post)
+    _check_tables_only(where, given, plot, post)
     check_supposed(careless, careless_says, tables=bool(names), more=output or plot or to or given)
     check_format(to, output, as_json)
     check_output(output, TABLES)
@@ -191,7 +191,7 @@ def estimate(
         print_top(model, names, top, level, output, as_json)
         return
     if width is not None:
-        print_every(model, width, post, level, output, most, as_json)
+        print_every(model, width, post, level, output, to, most, as_json)
         return
     with working("working out errors", quiet=as_json):
         found.conf_int(level)
@@ -199,7 +199,7 @@ def estimate(
         supposed = found.careless(careless, pairs_of(careless_says or [], "--careless-says"))
         show_careless(found, supposed, careless, level, most, as_json)
         return
-    if output is not None and not isinstance(found, Probability):
+    if output is not None:
         write_table(found, output, level)
     if plot is not None and isinstance(found, JointEstimate):
         save_picture(found.plot(level=level), plot)
@@ -247,15 +247,14 @@ def _check_every(
 def _check_tables_only(
     where: list[str] | None,
     given: list[str] | None,
-    output: Path | None,
     plot: Path | None,
     post: str,
 ) -> None:
     """What is for joint tables is refused elsewhere, not ignored."""
-    if where and (output or plot or post != "raw"):
+    if where and (plot or post != "raw"):
         raise OptionError(
             "--where asks for one share",
-            "leave out --output, --plot and --post: those are for tables",
+            "leave out --plot and --post: those are for tables",
         )
     if given and (plot or post != "raw"):
         raise OptionError(

@@ -10,6 +10,7 @@ from typing import Any
 from castell.errors import OptionError
 from castell.results.comparison import Comparison
 from castell.results.conditional import Conditional
+from castell.results.every_association import Associations
 from castell.results.group_shares import GroupShares
 from castell.results.joint import JointEstimate
 from castell.results.mean import Mean
@@ -69,21 +70,16 @@ class NumberAsked:
         self,
         names: list[str],
         where: list[str] | None,
-        output: Path | None,
         plot: Path | None,
         post: str,
     ) -> None:
         """What is for tables is refused, not ignored."""
         if names or where:
             raise OptionError(f"a table and {self.option} were asked", "ask for one of them")
-        if (
-            (output and self.option not in ("--answered", "--smooth", "--having"))
-            or plot
-            or post != "raw"
-        ):
+        if plot or post != "raw":
             raise OptionError(
                 f"{self.option} asks for one attribute",
-                "leave out --output, --plot and --post: those are for tables",
+                "leave out --plot and --post: those are for tables",
             )
 
     def ask(
@@ -115,7 +111,7 @@ def check_format(to: str | None, output: Path | None, as_json: bool) -> None:
 
 def columns_of(found: Any, level: float) -> dict[str, Any]:
     """The columns of a result: a row for each cell, or one for a single number."""
-    if isinstance(found, (JointEstimate, GroupShares, Regression, Comparison)):
+    if isinstance(found, (JointEstimate, GroupShares, Regression, Comparison, Associations)):
         return found.columns(level)
     low, high = found.conf_int(level)
     one = {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from castell.results.conditional import Conditional
-from castell.results.joint import JointEstimate
+from castell.cli.estimate_options import columns_of
+from castell.reports.frames import frame_of
 from castell.results.provenance import Source
 
 if TYPE_CHECKING:
@@ -33,9 +33,14 @@ def _table(*titles: str, left: int = 1) -> Table:
     return table
 
 
-def write_table(found: JointEstimate | Conditional, path: Path, level: float) -> None:
-    """An estimate as a file that other programs read."""
-    write_columns(found.to_frame("pyarrow", level=level), found.source, path)
+def write_table(found: Any, path: Path, level: float) -> None:
+    """A result as a file that other programs read."""
+    frame = (
+        found.to_frame("pyarrow", level=level)
+        if hasattr(found, "to_frame")
+        else frame_of(columns_of(found, level), "pyarrow")
+    )
+    write_columns(frame, found.source, path)
 
 
 def write_columns(frame: Any, source: Source, path: Path) -> None:

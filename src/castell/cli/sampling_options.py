@@ -63,7 +63,10 @@ def _columns(path: Path, names: list[str]) -> dict[str, np.ndarray[Any, Any]]:
         for name in names:
             if name not in batch.column_names:
                 raise OptionError(f"{path} has no column {name!r}", "name one that it has")
-            found[name] += batch.column(name).to_pylist()
+            # An empty cell is no stratum and no cluster.
+            found[name] += [
+                None if entry == "" else entry for entry in batch.column(name).to_pylist()
+            ]
     return {name: np.array(entries, dtype=object) for name, entries in found.items()}
 
 

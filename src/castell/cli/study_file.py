@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from castell.device.answer_file import AnswerFile
 from castell.device.missing_codes import missing_codes
 from castell.device.proposal import DECLINE, Found, propose
 from castell.errors import StudyError
+from castell.study.choices import CHOSEN, NOT_CHOSEN, choose_all, option_name, questions_before
 from castell.study.declining import looks_missing
 from castell.study.scales import Bins, Period, Points, day_of
 from castell.study.schema import Attribute, Schema, suggest
@@ -49,9 +52,8 @@ def first_study(
     for found in every:
         unsaid |= {text for text in found.counts if looks_missing(text) and text != decline}
         proposal = propose(found, most_values, decline)
-        if proposal.attribute is not None:
-            attributes.append(proposal.attribute)
-        elif columns:
+        attributes += proposal.attributes
+        if columns and not proposal.attributes:
             raise StudyError(
                 proposal.remark.split(": left out")[0].split(", one for each row")[0],
                 f"group them into 2 to {most_values} first, or leave it out",
@@ -137,7 +139,15 @@ def to_toml(
     for language, translated in text.translations:
         lines += ["", f"[translations.{language}]"]
         lines += [f"{key} = {_toml_string(value)}" for key, value in translated.document().items()]
+    told: set[str] = set()
     for attribute in schema:
+        if attribute.name in told:
+            continue
+        question, several = _chosen_together(schema, attribute)
+        if several:
+            lines += _toml_choices(question, several)
+            told |= {one.name for one in several}
+            continue
         lines += [
             "",
             "[[attribute]]",
@@ -152,6 +162,41 @@ def to_toml(
             if translation.values:
                 lines.append(f"values = [{_toml_list(translation.values)}]")
     return "\n".join(lines) + "\n"
+
+
+def _chosen_together(schema: Schema, first: Attribute) -> tuple[str, tuple[Attribute, ...]]:
+    """The question of an option, and the options that stand together from this one on; none if that
+    is not how one question has them."""
+    if first.answers != (NOT_CHOSEN, CHOSEN) or first.may_have_none:
+        return "", ()
+    beside = first.values[len(first.answers) :]
+    rest = [*schema][schema.names.index(first.name) :]
+    for question in questions_before(first.name):
+        begin = option_name(question, "")
+        several = tuple(takewhile(partial(_begins, begin), rest))
+        options = [one.name.removeprefix(begin) for one in several]
+        if several == choose_all(question, options, also=beside, missing=first.missing):
+            return question, several
+    return "", ()
+
+
+def _begins(begin: str, one: Attribute) -> bool:
+    return one.name.startswith(begin)
+
+
+def _toml_choices(question: str, several: Sequence[Attribute]) -> list[str]:
+    """One question of which several answers may apply."""
+    first, begin = several[0], option_name(question, "")
+    beside = first.values[len(first.answers) :]
+    return [
+        "",
+        "[[attribute]]",
+        f"name = {_toml_string(question)}",
+        'question = ""',
+        f"choose = [{_toml_list(one.name.removeprefix(begin) for one in several)}]",
+        *([f"also = [{_toml_list(beside)}]"] if beside else []),
+        *([f'missing = "{first.missing}"'] if first.missing != "refuse" else []),
+    ]
 
 
 def _toml_values(attribute: Attribute) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from castell.errors import AnswerError
 from castell.reports.lazy_frames import arrow_batches
+from castell.study.choices import questions_before
 from castell.study.schema import suggest
 from castell.study.value_texts import text_of
 
@@ -135,13 +136,22 @@ def column_names(answers: Any) -> list[str]:
 
 
 def named_columns(names: Collection[str], columns: list[str]) -> list[str]:
-    """The names, if each is the name of one column."""
+    """The columns that hold what is named, each the only one of its name.
+
+    A column `sports` holds "sports: run" and "sports: swim" where none of these has its own.
+    """
+    found: dict[str, None] = {}
+    # Frames may name columns by numbers.
+    own = {each for name in columns for each in questions_before(str(name))}
     for name in names:
-        if name not in columns:
+        questions = (one for one in questions_before(name) if one not in own | {*names})
+        one = next((each for each in (name, *questions) if each in columns), name)
+        if one not in columns:
             raise AnswerError(f"the answers have no column {name!r}", suggest(name, columns))
-        if columns.count(name) > 1:
-            raise AnswerError(f"the answers have two columns {name!r}", "keep one of them")
-    return list(names)
+        if columns.count(one) > 1:
+            raise AnswerError(f"the answers have two columns {one!r}", "keep one of them")
+        found[one] = None
+    return list(found)
 
 
 def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -271,6 +271,8 @@ class AnswerFile:
 
 
 def _cell(value: object) -> str | None:
+    if value is None:
+        return ""  # as in CSV
     try:
         return text_of("", value).strip()
     except SchemaError:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from castell.device.answer_columns import as_arrow, backend_of, texts
 from castell.device.bad_answers import BadAnswers
+from castell.device.one_cell import OneCell
 from castell.device.random_words import Source, secure_words
 from castell.errors import AnswerError
 from castell.study.scales import Bins, Period, Points, number_of
@@ -45,7 +46,15 @@ def encode(
     [1, 0]
     """
     table, found = as_arrow(answers, schema.names), BadAnswers() if bad is None else bad
-    codes = {a.name: _encode(a, table.column(a.name), first_row, words, found) for a in schema}
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    wrong: dict[str, NDArray[np.bool_]] = {}
+    for question in OneCell.all_of(schema, table.column_names):
+        split, unread = question.split(columns[question.name], first_row, found)
+        columns |= split
+        wrong |= dict.fromkeys(split, unread)
+    codes = {a.name: _encode(a, columns[a.name], first_row, words, found) for a in schema}
+    for name, unread in wrong.items():
+        codes[name][unread] = -1
     if bad is None:
         found.check()
     return codes

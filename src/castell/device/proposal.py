@@ -15,8 +15,10 @@ from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from castell.device.answer_columns import as_arrow, texts
+from castell.device.proposed_choices import choices_in
 from castell.errors import SchemaError
 from castell.study.attribute import NO_ANSWER, Attribute
+from castell.study.choices import choose_all
 from castell.study.declining import declines
 from castell.study.scales import Period, may_be_two_numbers, number_of
 from castell.study.schema import Schema
@@ -64,6 +66,7 @@ class Found:
     name: str
     counts: Counter[str] = field(default_factory=Counter)
     missing: int = 0
+    empty: int = 0  # of the missing, those that are empty texts
     rows: int = 0
     rewritten: str = ""
 
@@ -76,6 +79,7 @@ class Found:
             text, many = entry["values"], entry["counts"]
             if text is None or not text.strip():
                 self.missing += many
+                self.empty += many * (text is not None)
                 continue
             one = one_text(text.strip())
             if one != text.strip():
@@ -89,6 +93,11 @@ class Proposal:
 
     attribute: Attribute | None
     remark: str
+    options: tuple[Attribute, ...] = ()  # instead of the one, where people chose of several
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.options if self.attribute is None else (self.attribute,)
 
 
 def propose(
@@ -102,7 +111,9 @@ def propose(
         answers = {text: many for text, many in found.counts.items() if text not in ways}
         made = propose(replace(found, counts=Counter(answers)), most_values, ways)
         told = f"; {' and '.join(map(repr, ways))} stand{'s' * (len(ways) == 1)} beside them"
-        return replace(made, remark=made.remark + told * (made.attribute is not None))
+        return replace(made, remark=made.remark + told * bool(made.attributes))
+    if options := choices_in(found.counts):
+        return _choices(found, options, decline)
     name, different = found.name, len(found.counts)
     lost = f"; {found.missing:,} missing answers" if found.missing else ""
     numbers = {text: number_of(text) for text in found.counts}
@@ -135,6 +146,8 @@ def propose(
             what += f"; beside them {texts_beside}: write none = ... for one that says to have none"
     elif (said := _periods(found)) and different > MOST_NUMBERS:
         what = f"days by {said['period']}"
+    elif said:
+        said, what = {"values": sorted(found.counts), "ordered": True}, f"{different} days in order"
     elif different > most_values and (two := next(filter(may_be_two_numbers, others), "")):
         return Proposal(
             None, f"{plain}: left out; {two!r} may be two numbers: write a point for a comma"
@@ -155,6 +168,24 @@ def propose(
     return Proposal(attribute, f"{name!r}: {what}{rewritten}{lost}")
 
 
+def _choices(found: Found, options: Sequence[str], decline: str | Sequence[str]) -> Proposal:
+    """A yes or no for each option."""
+    unsaid = found.missing - found.empty
+    made = choose_all(
+        found.name,
+        options,
+        also=_beside([], unsaid, decline),
+        missing="category" if unsaid else "refuse",
+    )
+    what = f"{found.name!r}: people chose of {len(options)} options: a yes or no for each"
+    if found.empty:
+        what += f"; {found.empty:,} empty cells chose none of them"
+    if unsaid:
+        last = made[0].values[made[0].size - made[0].beside]
+        what += f'; {unsaid:,} missing answers become {last!r} (missing = "category")'
+    return Proposal(None, what, made)
+
+
 def propose_schema(frame: Any, columns: Sequence[str] | None, decline: str) -> Schema:
     """The attributes of a frame; columns that cannot be asked are left out."""
     import narwhals as nw
@@ -164,14 +195,13 @@ def propose_schema(frame: Any, columns: Sequence[str] | None, decline: str) -> S
         is_mapping = isinstance(frame, Mapping)
         columns = list(frame) if is_mapping else nw.from_native(frame, eager_only=True).columns
     table = as_arrow(frame, columns)
-    made = []
+    made: list[Attribute] = []
     for name in columns:
         found = Found(name)
         found.add(table.column(name))
         proposal = propose(found, decline=decline)
-        if proposal.attribute is not None:
-            made.append(proposal.attribute)
-        elif asked:
+        made += proposal.attributes
+        if asked and not proposal.attributes:
             raise SchemaError(proposal.remark, "group its values first, or leave it out")
     return Schema(made)
 
@@ -179,16 +209,18 @@ def propose_schema(frame: Any, columns: Sequence[str] | None, decline: str) -> S
 def _attribute(
     name: str, said: dict[str, Any], missing: int, decline: str | Sequence[str]
 ) -> Attribute:
-    beside = list(said.pop("also", []))
-    # Of those that stand beside the others the first is what a missing answer is.
-    if isinstance(decline, str):
-        beside = [decline, *beside] if decline else beside
-    elif missing and NO_ANSWER not in decline:
-        # To decline is not to be missing.
-        beside = [NO_ANSWER, *decline, *beside]
-    else:
-        beside = [*sorted(decline, key=lambda way: way != NO_ANSWER), *beside]
+    beside = _beside(list(said.pop("also", [])), missing, decline)
     return Attribute(name, **said, also=beside, missing="category" if missing else "refuse")
+
+
+def _beside(others: list[str], missing: int, decline: str | Sequence[str]) -> list[str]:
+    """What stands beside the answers: of these the first is what a missing answer is."""
+    if isinstance(decline, str):
+        return [decline, *others] if decline else others
+    if missing and NO_ANSWER not in decline:
+        # To decline is not to be missing.
+        return [NO_ANSWER, *decline, *others]
+    return [*sorted(decline, key=lambda way: way != NO_ANSWER), *others]
 
 
 def _texts(counts: Collection[str]) -> tuple[dict[str, Any], str]:

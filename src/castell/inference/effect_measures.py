@@ -23,14 +23,13 @@ from math import exp, inf, isfinite, log, nan, sqrt
 
 import numpy as np
 
-from castell.inference.chisquare import tail
 from castell.inference.intervals import Spread, quantile
 from castell.inference.shares import Interval, Shares, shorter
+from castell.inference.student_t import student_quantile, student_tail
 from castell.linear.operators import Floats
 
 # The delta method is used while the relative error of what must not be 0 is below this.
 MOST_RELATIVE_ERROR = 1 / 3
-_Z = quantile(0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +61,14 @@ class Estimate:
     values: Floats
     spread: Spread | None
     covariances: tuple[Floats, ...]
+    freedom: float = inf  # of the covariances
 
     def from_the_middle(self) -> Estimate:
         """The middles of Wilson's intervals, and variances that reach as far; correlations stay."""
         if self.spread is None:
             return self
         low, high = self.spread.plain(self.values, 0.95)
-        reach = (high - low) / (2 * _Z)
+        reach = (high - low) / (2 * student_quantile(0.95, self.freedom))
         found = []
         for covariance in self.covariances:
             errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -77,7 +77,7 @@ class Estimate:
             wider = np.outer(scale, scale) * covariance
             wider[~known, ~known] = reach[~known] ** 2
             found.append(wider)
-        return Estimate((low + high) / 2, None, tuple(found))
+        return Estimate((low + high) / 2, None, tuple(found), self.freedom)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +134,10 @@ class EffectMeasure:
 
     def _intervals(self, shares: Shares, level: float) -> list[Interval]:
         value = self.value(shares)
-        found = [self._interval(Estimate(shares.values, shares.spread, shares.covariances), level)]
-        if shares.unbiased is not None:
-            other = shares.unbiased
-            low, high = self._interval(
-                Estimate(other.values, other.spread, (other.covariance,)), level
-            )
+        own, *more = _estimates(shares)
+        found = [self._interval(own, level)]
+        for other in more:
+            low, high = self._interval(other, level)
             if isfinite(value):
                 low, high = min(low, value), max(high, value)
             found.append((low, high))
@@ -153,12 +151,8 @@ class EffectMeasure:
         if not shares.covariances:
             return nan
         found = self._intervals(shares, 0.95)
-        estimates = [Estimate(shares.values, shares.spread, shares.covariances)]
-        if shares.unbiased is not None:
-            other = shares.unbiased
-            estimates.append(Estimate(other.values, other.spread, (other.covariance,)))
         widths = [high - low for low, high in found]
-        return self._p_value(estimates[widths.index(min(widths))])
+        return self._p_value(_estimates(shares)[widths.index(min(widths))])
 
     def _p_value(self, of: Estimate) -> float:
         null = 1.0 if self.is_ratio else 0.0
@@ -173,7 +167,7 @@ class EffectMeasure:
             error = sqrt(_largest(of.covariances, slopes))
         if error == 0.0:
             return 1.0 if apart == 0.0 else 0.0
-        return tail((apart / error) ** 2, 1)
+        return student_tail(apart / error, of.freedom)
 
     def _error(self, of: Estimate) -> float:
         value = self._value(of.values)
@@ -190,7 +184,7 @@ class EffectMeasure:
         return True
 
     def _interval(self, of: Estimate, level: float) -> Interval:
-        z = quantile(level)
+        z = student_quantile(level, of.freedom)
         if self._is_far_from_zero(of):
             value, error = self._value(of.values), self._error(of)
             if self.is_ratio:
@@ -223,6 +217,14 @@ class EffectMeasure:
         low = ends[1] if ends[0] < self.least else self.least
         high = ends[0] if ends[1] > self.most else self.most
         return low, high
+
+
+def _estimates(shares: Shares) -> list[Estimate]:
+    """The estimate, and the unbiased one of the same shares."""
+    found = [Estimate(shares.values, shares.spread, shares.covariances, shares.freedom)]
+    if (other := shares.unbiased) is not None:
+        found.append(Estimate(other.values, other.spread, (other.covariance,), shares.freedom))
+    return found
 
 
 def _largest(covariances: tuple[Floats, ...], weights: Floats) -> float:

@@ -28,6 +28,7 @@ import numpy as np
 
 from castell.inference.intervals import quantile
 from castell.inference.shares import Interval, Shares, error_unless_untold, fieller, shorter
+from castell.inference.student_t import student_quantile
 from castell.linear.operators import Floats
 
 _NORMAL = NormalDist()
@@ -86,7 +87,8 @@ class GroupMean:
         return mean if self.everybody else float(np.clip(mean, scores.min(), scores.max()))
 
     def _intervals(self, scores: Floats, level: float) -> list[Interval]:
-        z, middle = quantile(level), float(scores.min() + scores.max()) / 2
+        z = student_quantile(level, self.shares.freedom)
+        middle = float(scores.min() + scores.max()) / 2
         # About the middle of the scores: ratios of small numbers lose fewer digits.
         top = scores - middle
         both = np.array([top, np.zeros(len(top)) if self.everybody else np.ones(len(top))])

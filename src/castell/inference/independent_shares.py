@@ -77,6 +77,8 @@ def independent(one: Shares, two: Shares) -> Shares:
             for each, many in ((one, k), (two, m))
             for flag in (each.impossible or (False,) * many)
         ),
+        # Welch's would be more: at least as many as of the one that has fewer.
+        freedom=min(one.freedom, two.freedom),
     )
 
 

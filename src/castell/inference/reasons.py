@@ -135,9 +135,10 @@ def _name_list(told: Reason) -> str:
 
 def _design_based(told: Reason) -> str:
     by = told.numbers
+    strata = "1 stratum" if by["strata"] == 1 else f"{by['strata']:,.0f} strata"
     return (
         f"weighted{' and raked' * bool(told.text == 'raked')}, with errors by design: "
-        f"{by['clusters']:,.0f} clusters in {by['strata']:,.0f} strata, {by['freedom']:,.0f} "
+        f"{by['clusters']:,.0f} clusters in {strata}, {by['freedom']:,.0f} "
         f"degrees of freedom; the weights leave as much as {by['effective_n']:,.0f} reports of "
         "equal weight"
     )

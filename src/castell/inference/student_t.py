@@ -1,9 +1,9 @@
-"""Quantiles of Student's t distribution, for any degrees of freedom."""
+"""Quantiles and tails of Student's t distribution, for any degrees of freedom."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import atan2, cos, inf, pi, sin, sqrt
+from math import atan2, cos, erfc, inf, pi, sin, sqrt
 
 from castell.inference.incomplete_beta import incomplete_beta
 from castell.inference.intervals import quantile
@@ -45,9 +45,20 @@ def student_quantile(level: float, freedom: float) -> float:
     return high
 
 
+def student_tail(t: float, freedom: float) -> float:
+    """How often Student's t is farther from zero than a value, to either side.
+
+    >>> round(student_tail(2.2281388519649385, 10), 12), round(student_tail(1.96, inf), 3)
+    (0.05, 0.05)
+    """
+    if freedom == inf:
+        return erfc(abs(t) / sqrt(2.0))
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
 def _inside_of_any(t: float, freedom: float) -> float:
     """The chance between -t and t, an incomplete beta function (26.7.1)."""
-    return 1.0 - incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+    return 1.0 - student_tail(t, freedom)
 
 
 def _inside(t: float, degrees: float) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from castell.display.json_values import plain
+from castell.display.number_text import number_text
 from castell.inference.group_mean import GroupMean
 from castell.results.probability import OneNumber
 from castell.results.provenance import Labels, as_lists, describe_values
@@ -62,7 +63,7 @@ class Mean(OneNumber):
         low, high = self.bounds
         said = (
             "the value puts everybody in the middle of their bin; the bins alone leave open "
-            f"{low:.4g} to {high:.4g}, which the interval allows for"
+            f"{number_text(low)} to {number_text(high)}, which the interval allows for"
         )
         return (said, *notes)
 
@@ -97,10 +98,12 @@ class Mean(OneNumber):
         low, high = self.conf_int(level)
         lines = [
             self.title,
-            f"{self.value:.4g}{unit}, std. err. {self.standard_error:.3g} ({self.source.method})",
-            f"{percent(level)} interval [{low:.4g}, {high:.4g}]",
+            f"{number_text(self.value)}{unit}, std. err. {number_text(self.standard_error, 3)} "
+            f"({self.source.method})",
+            f"{percent(level)} interval [{number_text(low)}, {number_text(high)}]",
         ]
         if not self.scale.exact:
             low, high = self.noise_conf_int(level)
-            lines[-1] += f", of sampling and noise alone [{low:.4g}, {high:.4g}]"
+            ends = f"[{number_text(low)}, {number_text(high)}]"
+            lines[-1] += f", of sampling and noise alone {ends}"
         return "\n".join([*lines, *with_warning(self.secure, self.notes)])

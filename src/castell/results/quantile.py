@@ -10,6 +10,7 @@ import numpy as np
 
 from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
+from castell.display.number_text import number_text
 from castell.display.one_line import one_line
 from castell.inference.intervals import quantile as normal_quantile
 from castell.linear.operators import Floats
@@ -192,7 +193,7 @@ class Quantile(FromReports):
 def _end_text(end: float | str) -> str:
     if isinstance(end, str):
         return end
-    return f"{end:.4g}" if end == end else "not known"
+    return number_text(end) if end == end else "not known"
 
 
 def _plain(end: float | str) -> Any:

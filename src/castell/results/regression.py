@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ from castell.display.arrays import array_of
 from castell.display.json_values import plain
 from castell.display.notebook import heading, html_table
 from castell.display.one_line import one_line
+from castell.inference.calibration import Margins
 from castell.inference.category_scores import Scores
-from castell.inference.chisquare import tail
-from castell.inference.intervals import quantile
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.fitting import Family, Fit, fit_formula
 from castell.inference.regression.formula import parse
+from castell.inference.sampling_columns import sample_design
+from castell.inference.student_t import student_quantile, student_tail
 from castell.inference.support import support
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
@@ -115,12 +117,15 @@ class Regression(FromReports):
 
     @property
     def pvalues(self) -> Floats:
-        """Of the hypothesis that a coefficient is 0; two-sided, by the normal distribution."""
-        return np.array([tail(z * z, 1) if z == z else np.nan for z in self.zvalues.tolist()])
+        """Of the hypothesis that a coefficient is 0; two-sided, by the normal distribution, or by
+        Student's t where clusters of a sampling design are counted."""
+        of = self.fit.freedom
+        return np.array([student_tail(z, of) if z == z else np.nan for z in self.zvalues.tolist()])
 
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of an interval for every coefficient; infinite if not known."""
-        reach = quantile(level) * np.nan_to_num(self.standard_errors, nan=np.inf)
+        far = student_quantile(level, self.fit.freedom)
+        reach = far * np.nan_to_num(self.standard_errors, nan=np.inf)
         return self.params - reach, self.params + reach
 
     def columns(self, level: float = 0.95) -> dict[str, Any]:
@@ -166,7 +171,8 @@ class Regression(FromReports):
     def _rows(self, level: float) -> list[list[str]]:
         low, high = self.conf_int(level)
         tails = (1.0 - level) / 2
-        head = ["coef", "std. err.", "z", "P>|z|", f"[{tails:.3g}", f"{1.0 - tails:.3g}]"]
+        of = "z" if self.fit.freedom == inf else "t"
+        head = ["coef", "std. err.", of, f"P>|{of}|", f"[{tails:.3g}", f"{1.0 - tails:.3g}]"]
         numbers = zip(
             self.names,
             self.params,
@@ -245,6 +251,10 @@ def regress(
     method: str | None = None,
     errors: str = "sandwich",
     scores: Scores | None = None,
+    weights: Any = None,
+    strata: Any = None,
+    clusters: Any = None,
+    rake: Margins | None = None,
 ) -> Regression:
     """A regression on randomised answers: `regress("affair ~ marriage + age", reports)`.
 
@@ -263,6 +273,9 @@ def regress(
     of those who answered all that the formula asks: values such as "prefer not to say" are left
     out.
 
+    `weights`, `strata`, `clusters` and `rake` are those of `castell.fit`: the equations are then
+    weighted, and errors are by the sampling design.
+
     >>> from castell import Attribute, Schema, Study
     >>> schema = Schema([Attribute("ill", ["no", "yes"]), Attribute("dose", [0, 1, 2])])
     >>> reports = Study(schema, epsilon=6.0).randomize(
@@ -275,7 +288,10 @@ def regress(
     asked = parse(formula)
     schema = counts.study.schema
     names = tuple(a.name for a in schema.select([asked.outcome, *asked.covariates]))
-    fit = fit_formula(counts, asked, family, method, errors, scores)
+    sampling = (weights, strata, clusters, rake)
+    is_weighted = any(given is not None for given in sampling)
+    sample = sample_design(counts, *sampling) if is_weighted else None
+    fit = fit_formula(counts, asked, family, method, errors, scores, sample)
     outcome = schema[asked.outcome]
     values = [outcome.values[code] for code in regressed_codes(outcome)]
     linear = fit.family is Family.LINEAR

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+import numpy as np
+
+from castell.display.number_text import number_text
 from castell.errors import MissingExtraError
 from castell.results.csv_file import as_text, csv_bytes
 
@@ -97,6 +100,10 @@ def _cell_text(cell: Any) -> str:
         return ""  # there is no such number
     if isinstance(cell, str):
         return cell
+    if isinstance(cell, (bool, np.bool_)):
+        return "yes" if cell else "no"
+    if isinstance(cell, (int, np.integer)):
+        return f"{cell:,}"
     if (number := _number(cell)) is None:
         return "not known"
-    return f"{number:.4f}" if abs(number) < 100 else f"{number:.6g}"
+    return f"{number:.4f}" if abs(number) < 100 else number_text(number, 6)

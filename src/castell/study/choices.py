@@ -7,7 +7,7 @@ is split over the options, and any two options have a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +17,9 @@ from castell.study.attribute import Attribute, suggest
 from castell.study.value_texts import text_of
 
 NOT_CHOSEN, CHOSEN = "no", "yes"
+_BETWEEN = ": "
+# What questionnaires write between the options that one person chose.
+SEPARATORS = (";", "|", ",")
 
 
 def option_name(name: str, option: str) -> str:
@@ -25,7 +28,31 @@ def option_name(name: str, option: str) -> str:
     >>> option_name("sports", "run")
     'sports: run'
     """
-    return f"{name}: {option}"
+    return f"{name}{_BETWEEN}{option}"
+
+
+def questions_before(attribute: str) -> Iterator[str]:
+    """What the question of an option's attribute may be called.
+
+    >>> list(questions_before("sports: run: far"))
+    ['sports', 'sports: run']
+    """
+    parts = attribute.split(_BETWEEN)
+    return (_BETWEEN.join(parts[:k]) for k in range(1, len(parts)))
+
+
+def picks_of(text: str, options: Sequence[str]) -> list[str] | None:
+    """The options that a text lists, by whatever separator; None if it lists something else.
+
+    >>> picks_of("run, swim", ["run", "swim"]), picks_of("", ["run"]), picks_of("walk", ["run"])
+    (['run', 'swim'], [], None)
+    """
+    for separator in SEPARATORS:
+        picked = _picks(text, separator)
+        if set(picked) <= set(options):
+            return list(picked)
+    # An option that holds a separator itself.
+    return [text.strip()] if text.strip() in options else None
 
 
 def choose_all(

@@ -74,7 +74,7 @@ def key_value_columns(
     for row, said in enumerate(column, 1):
         # A missing answer of a frame is NaN, which differs from itself.
         missing = said is None or said != said
-        pairs = {} if missing else _pairs(said, row)
+        pairs = {} if missing else pairs_of(said, f"row {row}: ")
         for key in pairs:
             if key not in listed:
                 raise AnswerError(f"row {row}: {key!r} is no key of {name!r}", suggest(key, listed))
@@ -83,8 +83,8 @@ def key_value_columns(
     return found
 
 
-def _pairs(said: Any, row: int) -> dict[str, str]:
-    """What one person has, as texts."""
+def pairs_of(said: Any, where: str = "") -> dict[str, str]:
+    """What one person has, as texts; `where` begins what is said of a mistake."""
     listed: Sequence[tuple[Any, Any]]
     if isinstance(said, Mapping):
         listed = list(said.items())
@@ -92,20 +92,20 @@ def _pairs(said: Any, row: int) -> dict[str, str]:
         try:
             listed = list(json.loads(said).items())
         except ValueError:
-            raise AnswerError(f"row {row}: {said!r} is no JSON", 'write {"key": number}') from None
+            raise AnswerError(f"{where}{said!r} is no JSON", 'write {"key": number}') from None
     elif isinstance(said, str):
         parts = (part.partition("=") for part in said.split(";") if part.strip())
         listed = [(key.strip(), number.strip()) for key, _, number in parts]
     else:
         raise AnswerError(
-            f"row {row}: {said!r} lists no pairs", 'give a mapping, or a text "key=number; ..."'
+            f"{where}{said!r} lists no pairs", 'give a mapping, or a text "key=number; ..."'
         )
     pairs: dict[str, str] = {}
     for key, number in listed:
         text = str(number)
         if isinstance(number, bool) or number_of(text) != number_of(text):
-            raise AnswerError(f"row {row}: {key!r} goes with {number!r}", "give a number")
+            raise AnswerError(f"{where}{key!r} goes with {number!r}", "give a number")
         if str(key) in pairs:
-            raise AnswerError(f"row {row}: {key!r} is listed twice", "list each key once")
+            raise AnswerError(f"{where}{key!r} is listed twice", "list each key once")
         pairs[str(key)] = text
     return pairs

@@ -9,6 +9,7 @@ errors are larger than maximum likelihood's, and there may be no root. Errors ar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
@@ -39,8 +40,21 @@ def logit_root(counts: Counts, design: DesignMatrix, outcome: str) -> Root:
     names = (*design.covariates, outcome)
     seen = views(counts, names)
     cases = CompleteCases.of(counts.study.schema, names)
-    values = cases.sizes[-1]
     table = np.asarray(sum(weight * view.invert() for weight, view in seen))
+
+    def spread(scores: Floats) -> Floats:
+        parts = [weight**2 * means_of(view, scores).covariance for weight, view in seen]
+        return np.asarray(sum(parts))
+
+    return logit_root_of(table, cases, design, spread)
+
+
+def logit_root_of(
+    table: Floats, cases: CompleteCases, design: DesignMatrix, spread: Callable[[Floats], Floats]
+) -> Root:
+    """Of an unbiased table; `spread` says how the estimated means of functions of its cells, along
+    the first axis, err together."""
+    values = cases.sizes[-1]
     answers = cases.part(table).reshape(design.cells, values)
     start = np.zeros((design.matrix.shape[1], values - 1))
     coefficients, found = newton(design.matrix, answers, start)
@@ -52,10 +66,7 @@ def logit_root(counts: Counts, design: DesignMatrix, outcome: str) -> Root:
     # The score of one answer: x (1[y = k] - P(k | x)).
     apart = np.eye(values)[None, :, 1:] - chances[:, None, 1:]
     each = np.einsum("cp,cyk->pkcy", design.matrix, apart).reshape(len(bend), -1)
-    scores = np.array([cases.whole(one) for one in each])
-    meat = np.zeros(bend.shape)
-    for weight, view in seen:
-        meat += weight**2 * means_of(view, scores).covariance
+    meat = spread(np.array([cases.whole(one) for one in each]))
     inverse = np.linalg.inv(bend)
     return Root(coefficients, inverse @ meat @ inverse, found=True)
 

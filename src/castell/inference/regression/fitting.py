@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from math import nan
+from math import inf, nan
 from typing import TypeVar
 
 import numpy as np
@@ -25,6 +25,11 @@ from castell.inference.regression.formula import Formula
 from castell.inference.regression.information import check_size, covariance
 from castell.inference.regression.maximum_likelihood import FARTHEST, Problem, maximize
 from castell.inference.regression.views import views_of
+from castell.inference.regression.weighted_scores import (
+    weighted_linear_root,
+    weighted_logit_root,
+)
+from castell.inference.sampling_design import SampleDesign
 from castell.linear.operators import Floats
 from castell.linear.table import Table
 from castell.study.schema import Attribute
@@ -67,6 +72,7 @@ class Fit:
     log_likelihood: float
     converged: bool
     reasons: tuple[Reason, ...] = ()
+    freedom: float = inf  # of Student's t
 
 
 def fit_formula(
@@ -76,6 +82,7 @@ def fit_formula(
     method: str | None,
     errors: str,
     scores: Scores | None,
+    sample: SampleDesign | None = None,
 ) -> Fit:
     """The regression of a formula, through the channels of the reports."""
     schema = counts.study.schema
@@ -84,6 +91,13 @@ def fit_formula(
     numbers = numbers_of(outcome, "", (scores or {}).get(outcome.name))
     chosen = _family(outcome, numbers, family)
     how = _one_of(Errors, errors, "errors")
+    if sample is not None:
+        if method not in (None, FitMethod.CORRECTED.value) or how is not Errors.SANDWICH:
+            raise OptionError(
+                "a weighted regression is by corrected scores, with errors by the sampling design",
+                "leave out method and errors",
+            )
+        return _weighted_fit(counts, sample, design, outcome, chosen, numbers)
     if method is None and chosen is not Family.LINEAR and how is Errors.SANDWICH:
         return _unbiased_if_possible(counts, design, outcome, chosen)
     way = _one_of(FitMethod, method, "method") if method is not None else _usual(chosen)
@@ -118,6 +132,29 @@ def _unbiased_if_possible(
         return _from_root(root, family, design)
     fit = _likelihood(problem, design, family, Errors.SANDWICH)
     return replace(fit, reasons=(reason(Code.SUPPOSES_FORMULA), *fit.reasons))
+
+
+def _weighted_fit(
+    counts: Counts,
+    sample: SampleDesign,
+    design: DesignMatrix,
+    outcome: Attribute,
+    family: Family,
+    numbers: Floats | None,
+) -> Fit:
+    if family is Family.LINEAR:
+        numbers = numbers_of(outcome, "score") if numbers is None else numbers
+        root = weighted_linear_root(counts, sample, design, outcome.name, np.asarray(numbers))
+    else:
+        root = weighted_logit_root(counts, sample, design, outcome.name)
+    freedom = sample.freedom + 1 - len(design.columns)
+    if freedom < 1:
+        raise QueryError(
+            f"{len(design.columns)} columns and {sample.freedom} degrees of freedom of the design",
+            "use fewer terms, or more clusters",
+        )
+    found = _from_root(root, family, design)
+    return replace(found, freedom=freedom, reasons=(sample.design_reason(),))
 
 
 def _problem(counts: Counts, design: DesignMatrix, outcome: Attribute) -> Problem:
