@@ -121,7 +121,7 @@ def audit(
 
 def _study_of(device: Device, given: Study | None) -> Study:
     """The study to audit: the one given, which a page must serve, or the page's."""
-    read = getattr(device, "published", None) if is_address(device.name) else None
+    read = getattr(device, "read_study", None) if is_address(device.name) else None
     served: Study | None = None if read is None else read()
     study = given or served
     if study is None:
