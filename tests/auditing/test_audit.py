@@ -11,9 +11,11 @@ from scipy import stats
 
 import castell
 from castell import Attribute, MatrixResponse, Schema, Study
+from castell.auditing.audit import CHOOSING, WITHIN, _people
 from castell.auditing.audit_page import audit_page
-from castell.auditing.audited_codes import count_wrong_cells
-from castell.auditing.exact_bounds import at_least, at_most
+from castell.auditing.audited_codes import count_wrong_cells, parts_of, rows_to_ask
+from castell.auditing.device_names import open_device
+from castell.auditing.exact_bounds import at_least, at_most, epsilon_at_least
 from castell.auditing.telling_event import fit_of, repeats_of
 from castell.errors import OptionError
 from castell.inference.incomplete_beta import incomplete_beta
@@ -97,11 +99,27 @@ def test_within_one_percent_of_epsilon(size: int, epsilon: float, n: int) -> Non
     assert found.n <= n
 
 
-def test_as_many_are_asked_as_one_percent_takes() -> None:
+@pytest.mark.parametrize(("size", "epsilon"), [(2, 3.0), (3, 2.0), (5, 1.5)])
+def test_as_many_are_asked_as_one_percent_takes(size: int, epsilon: float) -> None:
+    study = Study(Schema([Attribute("a", [f"a{i}" for i in range(size)])]), epsilon)
+    with open_device("frame") as device:
+        asked = _people(device, parts_of(study), rows_to_ask(study), 0.001)
+    half = int(asked * (1.0 - CHOOSING)) // 2
+    matrix = study.design.blocks[0].channel.forward.dense()
+    p, q = matrix[0, 0], matrix[0, 1]
+    generator = np.random.default_rng(0)
+    draws = zip(generator.binomial(half, p, 1000), generator.binomial(half, q, 1000), strict=True)
+    bounds = [epsilon_at_least(int(a), half, int(b), half, 0.0005) for a, b in draws]
+    within = np.mean(np.array(bounds) > (1.0 - WITHIN) * epsilon)
+    # .99 of them, and for a chance of less than one in a million no fewer than five errors below.
+    assert 0.974 < within < 1.0
+
+
+def test_without_a_number_of_devices_that_many_are_asked() -> None:
     found = castell.audit(Study(Schema([Attribute("a", ["x", "y"])]), 3.0), "frame")
     (only,) = found.bounds
-    assert only.expected > 0.985 * found.epsilon
-    assert found.lower > 0.95 * found.epsilon  # many standard errors away
+    assert only.expected > 0.99 * found.epsilon
+    assert found.lower > 0.97 * found.epsilon  # many standard errors away
 
 
 @pytest.mark.parametrize("design", ["independent", "joint", "cover", "singles"])

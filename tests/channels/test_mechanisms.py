@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import castell
+from benchmarks.variances import support_variance
 from castell import Attribute, Schema, Study
 from castell.auditing.audited_codes import count_wrong_cells
 from castell.channels import MECHANISMS, Channel, channel_of, mechanism
@@ -112,6 +113,26 @@ def test_the_variance_of_the_paper(name: str) -> None:
     # two share less: both are better than their papers. The others are theirs.
     if name not in ("olh", "hadamard"):
         assert exact > (1.0 - 1.0 / k) * 0.99 * paper
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("name", ["sue", "oue", "subset"])
+def test_the_papers_own_estimate_of_the_same_reports_has_its_variance(
+    name: str, epsilon: float
+) -> None:
+    """How many reports speak for an answer, less those that would anyway: nothing is gained by a
+    sum of one, and the chances of the bits and sets are the paper's."""
+    k = 11
+    variance = support_variance(mechanism(name, k, epsilon))
+    assert variance == pytest.approx(_papers(name, k, epsilon), rel=1e-6)
+
+
+def test_the_papers_own_estimate_where_reports_collide_less() -> None:
+    for name in ("olh", "hadamard"):
+        variance = support_variance(mechanism(name, 11, 1.0))
+        assert variance is not None
+        assert 0.75 < variance / _papers(name, 11, 1.0) < 1.0
+    assert support_variance(mechanism("grr", 11, 1.0)) is None  # there is one estimate only
 
 
 def test_rappors_two_steps() -> None:
@@ -248,6 +269,12 @@ def test_mechanisms_that_are_none() -> None:
         mechanism("warner", 2, 1.0, p=0.7)
     with pytest.raises(StudyError, match="has no epsilon"):
         Study.from_toml(TOML.format("oue").replace("epsilon = 1.5", ""))
+    with pytest.raises(ChannelError, match=r"'a': mechanism is 'ouch'.*castell knows"):
+        Study.from_toml(TOML.format("ouch"))
+    with pytest.raises(StudyError, match=r"'a': mechanism is \['oue'\]"):
+        Study.from_toml(TOML.format("oue").replace('"oue"', '["oue"]'))
+    with pytest.raises(StudyError, match=r"in its own section.*\[\[channel\]\]"):
+        Study.from_toml('[[attribute]]\nname = "a"\nvalues = ["x", "y"]\nmechanism = "oue"\n')
     with pytest.raises(StudyError, match="unknown entry 'size'"):
         Study.from_toml(TOML.format("oue") + "size = 3\n")
     with pytest.raises(CastellError, match="there is a channel for 'b'"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from math import ceil, log, sqrt
+from math import ceil, hypot, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,9 @@ CHOOSING = 0.25
 LAGS = (1, 2, 3, 4)
 # So many report each row of answers that are sent as they are: nothing of that is left to chance.
 PLAIN_PEOPLE = 50
-# Bounds of fast devices come so near to epsilon, with at most so many people.
-WITHIN, MOST_PEOPLE = 0.01, 10_000_000
+# Bounds of fast devices that are right come so near to epsilon so often, with at most so many
+# people.
+WITHIN, LIKELY, MOST_PEOPLE = 0.01, 0.99, 10_000_000
 
 Progress = Callable[[float], None]
 
@@ -120,7 +121,7 @@ def audit(
 
 def _study_of(device: Device, given: Study | None) -> Study:
     """The study to audit: the one given, which a page must serve, or the page's."""
-    read = getattr(device, "published", None) if is_address(device.name) else None
+    read = getattr(device, "read_study", None) if is_address(device.name) else None
     served: Study | None = None if read is None else read()
     study = given or served
     if study is None:
@@ -302,7 +303,11 @@ def _people(device: Device, parts: Sequence[Part], rows: Sequence[Row], alpha: f
 
 
 def _least_reports(part: Part, rows: Sequence[Row], alpha: float) -> int:
-    """How many reports of each answer that takes, by the event of the weights."""
+    """How many reports of each answer that takes, by the event of the weights.
+
+    The bound is so many standard errors below an estimate that itself may be some too low.
+    """
+    unlucky = quantile(2.0 * LIKELY - 1.0)  # to one side
     found = MOST_PEOPLE
     for one, two in combinations([part.chances(row) for row in rows], 2):
         best = likeliest(one, two)
@@ -310,6 +315,7 @@ def _least_reports(part: Part, rows: Sequence[Row], alpha: float) -> int:
         wide = log(p / q) - (1.0 - WITHIN) * part.epsilon
         if wide > 0.0:
             # Both chances are bounded on their own, so their errors add up.
-            spread = sqrt((1.0 - p) / p) + sqrt((1.0 - q) / q)
-            found = min(found, ceil((spread * quantile(1.0 - alpha) / wide) ** 2))
+            errors = sqrt((1.0 - p) / p), sqrt((1.0 - q) / q)
+            far = sum(errors) * quantile(1.0 - alpha) + hypot(*errors) * unlucky
+            found = min(found, ceil((far / wide) ** 2))
     return found

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from castell.channels import MECHANISMS, Kinds, MatrixResponse, channel_of, mechanism
+from castell.channels.classic import MECHANISMS as CLASSIC
 from castell.channels.classic import PARAMETERS
 from castell.channels.literature import (
     OF_SEVERAL,
@@ -36,6 +37,9 @@ TEXTS = {*SAID, *LINKS, "language", "translations", "review"}
 # What a study file may say of an attribute's values besides listing them.
 SCALED = {"bins", "range", "unit", "type", "period", "rounding", "ordered", "also", "missing"}
 SCALED |= {"public", "none"}
+
+# Mechanisms that take an epsilon, or several attributes: named in a section of a channel.
+_OF_LITERATURE = {*MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL, RAPPOR}
 
 # Questions that are asked as many: what makes their attributes, and what each of these may have.
 _ASKED_AS_MANY: dict[str, tuple[Callable[..., tuple[Attribute, ...]], tuple[str, ...]]] = {
@@ -100,7 +104,7 @@ def read_toml(text: str, kinds: Kinds | None = None) -> dict[str, Any]:
         names = tuple(table["attributes"])
         if names in channels or (len(names) == 1 and names[0] in channels):
             raise StudyError(f"{' x '.join(names)} has two channels", "give one of them")
-        if table.get("mechanism") in {*MECHANISMS, *OF_SOME_SIZES, *OF_SEVERAL, RAPPOR}:
+        if str(table.get("mechanism")) in _OF_LITERATURE:
             channels[names] = _channel_by_name(table, Schema(attributes))
         else:
             channels[names] = _read_channel(table, " x ".join(map(repr, names)), kinds)
@@ -192,10 +196,18 @@ def _several(table: dict[str, Any]) -> tuple[tuple[Attribute, ...], Decimal | No
 
 def _classic(table: dict[str, Any], what: str) -> Any:
     """A classic design by its name, with its parameters beside it."""
-    if "attributes" in table:
+    name = table["mechanism"]
+    if not isinstance(name, str):
+        raise StudyError(f"{what}: mechanism is {name!r}", 'write its name, as "warner"')
+    if name in _OF_LITERATURE:
+        raise StudyError(
+            f"{what} has the mechanism {name!r} in its own section",
+            "give it a [[channel]] section with attributes, mechanism and epsilon",
+        )
+    if "attributes" in table and name in CLASSIC:
         _only(table, {"attributes", "mechanism", *PARAMETERS}, "a channel")
     try:
-        return mechanism(table["mechanism"], **{k: table[k] for k in PARAMETERS & set(table)})
+        return mechanism(name, **{k: table[k] for k in PARAMETERS & set(table)})
     except ChannelError as error:
         error.problem = f"{what}: {error.problem}"
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -43,6 +43,7 @@ from castell.inference.latent.mixture import (
 )
 from castell.inference.latent.report_rows import ReportRows, report_rows
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.stein_margins import stein_margins
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
 from castell.inference.latent.sufficient_statistics import sufficient_statistics, whole_blocks
@@ -226,6 +227,10 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
     (margins,) = fit_margins(statistics, uniform(counts.study.schema.sizes))
     generator = np.random.default_rng(0)
     if not hyperparameters.steps:
+        if whole_blocks(statistics):  # else no margins are better than the unbiased ones
+            margins, hyperparameters = _combine_margins(
+                counts, statistics, margins, hyperparameters
+            )
         plain = random_start(margins, 1, 0.0, generator)
         return Latent(counts, statistics, plain, margins, hyperparameters, 1)
     room = SETTINGS.work // (
@@ -242,6 +247,23 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
     rounds = min(starts, max(SETTINGS.fewest_starts, room))
     fits = fit_starts(hyperparameters, statistics, rows, margins, rounds, rules)
     return Latent(counts, statistics, average(fits), margins, hyperparameters, rounds)
+
+
+def _combine_margins(
+    counts: Counts,
+    statistics: list[CountedTable],
+    alone: tuple[Floats, ...],
+    independent: Hyperparameters,
+) -> tuple[tuple[Floats, ...], Hyperparameters]:
+    """The margins of a model without associations, and the models without each fold."""
+    by_fold = [tuple(m.weights @ part for part in m.parts) for m in independent.fold_models]
+    folds = list(zip(independent.held_out, by_fold, strict=True))
+    margins, *others = stein_margins(counts, statistics, alone, folds)
+    if margins is alone:
+        return alone, independent
+    generator = np.random.default_rng(0)
+    models = tuple(random_start(each, 1, 0.0, generator) for each in others)
+    return margins, replace(independent, fold_models=models)
 
 
 def _cross_validated(hyperparameters: Hyperparameters) -> float:
