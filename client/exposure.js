@@ -90,12 +90,14 @@ export function statementOf(study) {
     };
   }
   const most = whole.indexOf(Math.max(...whole));
-  const each = whole.map((x, i) => weights[i] * (x * answers(blocks[i]) * blind));
+  // What was not asked is guessed by chance. In the order of castell's Python: the same bits.
+  const chances = blocks.map((block) => 1 / answers(block));
+  const each = whole.map((x, i) => weights[i] * (x * (blind / chances[i])));
   return {
     attributes,
     tellingBlock: blocks[most].attributes,
     allGuessedIfDrawn: whole[most],
-    allByChanceIfDrawn: 1 / answers(blocks[most]),
+    allByChanceIfDrawn: chances[most],
     allGuessed: sum(each) / draws,
     allByChance: blind,
   };
