@@ -177,6 +177,11 @@ def test_rules_public_attributes_and_wide_blocks_are_kept(monkeypatch: pytest.Mo
     assert not _kept(Study(castell.Schema(asked), 4.0, "joint"))
     shown = castell.Attribute("d", ["x", "y"], public=True)
     assert _kept(Study(castell.Schema([*asked, shown]), 4.0, "pairs"))
-    few = replace(SETTINGS, most_table_cells=8)
-    monkeypatch.setattr(stein_margins, "SETTINGS", few)
-    assert _kept(Study(castell.Schema(asked), 4.0, "joint"))
+    # Seven shares of twelve reports: 84 numbers.
+    for few, kept in (
+        (replace(SETTINGS, most_table_cells=8), True),
+        (replace(SETTINGS, most_numbers=83), True),
+        (replace(SETTINGS, most_numbers=84), False),
+    ):
+        monkeypatch.setattr(stein_margins, "SETTINGS", few)
+        assert _kept(Study(castell.Schema(asked), 4.0, "joint")) == kept

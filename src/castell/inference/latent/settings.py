@@ -85,7 +85,8 @@ class Settings:
     # Memory and speed alone. Reports at a time: they stay in the cache; fewer of several mixtures,
     # but no less than the latter. Codes of a block are looked up by a matrix product with
     # indicators up to so many: faster than picking them out one by one. Indicators of all reports
-    # that are kept from step to step. Numbers at once for the classes of a table.
+    # that are kept from step to step. Numbers at once for the classes of a table, and of what
+    # reports of a block add to single shares.
     rows_at_once: int = 1 << 12
     fewest_rows_at_once: int = 1 << 9
     few_codes: int = 64

@@ -71,7 +71,8 @@ def _is_readable(counts: Counts) -> bool:
     """Whether each sample is one block, counted whole and asked as it is, and all have reports.
 
     (Reports of several blocks from each respondent are not in their tables alone, and of a wide
-    block there are tables of pairs of its attributes.)
+    block there are tables of pairs of its attributes.) What a report adds to each share has to be
+    written out.
     """
     schema, every = counts.study.schema, samples_of(counts)
     if schema.impossible.rules or any(map(is_coarse, every)):
@@ -80,7 +81,8 @@ def _is_readable(counts: Counts) -> bool:
     if any(len(some) > 1 for some in blocks) or not all(sample.n for sample in every):
         return False
     sizes = [max(prod(block.sizes), block.channel.outputs) for (block,) in blocks]
-    return max(sizes) <= SETTINGS.most_table_cells
+    small = max(sizes) * sum(schema.sizes) <= SETTINGS.most_numbers
+    return small and max(sizes) <= SETTINGS.most_table_cells
 
 
 @dataclass(frozen=True, eq=False)
