@@ -126,11 +126,12 @@ def draw(result: Result) -> Any:
         axis=log_axis(alt, ends, form=",d", grid=False),
     )
 
-    def panel(data: str, first: bool) -> Any:
+    def panel(data: str, place: int) -> Any:
         own = alt.Chart(alt.Data(values=[p for p in points if p["data"] == data]))
-        name = "AVD of castell" if first else None
+        name = "AVD of castell" if place % 2 == 0 else None
         height = alt.Y("castell:Q", title=name, scale=up, axis=log_axis(alt, [low, high]))
-        color = alt.Color("w:O", scale=alt.Scale(scheme="viridis"), legend=alt.Legend(title="w"))
+        legend = None if place else alt.Legend(title="w")
+        color = alt.Color("w:O", scale=alt.Scale(scheme="viridis"), legend=legend)
         dots = own.mark_circle(size=42, opacity=0.75).encode(x=across, y=height, color=color)
         floor = own.mark_tick(color="#9aa5b1", thickness=1.5, size=8, clip=True).encode(
             x=across, y=alt.Y(f"{FLOOR}:Q", scale=up)
@@ -150,7 +151,7 @@ def draw(result: Result) -> Any:
         alt, result, "AVD by the size of the table",
         "grey ticks: the sampling floor of the same tables; the paper's fit is of Adult",
     )  # fmt: skip
-    panels = [panel(data, k % 2 == 0) for k, data in enumerate(fits)]
+    panels = [panel(data, place) for place, data in enumerate(fits)]
     return finish(alt.concat(*panels, columns=2), heading)
 
 
