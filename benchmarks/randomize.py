@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 
 from benchmarks._population import ADULT_SIZES, generate_population
 from benchmarks._timing import race, show_laps
-from castell.cores import usable_cores
 from castell.device.random_words import secure_words
 from castell.device.randomize import randomize_file
 from castell.device.respond import respond
+from castell.linear.cores import usable_cores
 
 _PIECE = 1 << 18  # bytes
 

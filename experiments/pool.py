@@ -21,8 +21,8 @@ from typing import TypeVar
 
 from castell import CastellError
 from castell.cli.progress import progress_bar
-from castell.cores import usable_cores
 from castell.errors import OptionError
+from castell.linear.cores import usable_cores
 from experiments import costs
 from experiments.costs import Timed, timed
 

@@ -19,7 +19,6 @@ ORDER = {
         "version",
         "errors",
         "plugins",
-        "cores",
         "numbers",
         "display",
         "linear",

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.cores import one_thread, usable_cores
+from castell.linear.cores import one_thread, usable_cores
 from castell.linear.operators import Floats
 from castell.study.design import Axis
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from castell.cores import usable_cores
 from castell.device.answer_columns import answer_batches, as_arrow, backend_of
 from castell.device.answer_file import AnswerFile
 from castell.device.bad_answers import BadAnswers
@@ -19,6 +18,7 @@ from castell.device.ordered_threads import check_threads, in_order
 from castell.device.random_words import Source, secure_words, seeded_words
 from castell.device.respond import draw_samples, report_columns
 from castell.errors import OptionError
+from castell.linear.cores import usable_cores
 from castell.reports.codes import join_parts
 from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports

@@ -43,7 +43,6 @@ from math import prod
 
 import numpy as np
 
-from castell.cores import one_thread
 from castell.counting import Counts
 from castell.errors import OptionError
 from castell.inference.bloom_filters import Filters, Shares
@@ -51,6 +50,7 @@ from castell.inference.junction_tree import Clique, cliques, sample
 from castell.inference.method import Fitted, Reads
 from castell.inference.signed_lasso import PENALTY, candidates
 from castell.inference.synthetic_rows import Rows, model, row_count
+from castell.linear.cores import one_thread
 from castell.linear.operators import Floats
 from castell.numbers import is_number, is_whole
 

@@ -1,4 +1,4 @@
-"""Small structured linear maps, and sums over axes.
+"""Small structured linear maps, sums over axes, and the cores that do them.
 
 Imports nothing of castell but errors.
 """

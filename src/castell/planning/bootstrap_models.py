@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from castell.cores import one_thread
 from castell.counting import Counts, MemoryCounts, join_stages, stages_of
 from castell.device.random_words import seeded_words
 from castell.device.respond import draw_samples, report_columns
@@ -24,6 +23,7 @@ from castell.inference.latent.model import Latent
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
 from castell.inference.latent.sufficient_statistics import sufficient_statistics
+from castell.linear.cores import one_thread
 from castell.reports.reports import Reports
 from castell.study.study import Study
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from castell.cores import one_thread
 from castell.inference.latent.structural_zero_mixture import Answers
+from castell.linear.cores import one_thread
 from castell.linear.operators import Floats
 from castell.planning.estimands import Wanted
 from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from castell.channels import best_channel
-from castell.cores import one_thread
 from castell.counting import Counts, join_stages, samples_of, studies_of
 from castell.errors import OptionError
 from castell.estimators import check_reads, require_reports
@@ -28,6 +27,7 @@ from castell.inference.latent.model import Latent, learn
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.structural_zero_mixture import Answers
 from castell.inference.latent.sufficient_statistics import sufficient_statistics
+from castell.linear.cores import one_thread
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
 from castell.planning.allocation import allocate

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.cores import one_thread
 from castell.counting import Counts, anybody_reported
 from castell.inference.goodness_of_fit import detectable
 from castell.inference.intervals import Spread
@@ -56,6 +55,7 @@ from castell.inference.queries import Query
 from castell.inference.reasons import Code, Reason, reason
 from castell.inference.support import support
 from castell.inference.top_cells import Prefixes
+from castell.linear.cores import one_thread
 from castell.linear.operators import Floats
 
 

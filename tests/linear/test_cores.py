@@ -8,9 +8,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from castell import Study
-from castell.cores import _libraries, one_thread
 from castell.counting import MemoryCounts
 from castell.inference.latent import model as latent
+from castell.linear.cores import _libraries, one_thread
 from castell.population import SCHEMA, health_survey
 
 
