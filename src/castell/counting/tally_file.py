@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from castell.errors import ReportError
 from castell.reports.arrow_metadata import check_study, marked_schema
 from castell.reports.codes import column_names, column_types
 from castell.reports.report_files import file_system, is_address
+from castell.study.atomic_write import whole_file
 from castell.study.study import Study
 
 if TYPE_CHECKING:
@@ -55,12 +55,8 @@ def write_counted(path: Path, table: pa.Table) -> None:
 
     if not path.parent.is_dir():
         raise ReportError(f"there is no folder {path.parent}", "make it first")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
+    with whole_file(path) as part:
         pq.write_table(table, part, compression="zstd")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def read_counted(path: str | Path) -> pa.Table | None:

@@ -101,11 +101,15 @@ def average_of_views(views: Sequence[View]) -> Floats:
 def pooled_table(counts: Counts, names: Sequence[str]) -> tuple[Floats, Floats]:
     """The unbiased table, and the variance of each cell."""
     seen = views(counts, names)
-    # One of several samples may be small.
-    few = len(samples_of(counts)) > 1
-    variances = [(weight, view.smoothed() if few else view) for weight, view in seen]
-    variance = sum(weight**2 * cell_variance(view, view.invert()) for weight, view in variances)
-    return average_of_views(seen), np.asarray(variance)
+    tables = [view.invert() for _, view in seen]
+    if len(samples_of(counts)) > 1:  # one of several may be small
+        variances = [_smoothed_variance(view) for _, view in seen]
+    else:
+        variances = [cell_variance(view, t) for (_, view), t in zip(seen, tables, strict=True)]
+    weights = [weight for weight, _ in seen]
+    average = sum(weight * table for weight, table in zip(weights, tables, strict=True))
+    variance = sum(weight**2 * each for weight, each in zip(weights, variances, strict=True))
+    return np.asarray(average), np.asarray(variance)
 
 
 def cell_variance(observed: Observed, table: Floats, target: str = "population") -> Floats:
@@ -117,14 +121,19 @@ def cell_variance(observed: Observed, table: Floats, target: str = "population")
     return np.maximum(variance, 0.0, out=variance)
 
 
+def _smoothed_variance(observed: Observed) -> Floats:
+    """The same of few reports, which show too little variance by themselves."""
+    smooth = observed.smoothed()
+    return cell_variance(smooth, smooth.invert())
+
+
 def spread_of_views(views: Sequence[View]) -> Normal:
     """The spread of the weighted average of what several samples say of one table."""
     return _average([(weight, _of_one(view)) for weight, view in views])
 
 
 def _of_one(observed: Observed) -> Normal:
-    smooth = observed.smoothed()
-    variance = cell_variance(smooth, smooth.invert())
+    variance = _smoothed_variance(observed)
     return wilson(observed.invert(), variance, observed.moment_slope(), observed.n, "population")
 
 

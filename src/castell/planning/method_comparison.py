@@ -22,6 +22,7 @@ from castell.planning.population import People, population_of
 from castell.reports.reports import Reports
 from castell.results.canvas import INK, MUTED, load_altair
 from castell.results.model import fit
+from castell.results.summary import align
 from castell.study.schema import Schema
 from castell.study.study import Study
 
@@ -71,11 +72,7 @@ class MethodComparison:
             ["(asked openly)", "another sample", *(f"{e:.4f}" for e in self.sample)],
             ["(knowing nothing)", "", *(f"{e:.4f}" for e in self.nothing)],
         ]
-        across = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(wide) for cell, wide in zip(row, across, strict=True)).rstrip()
-            for row in (titles, *rows)
-        ]
+        lines = align([titles, *rows], words=len(titles))
         return "\n".join([f"{said}: how far the worst cell of a table is off", "", *lines])
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import secrets
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from castell.errors import CastellError, ReportError
 from castell.estimators import fit_counts, resume_counts
 from castell.inference.method import Fitted
 from castell.results.plain_values import NotPlainError, Writer, read
+from castell.study.atomic_write import whole_file
 from castell.study.study import Study
 
 FORMAT = 1
@@ -102,19 +102,14 @@ def write_model(path: str | Path, model: SavedModel, version: str) -> None:
         "learned": model.learned,
         "arrays": len(model.arrays),
     }
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
-            file.writestr("model.json", json.dumps(document))
-            for i, tally in enumerate(model.tallies):
-                file.writestr(f"study-{i}.json", tally.study.to_json())
-                file.writestr(f"reports-{i}.parquet", _parquet(tally), zipfile.ZIP_STORED)
-            for i, array in enumerate(model.arrays):
-                with file.open(f"array-{i}.npy", "w") as stream:
-                    np.lib.format.write_array(stream, array, allow_pickle=False)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(target) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("model.json", json.dumps(document))
+        for i, tally in enumerate(model.tallies):
+            file.writestr(f"study-{i}.json", tally.study.to_json())
+            file.writestr(f"reports-{i}.parquet", _parquet(tally), zipfile.ZIP_STORED)
+        for i, array in enumerate(model.arrays):
+            with file.open(f"array-{i}.npy", "w") as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def read_model(path: str | Path, version: str, kinds: Kinds | None) -> SavedModel:
