@@ -13,6 +13,7 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.inference.inversion import Observed
+from castell.inference.pooled_table import average_of_views
 from castell.inference.postprocess import simplex
 from castell.inference.products import product_model
 from castell.inference.queries import Query
@@ -49,7 +50,7 @@ def answering(counts: Counts, names: Pair, seen: Seen, cases: CompleteCases) -> 
     if not cases.incomplete.any():
         margins = tuple(margins_of(counts, names))
         return Answering(cases, 1.0, margins, np.multiply.outer(*margins))
-    table = simplex(np.sum([weight * view.invert() for weight, view in seen], axis=0))
+    table = simplex(average_of_views(seen))
     part = cases.part(table)
     share = float(part.sum())
     if share <= 0.0:

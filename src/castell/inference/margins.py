@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from castell.counting import Counts, samples_of
 from castell.inference.intervals import Normal
 from castell.inference.inversion import Observed, moment_slope
-from castell.inference.pooled_table import views
+from castell.inference.pooled_table import average_of_views, views
 from castell.linear.operators import Floats
 
 Codes = NDArray[np.intp]
@@ -39,7 +39,7 @@ class Margins:
         return [(weight, view.smoothed() if few else view) for weight, view in self.views(name)]
 
     def table(self, name: str) -> Floats:
-        return np.asarray(sum(weight * view.invert() for weight, view in self.views(name)))
+        return average_of_views(self.views(name))
 
     def variances(self, name: str) -> Floats:
         """The variance of each value's share."""

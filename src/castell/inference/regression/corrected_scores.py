@@ -17,7 +17,7 @@ import numpy as np
 
 from castell.counting import Counts
 from castell.errors import QueryError
-from castell.inference.pooled_table import views
+from castell.inference.pooled_table import average_of_views, views
 from castell.inference.regression.complete_cases import CompleteCases, answered_by, in_whole
 from castell.inference.regression.design_matrix import DesignMatrix
 from castell.inference.regression.logit import curvature, newton, probabilities
@@ -40,7 +40,7 @@ def logit_root(counts: Counts, design: DesignMatrix, outcome: str) -> Root:
     names = (*design.covariates, outcome)
     seen = views(counts, names)
     cases = CompleteCases.of(counts.study.schema, names)
-    table = np.asarray(sum(weight * view.invert() for weight, view in seen))
+    table = average_of_views(seen)
 
     def spread(scores: Floats) -> Floats:
         parts = [weight**2 * means_of(view, scores).covariance for weight, view in seen]
