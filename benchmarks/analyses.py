@@ -13,8 +13,9 @@ most intervals say nothing; in the others all count, and `untold` says how many 
 `false alarms` is how often independence, made true by shuffling, is rejected at 5 %.
 
 A part of it: `CASTELL_POPULATIONS=adult,child CASTELL_DESIGNS=cover CASTELL_EPSILONS=4
-CASTELL_REPEATS=10 CASTELL_FIRST=100`; epsilon is the total, repeats are collections of each, with
-seeds from the first on.
+CASTELL_REPEATS=10 CASTELL_FIRST=100 CASTELL_METHODS=castell CASTELL_ANALYSES=weighted,regression`;
+epsilon is the total, repeats are collections of each, with seeds from the first on; analyses are
+`answers` (what depends on the method), `weighted`, `association` and `regression`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from experiments.datasets.population import Population
 from experiments.pool import work
 
 LEVEL = 0.95
-METHODS = ("castell", "auto")
+METHODS = "castell,auto"
+ANALYSES = "answers,weighted,association,regression"
 # Rules and constants of these intervals were decided on them; Fair was looked at for V and for
 # coefficients, ANES for coefficients.
 DECIDED = ("adult", "nursery", "german", "census", "fair", "anes96")
@@ -114,25 +116,34 @@ def _collect(job: Job) -> Seen:
     asked = list(questions(people, many))
     known = [truths(people, question) for question in asked]
     made = _reports(people, study, n, generator)
-    villages = Villages.of(people).people
-    of_villages = [truths(villages, question) for question in asked]
+    asks = _listed("ANALYSES", ANALYSES)
     seen: Seen = []
-    for method in METHODS:
-        models = [castell.fit(wave, method) for wave in made.waves]
-        weighted = castell.fit(made.villages, method, **made.sampling)
-        for k, question in enumerate(asked):
-            for interval in _intervals(models, question, known[k]):
-                seen.append((method, interval[0], _holds(*interval[1:])))
-            for interval in _weighted(weighted, question, of_villages[k]):
-                seen.append((method, interval[0], _holds(*interval[1:])))
-    first = castell.fit(made.waves[0], "castell")
-    apart = castell.fit(_shuffled(people, study, n, generator), "castell")
-    for k, question in enumerate(asked):
-        for interval in _of_reports(first, made.waves[0], question, known[k]):
-            seen.append(("reports", interval[0], _holds(*interval[1:])))
-        p = apart.association(*question.names).p_value
-        if p == p:  # the design has reports of both
-            seen.append(("reports", "false alarms", p < 0.05))
+
+    def keep(who: str, found: Iterator[Any]) -> None:
+        seen.extend((who, name, _holds(*interval)) for name, *interval in found)
+
+    for method in _listed("METHODS", METHODS):
+        if "answers" in asks:
+            models = [castell.fit(wave, method) for wave in made.waves]
+            for question, truth in zip(asked, known, strict=True):
+                keep(method, _intervals(models, question, truth))
+        if "weighted" in asks:
+            weighted = castell.fit(made.villages, method, **made.sampling)
+            villages = Villages.of(people).people
+            for question in asked:
+                keep(method, _weighted(weighted, question, truths(villages, question)))
+    for question, truth in zip(asked, known, strict=True):
+        if "association" in asks:
+            first = castell.fit(made.waves[0], "castell")
+            keep("reports", _of_pairs(first, question, truth))
+        if "regression" in asks:
+            keep("reports", _coefficients(made.waves[0], question, truth))
+    if "association" in asks:
+        apart = castell.fit(_shuffled(people, study, n, generator), "castell")
+        for question in asked:
+            p = apart.association(*question.names).p_value
+            if p == p:  # the design has reports of both
+                seen.append(("reports", "false alarms", p < 0.05))
     return seen
 
 
@@ -212,17 +223,19 @@ def _weighted(model: Any, question: Question, truth: Truths) -> Iterator[Any]:
     yield "weighted conditional", known["conditional"], (low[0], high[0]), 0.0, 1.0
 
 
-def _of_reports(
-    model: Any, reports: castell.Reports, question: Question, truth: Truths
-) -> Iterator[Any]:
-    """What does not depend on the method."""
+def _of_pairs(model: Any, question: Question, truth: Truths) -> Iterator[Any]:
+    """What does not depend on the method; nothing where no block holds both."""
     try:
         found = model.association(*question.names)
         yield "Cramer's V", truth.numbers["Cramer's V"], found.conf_int(LEVEL), 0.0, 1.0
         trend = model.trend(*question.names)
         yield "correlation", truth.numbers["correlation"], trend.conf_int(LEVEL), -1.0, 1.0
     except CastellError:
-        pass  # no block holds both
+        pass
+
+
+def _coefficients(reports: castell.Reports, question: Question, truth: Truths) -> Iterator[Any]:
+    """Those that a fit to the answers would have; nothing where there is no fit."""
     fits: list[tuple[str, str, str, str | None, Floats]] = [
         ("linear", question.linear, "linear", None, truth.linear)
     ]

@@ -103,7 +103,10 @@ class Normal:
 
     def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
         """Where d^2 = z^2 (variance + slope d + bend d^2), d being truth less estimate."""
-        z = quantile(level)
+        return self.ends(values, quantile(level))
+
+    def ends(self, values: Floats, z: float) -> tuple[Floats, Floats]:
+        """The same for so many standard errors."""
         if self.outward:
             return values + self._end(-1.0, z), values + self._end(1.0, z)
         scale, middle, reach = self._quadratic(z, np.asarray(self.slope), np.asarray(self.bend))

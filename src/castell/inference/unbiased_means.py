@@ -22,10 +22,11 @@ from castell.linear.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """The mean of each function, and their covariance."""
+    """The mean of each function, their covariance, and how much of it the noise alone makes."""
 
     values: Floats
     covariance: Floats
+    noise: Floats
 
 
 def through_inverse(view: Observed, functions: Floats) -> Floats:
@@ -35,24 +36,33 @@ def through_inverse(view: Observed, functions: Floats) -> Floats:
     return np.array([apply(back, view.in_block_order(one)).ravel() for one in functions])
 
 
-def means_of(view: Observed, functions: Floats, *, corrected: bool = False) -> Means:
-    """The means over the reports of one sample; `corrected` divides by n - 1 instead of n."""
+def means_of(view: Observed, functions: Floats) -> Means:
+    """The means over the reports of one sample.
+
+    A report's function has the answer's own as its mean, so what is left of its mean square is
+    noise: without noise nothing.
+    """
     gains, shares = through_inverse(view, functions), view.frequencies().ravel()
-    mean = gains @ shares
-    square = (gains * shares) @ gains.T - np.outer(mean, mean)
-    return Means(mean, square / max(view.n - corrected, 1))
+    mean, square = gains @ shares, (gains * shares) @ gains.T
+    flat = functions.reshape(len(functions), -1)
+    answers = (flat * view.invert().ravel()) @ flat.T
+    return Means(mean, (square - np.outer(mean, mean)) / view.n, (square - answers) / view.n)
 
 
 def variance_of_mean(seen: Sequence[tuple[float, Observed]], function: Floats) -> float:
     """Of the weighted mean of a function of the answers over samples of different people."""
-    each = (w**2 * float(means_of(view, function[None]).covariance[0, 0]) for w, view in seen)
-    return max(sum(each), 0.0)
+    total = 0.0
+    for weight, view in seen:
+        gain, shares = through_inverse(view, function[None])[0], view.frequencies().ravel()
+        total += weight**2 * float(gain**2 @ shares - (gain @ shares) ** 2) / view.n
+    return max(total, 0.0)
 
 
 def unbiased_means(counts: Counts, functions: Sequence[Table]) -> Means:
     """The means of functions of some attributes each, from all samples that reported those."""
     many = len(functions)
-    values, covariance = np.zeros(many), np.zeros((many, many))
+    values = np.zeros(many)
+    covariance, noise = np.zeros((many, many)), np.zeros((many, many))
     groups = list(dict.fromkeys(one.names for one in functions))
     for source in sources(counts, groups):
         mine = [k for k, one in enumerate(functions) if one.names in source.weights]
@@ -64,5 +74,7 @@ def unbiased_means(counts: Counts, functions: Sequence[Table]) -> Means:
         weights = np.array([source.weights[functions[k].names] for k in mine])
         found = means_of(view, tables)
         values[mine] += weights * found.values
-        covariance[np.ix_(mine, mine)] += np.outer(weights, weights) * found.covariance
-    return Means(values, covariance)
+        both, square = np.ix_(mine, mine), np.outer(weights, weights)
+        covariance[both] += square * found.covariance
+        noise[both] += square * found.noise
+    return Means(values, covariance, noise)

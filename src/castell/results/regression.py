@@ -21,6 +21,7 @@ from castell.inference.category_scores import Scores
 from castell.inference.regression.complete_cases import regressed_codes
 from castell.inference.regression.fitting import Family, Fit, fit_formula
 from castell.inference.regression.formula import parse
+from castell.inference.regression.score_error import ScoreError
 from castell.inference.sampling_columns import sample_design
 from castell.inference.student_t import student_quantile, student_tail
 from castell.inference.support import support
@@ -97,23 +98,27 @@ class Regression(FromReports):
         return found
 
     @cached_property
+    def _error(self) -> ScoreError:
+        return self.fit.error.take(self._order)
+
+    @cached_property
     def covariance(self) -> Floats:
         """How they err together."""
-        found: Floats = self.fit.covariance[np.ix_(self._order, self._order)]
+        found = self._error.covariance
         found.flags.writeable = False
         return found
 
     @cached_property
     def standard_errors(self) -> Floats:
-        variances = np.diag(self.covariance)
-        found = np.sqrt(np.where(variances >= 0.0, variances, np.nan))
+        found = self._error.errors
         found.flags.writeable = False
         return found
 
     @property
     def zvalues(self) -> Floats:
-        """Each coefficient over its standard error."""
-        return np.asarray(self.params / self.standard_errors)
+        """Each coefficient over the standard error that it had if it were 0 (the score test). By
+        likelihood, and without noise, that is its standard error."""
+        return self._error.statistic(self.params)
 
     @property
     def pvalues(self) -> Floats:
@@ -124,9 +129,7 @@ class Regression(FromReports):
 
     def conf_int(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Lower and upper ends of an interval for every coefficient; infinite if not known."""
-        far = student_quantile(level, self.fit.freedom)
-        reach = far * np.nan_to_num(self.standard_errors, nan=np.inf)
-        return self.params - reach, self.params + reach
+        return self._error.interval(self.params, student_quantile(level, self.fit.freedom))
 
     def columns(self, level: float = 0.95) -> dict[str, Any]:
         low, high = self.conf_int(level)

@@ -24,6 +24,7 @@ from castell.inference.regression.design_matrix import DesignMatrix, design_matr
 from castell.inference.regression.formula import Formula
 from castell.inference.regression.information import check_size, covariance
 from castell.inference.regression.maximum_likelihood import FARTHEST, Problem, maximize
+from castell.inference.regression.score_error import ScoreError
 from castell.inference.regression.views import views_of
 from castell.inference.regression.weighted_scores import (
     weighted_linear_root,
@@ -61,14 +62,14 @@ class Errors(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Coefficients by column of the design and equation, and their covariance in that order."""
+    """Coefficients by column of the design and equation, and how far off they may be."""
 
     family: Family
     method: FitMethod
     errors: Errors
     design: DesignMatrix
     coefficients: Floats
-    covariance: Floats
+    error: ScoreError
     log_likelihood: float
     converged: bool
     reasons: tuple[Reason, ...] = ()
@@ -179,7 +180,7 @@ def _likelihood(problem: Problem, design: DesignMatrix, family: Family, errors: 
         errors,
         design,
         state.coefficients,
-        variance,
+        ScoreError.constant(variance),
         log,
         converged,
         tuple(reasons),
@@ -204,7 +205,7 @@ def _from_root(root: Root, family: Family, design: DesignMatrix) -> Fit:
         Errors.SANDWICH,
         design,
         root.coefficients,
-        root.covariance,
+        root.error,
         nan,
         True,
     )

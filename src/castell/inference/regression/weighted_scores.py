@@ -18,7 +18,7 @@ from castell.counting import Counts, samples_of
 from castell.errors import QueryError
 from castell.inference.drawn_scores import DrawnScores
 from castell.inference.regression.complete_cases import CompleteCases
-from castell.inference.regression.corrected_scores import Root, logit_root_of
+from castell.inference.regression.corrected_scores import Root, logit_root_of, score_error
 from castell.inference.regression.design_matrix import DesignMatrix
 from castell.inference.report_scores import ReportScores
 from castell.inference.sampling_design import SampleDesign
@@ -69,13 +69,17 @@ class WeightedReports:
             self.shape
         )
 
-    def spread(self, functions: Floats) -> Floats:
-        """How the weighted means of functions of the cells err together."""
+    def spread(self, functions: Floats) -> tuple[Floats, Floats]:
+        """How the weighted means of functions of the cells err together, in all and by the noise
+        alone: the weighted mean square of what reports add, less that of the answers' own."""
         flat = functions.reshape(len(functions), -1)
-        total = np.zeros((self.counts.n, len(flat)))
+        squares = self.sample.weights**2
+        total, answers = np.zeros((self.counts.n, len(flat))), np.zeros(flat.shape[1])
         for some, each in self._scores():
             total += each @ flat[:, some].T
-        return self.sample.covariance(total)
+            answers[some] = squares @ each
+        noise = (total.T * squares) @ total - (flat * answers) @ flat.T
+        return self.sample.covariance(total), noise / self.sample.weights.sum() ** 2
 
 
 def weighted_logit_root(
@@ -98,11 +102,15 @@ def weighted_linear_root(
     answers, matrix = cases.part(reports.table).reshape(design.cells, -1), design.matrix
     inner = matrix.T @ (answers.sum(axis=1)[:, None] * matrix)
     if float(np.linalg.eigvalsh(inner).min()) <= 0.0:
-        return Root(np.zeros((len(inner), 1)), np.full(inner.shape, np.nan), found=False)
+        return Root.none(np.zeros((len(inner), 1)))
     coefficients: Floats = np.asarray(np.linalg.solve(inner, matrix.T @ (answers @ numbers)))
-    # The score of one answer: x (y - x b).
+    # What an answer adds to the equations: x (y - x b).
     apart = numbers[None, :] - (matrix @ coefficients)[:, None]
-    each = np.einsum("cp,cy->pcy", matrix, apart).reshape(len(inner), -1)
-    inverse = np.linalg.inv(inner)
-    meat = reports.spread(np.array([cases.whole(one) for one in each]))
-    return Root(coefficients[:, None], np.asarray(inverse @ meat @ inverse), found=True)
+    scores = np.einsum("cp,cy->pcy", matrix, apart).reshape(len(inner), -1)
+
+    def slopes(one: Floats, two: Floats) -> Floats:
+        return np.repeat((one @ matrix.T) * (two @ matrix.T), len(numbers), axis=1)
+
+    return Root(
+        coefficients[:, None], score_error(inner, scores, slopes, cases, reports.spread), True
+    )
