@@ -355,13 +355,6 @@ def test_what_does_not_weigh_is_refused_and_not_ignored() -> None:
         with pytest.raises(MethodError, match="use auto, castell or independent"):
             castell.fit(reports(), method, weights=WEIGHT)
     model = both()
-    for ask in (
-        lambda: model.association("smokes", "sick"),
-        lambda: model.associations(),
-        lambda: model.trend("smokes", "sick"),
-    ):
-        with pytest.raises(MethodError, match="not worked out from weighted reports"):
-            ask()
     with pytest.raises(MethodError, match="not saved"):
         model.save("never.castell")
     other = study(4.0).randomize(ANSWERS, seed=2)

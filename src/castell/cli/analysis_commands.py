@@ -57,6 +57,8 @@ COMPARE = (
 TEST = (
     "castell test study.toml reports.parquet smokes health",
     "castell test study.toml reports.parquet age health --trend --scores age=24,37,52,70",
+    "castell test study.toml reports.parquet smokes health --weights weight --clusters village"
+    " --beside frame.csv",
 )
 REGRESS = (
     "castell regress 'health ~ age + smokes' study.toml reports.parquet",
@@ -179,6 +181,11 @@ def run_test(
     with_declined: WithDeclined = False,
     level: Level = 0.95,
     also: Also = None,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
+    rake: Rake = None,
+    beside: Beside = None,
     output: Output = None,
     to: To = None,
     plot: Plot = None,
@@ -205,11 +212,12 @@ def run_test(
         raise OptionError("who declined has no place in an order", "leave out --with-declined")
     check_shown(output, to, plot, as_json)
     numbers = _scores(scores)
+    sampled = sampling_of(made, weights, strata, clusters, rake, beside)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, also, tell=tell)
         # No model is asked for anything that the reports tell; the quickest will do.
         able = methods_for(*{each.study for each in (counts if also else [counts])})
-        model = fit(counts, "castell" if "castell" in able else DEFAULT_METHOD)
+        model = fit(counts, "castell" if "castell" in able else DEFAULT_METHOD, **sampled)
         one, two = attributes
         found: Any = (
             model.trend(one, two, scores=numbers)

@@ -9,6 +9,7 @@ import typer
 
 from castell.cli.analysis_commands import Output, To, check_shown, show
 from castell.cli.open_reports import EngineOption, WithDeclined, open_reports
+from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.results.model import fit
 from castell.study.study import Study
 
@@ -31,6 +32,11 @@ def associations(
     engine: EngineOption = None,
     with_declined: WithDeclined = False,
     level: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    weights: Weights = None,
+    strata: Strata = None,
+    clusters: Clusters = None,
+    rake: Rake = None,
+    beside: Beside = None,
     output: Output = None,
     to: To = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")] = None,
@@ -45,8 +51,9 @@ def associations(
 
     made = Study.load(study)
     check_shown(output, to, plot, as_json)
+    sampled = sampling_of(made, weights, strata, clusters, rake, beside)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, None, engine=engine, tell=tell)
-        model = fit(counts, "castell")
+        model = fit(counts, "castell", **sampled)
         found = model.associations(attributes or None, with_declined=with_declined)
     show(found, level, plot, as_json, output, to, most)

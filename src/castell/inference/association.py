@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
@@ -36,9 +36,9 @@ from castell.inference.goodness_of_fit import (
     tested_contrasts,
     wald,
 )
-from castell.inference.intervals import quantile
 from castell.inference.pooled_table import views
 from castell.inference.regression.complete_cases import CompleteCases
+from castell.inference.student_t import student_quantile
 from castell.inference.support import support
 from castell.inference.unbiased_means import variance_of_mean
 from castell.linear.operators import Floats
@@ -46,7 +46,7 @@ from castell.linear.operators import Floats
 # The influence function is that of a phi^2 of at least this part of what was observed.
 _LEAST_PART = 0.05
 # A value's share is told from 0 if it is so many standard errors from it.
-_SURE = 4.0
+SURE = 4.0
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,16 @@ class Independence:
     """The test of independence, and phi^2 with what its interval needs."""
 
     statistic: float
-    freedom: int
+    freedom: float
     p: float
     square: float  # phi^2 without its bias; may be below 0
     scale: float  # what phi^2 can be at most
     at_zero: float  # the variance of the estimate where phi^2 = 0
     slope: float  # by how much it grows with phi^2
     grouped: tuple[str, ...]  # attributes of which V has rare values put together
+    # Of a sampling design; if there are any, the statistic is an F, with so many times `freedom`
+    # below.
+    of_design: float = inf
 
     @property
     def v(self) -> float:
@@ -72,7 +75,7 @@ class Independence:
 
         It holds 0 wherever the test does not reject independence.
         """
-        z = quantile(level)
+        z = student_quantile(level, self.of_design)
         middle = self.square + z * z * self.slope / 2
         inside = middle**2 - self.square**2 + z * z * self.at_zero
         reach = sqrt(max(inside, 0.0))
@@ -112,7 +115,7 @@ def independence(
     by_name = dict(zip(names, answers.margins, strict=True))
     rare = np.array(sqrt(LEAST_EXPECTED / reports))
     unsure = {
-        name: np.maximum(_SURE * error, LEAST_EXPECTED / reports)
+        name: np.maximum(SURE * error, LEAST_EXPECTED / reports)
         for name, error in zip(names, errors, strict=True)
     }
     tested = tested_contrasts(by_name, dict.fromkeys(names, rare))
@@ -124,7 +127,7 @@ def independence(
     contrasts = _orthonormal(told, by_name)
     s, _, exact = _interactions(seen, answers, contrasts)
     square, bias = float(s @ s), float(np.trace(exact))
-    kept = sqrt(max(square - bias, _LEAST_PART * square) / max(square, 1e-300))
+    kept = kept_part(square, bias)
     slope = _influence(seen, answers, contrasts, kept * s) / max(kept**2 * square, 1e-300)
     fewest = min(len(each) for each in contrasts.values())
     return Independence(
@@ -178,12 +181,22 @@ def _interactions(
     return s, null, exact
 
 
-def _influence(seen: Seen, answers: Answering, contrasts: dict[str, Floats], s: Floats) -> float:
-    """The variance of phi^2 to first order, at interactions s: that of the mean of
+def kept_part(square: float, bias: float) -> float:
+    """What is left of the interactions once phi^2 is free of its bias."""
+    return sqrt(max(square - bias, _LEAST_PART * square) / max(square, 1e-300))
+
+
+def slopes_of_square(contrasts: Sequence[Floats], margins: Sequence[Floats], s: Floats) -> Floats:
+    """What an answer adds to phi^2 to first order, at interactions s:
     2 rho(x, y) - sum_y m(y) rho^2 - sum_x m(x) rho^2, with rho = 1 + sum s u v."""
-    u, v = contrasts.values()
-    one, two = answers.margins
+    u, v = contrasts
+    one, two = margins
     rho = 1.0 + u.T @ s.reshape(len(u), len(v)) @ v
-    adds = 2.0 * rho - (rho**2 @ two)[:, None] - (one @ rho**2)[None, :]
+    return np.asarray(2.0 * rho - (rho**2 @ two)[:, None] - (one @ rho**2)[None, :])
+
+
+def _influence(seen: Seen, answers: Answering, contrasts: dict[str, Floats], s: Floats) -> float:
+    """The variance of phi^2 to first order."""
+    adds = slopes_of_square(list(contrasts.values()), answers.margins, s)
     # Its mean among those who answered is 0, as it is of everybody else.
     return variance_of_mean(seen, answers.cases.whole(adds / answers.share))

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
 from castell.counting import Counts
 from castell.inference.answered_pairs import Pair, answering
-from castell.inference.chisquare import tail
 from castell.inference.goodness_of_fit import expected_reports
 from castell.inference.pooled_table import views
 from castell.inference.regression.complete_cases import CompleteCases
+from castell.inference.student_t import student_tail
 from castell.inference.unbiased_means import through_inverse, variance_of_mean
 from castell.linear.operators import Floats
 
@@ -34,10 +34,11 @@ class Trend:
     correlation: float
     error: float
     z: float
+    of_design: float = inf  # degrees of freedom of a sampling design: z is then Student's t
 
     @property
     def p(self) -> float:
-        return tail(self.z**2, 1)
+        return student_tail(self.z, self.of_design)
 
 
 def trend(
@@ -47,7 +48,7 @@ def trend(
     seen = views(counts, names)
     found = answering(counts, names, seen, answers)
     standard = [
-        _standard_scores(score, margin) for score, margin in zip(scores, found.margins, strict=True)
+        standard_scores(score, margin) for score, margin in zip(scores, found.margins, strict=True)
     ]
     if found.share <= 0.0 or standard[0] is None or standard[1] is None:
         return None
@@ -66,7 +67,7 @@ def trend(
     return Trend(correlation, error, correlation / sqrt(max(null, 1e-300)))
 
 
-def _standard_scores(score: Floats, margin: Floats) -> Floats | None:
+def standard_scores(score: Floats, margin: Floats) -> Floats | None:
     centred = score - margin @ score
     variance = float(margin @ centred**2)
     # Shares sum to one up to rounding, so that equal scores vary by a hair.

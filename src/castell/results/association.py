@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import inf, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from castell.inference.chisquare import p_text
 from castell.inference.intervals import quantile
 from castell.inference.postprocess import simplex
 from castell.inference.reasons import Code
+from castell.inference.student_t import student_quantile
 from castell.inference.trend import Trend
 from castell.linear.operators import Floats
 from castell.results.interval_chart import IntervalRow, interval_chart
@@ -44,13 +45,18 @@ class Association(OneNumber):
 
     @property
     def statistic(self) -> float:
-        """Chi-square."""
+        """Chi-square; of weighted reports F (Rao and Scott)."""
         return nan if self.test is None else self.test.statistic
 
     @property
-    def freedom(self) -> int:
-        """Its degrees of freedom."""
+    def freedom(self) -> float:
+        """Its degrees of freedom; of an F those above."""
         return 0 if self.test is None else self.test.freedom
+
+    @property
+    def freedom_below(self) -> float:
+        """Those of an F below; infinite of a chi-square."""
+        return inf if self.test is None else self.freedom * self.test.of_design
 
     @property
     def p_value(self) -> float:
@@ -74,17 +80,22 @@ class Association(OneNumber):
             if self.left_out:
                 told = "; ".join(f"{name}: {', '.join(v)}" for name, v in self.left_out.items())
                 lines.append(f"of those who answered both, without {told}")
-            lines.append(
-                f"chi-square {self.statistic:.2f}, {self.freedom} "
-                f"degree{'s' * (self.freedom != 1)} of freedom, "
-                f"p {p_text(self.p_value)}"
-            )
+            lines.append(f"{self._test_line()}, p {p_text(self.p_value)}")
             lines.append(f"an association below V = {self.detectable:.2g} would hardly show")
             lines += [
                 f"values of {name} too rare to be told were put together"
                 for name in self.test.grouped
             ]
         return "\n".join([*lines, *with_warning(self.secure, self.notes)])
+
+    def _test_line(self) -> str:
+        if self.freedom_below < inf:
+            return (
+                f"F {self.statistic:.2f}, {self.freedom:.2f} and {self.freedom_below:.1f} degrees "
+                "of freedom (Rao and Scott)"
+            )
+        many = f"{self.freedom:.0f} degree{'s' * (self.freedom != 1)}"
+        return f"chi-square {self.statistic:.2f}, {many} of freedom"
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """The association for programs, as plain JSON values; docs/results.md has the layout."""
@@ -95,6 +106,7 @@ class Association(OneNumber):
             "value": plain(self.value),
             "statistic": plain(self.statistic),
             "freedom": self.freedom,
+            "freedom_below": plain(self.freedom_below),
             "p_value": plain(self.p_value),
             "detectable": plain(self.detectable),
             "left_out": as_lists(self.left_out),
@@ -141,7 +153,8 @@ class TrendTest(OneNumber):
 
     @property
     def statistic(self) -> float:
-        """The estimate over its error if there is no trend: standard normal then."""
+        """The estimate over its error if there is no trend: standard normal then, or, of weighted
+        reports, Student's t."""
         return self.test.z
 
     @property
@@ -151,17 +164,18 @@ class TrendTest(OneNumber):
 
     def conf_int(self, level: float = 0.95) -> tuple[float, float]:
         """A confidence interval of the correlation, inside [-1, 1]."""
-        reach = quantile(level) * self.standard_error
+        reach = student_quantile(level, self.test.of_design) * self.standard_error
         low, high = self.value - reach, self.value + reach
         return min(max(low, -1.0), 1.0), max(min(high, 1.0), -1.0)
 
     def summary(self, level: float = 0.95) -> str:
         """The trend as a text for a report."""
+        of = "z" if self.test.of_design == inf else "t"
         lines = [
             self.title,
             f"{number(self.value)}, std. err. {number(self.standard_error)}, {percent(level)} "
             f"interval {span(*self.conf_int(level))}",
-            f"z = {self.statistic:.2f}, p {p_text(self.p_value)}",
+            f"{of} = {self.statistic:.2f}, p {p_text(self.p_value)}",
         ]
         return "\n".join([*lines, *with_warning(self.secure, self.notes)])
 

@@ -11,6 +11,12 @@ from castell.inference.reasons import Code, Reason, reason
 from castell.inference.regression.complete_cases import CompleteCases
 from castell.inference.support import Checked
 from castell.inference.trend import trend
+from castell.inference.weighted_association import (
+    WeightedPair,
+    detectable_weighted_association,
+    weighted_independence,
+    weighted_trend,
+)
 from castell.linear.operators import Floats
 from castell.results.association import Association, TrendTest, association_error, cramers_v
 from castell.results.compare import compare_groups
@@ -21,7 +27,7 @@ from castell.results.every_association import (
     left_out,
     tested_cases,
 )
-from castell.results.questions import Answering, Questions, Values, reasons_of, refuse_weighted
+from castell.results.questions import Answering, Questions, Values, reasons_of
 
 
 class ComparisonQuestions(Questions):
@@ -49,7 +55,6 @@ class ComparisonQuestions(Questions):
         It is of those who answered both: "prefer not to say" and the like are left out, as missing
         values are. `with_declined=True` takes them for values like any other.
         """
-        refuse_weighted(self.fitted, "an association")
         return _association(self, one, two, with_declined)
 
     def associations(
@@ -61,10 +66,12 @@ class ComparisonQuestions(Questions):
         It is worked out from the unbiased tables of pairs, whatever the method, each of those who
         answered both; `with_declined=True` takes a way not to answer for a value.
         """
-        refuse_weighted(self.fitted, "an association")
         chosen = self.study.schema.select(self.study.names if names is None else names)
         names = tuple(a.name for a in chosen)
-        return associate(self.counts, names, self.source, with_declined=with_declined)
+        sample = self.fitted.sampling
+        return associate(
+            self.counts, names, self.source, with_declined=with_declined, sample=sample
+        )
 
     def trend(self, one: str, two: str, *, scores: Scores | None = None) -> TrendTest:
         """Whether one ordered attribute rises or falls with another: the correlation of scores.
@@ -72,7 +79,6 @@ class ComparisonQuestions(Questions):
         Scores are 0, 1, 2, ... in the order of the values, or as given: `scores={"age": [24, 37,
         52, 70]}`.
         """
-        refuse_weighted(self.fitted, "a trend")
         return _trend(self, one, two, scores)
 
 
@@ -82,16 +88,24 @@ def _association(model: Answering, one: str, two: str, with_declined: bool) -> A
     cases = tested_cases(model.study.schema, names, with_declined=with_declined)
     behind = model.support(names)
     testable = is_testable(model.counts, names)
-    test = independence(model.counts, names, cases) if testable else None
-    reasons: tuple[Reason, ...] = ()
+    weighted = _weighted_pair(model, names, cases) if testable else None
+    if weighted is not None:
+        test = weighted_independence(weighted)
+    else:
+        test = independence(model.counts, names, cases) if testable else None
+    reasons = _of_design(model)
     if test is None:
         table = cases.part(_table(model, names))
         value, limit, checked = cramers_v(table), 1.0, Checked.NOTHING
         code = Code.TOO_FEW_FOR_TEST if testable else Code.ASSOCIATION_UNCHECKED
-        reasons = (reason(code, *names),)
+        reasons = (*reasons, reason(code, *names))
     else:
         value, checked = test.v, behind.checked
-        limit = detectable_association(model.counts, names, cases)
+        limit = (
+            detectable_association(model.counts, names, cases)
+            if weighted is None
+            else detectable_weighted_association(weighted)
+        )
     return Association(
         value=value,
         standard_error=association_error(test),
@@ -121,7 +135,12 @@ def _trend(model: Answering, one: str, two: str, scores: Scores | None) -> Trend
         scores_of(model.study.schema[name], codes, given.get(name))
         for name, codes in zip(names, answers.codes, strict=True)
     ]
-    found = trend(model.counts, names, numbers, answers)
+    weighted = _weighted_pair(model, names, answers)
+    found = (
+        trend(model.counts, names, numbers, answers)
+        if weighted is None
+        else weighted_trend(weighted, numbers)
+    )
     if found is None:
         raise QueryError(
             f"all answers to {one} or to {two} have one score", "give values different scores"
@@ -131,11 +150,26 @@ def _trend(model: Answering, one: str, two: str, scores: Scores | None) -> Trend
         standard_error=found.error,
         source=model.source,
         checked=Checked.WHOLE,
-        reasons=reasons_of(model.counts, (), model.support(names)),
+        reasons=reasons_of(model.counts, _of_design(model), model.support(names)),
         names=names,
         scores=(tuple(numbers[0].tolist()), tuple(numbers[1].tolist())),
         test=found,
     )
+
+
+def _weighted_pair(
+    model: Answering, names: tuple[str, str], cases: CompleteCases
+) -> WeightedPair | None:
+    """What a sampling design says of two attributes, where there is one."""
+    sample = model.fitted.sampling
+    if sample is None:
+        return None
+    return WeightedPair.of(model.counts, sample, names, cases)
+
+
+def _of_design(model: Answering) -> tuple[Reason, ...]:
+    sample = model.fitted.sampling
+    return () if sample is None else (sample.design_reason(),)
 
 
 def _pair(model: Answering, one: str, two: str) -> tuple[str, str]:

@@ -18,7 +18,9 @@ from castell.errors import QueryError
 from castell.inference.association import Independence, independence, is_testable
 from castell.inference.chisquare import false_discovery, p_text
 from castell.inference.regression.complete_cases import CompleteCases
+from castell.inference.sampling_design import SampleDesign
 from castell.inference.support import support
+from castell.inference.weighted_association import WeightedPair, weighted_independence
 from castell.linear.operators import Floats
 from castell.reports.frames import frame_of
 from castell.results.canvas import BLUE, FONT, INK, load_altair
@@ -54,7 +56,7 @@ class PairAssociation:
         return 0.0 if self.test is None else self.test.statistic
 
     @property
-    def freedom(self) -> int:
+    def freedom(self) -> float:
         return 0 if self.test is None else self.test.freedom
 
     @property
@@ -243,16 +245,22 @@ TOLD = (("one", "N"), ("other", "N"), ("V", "Q"), ("lower", "Q"), ("upper", "Q")
 
 
 def associate(
-    counts: Counts, names: Sequence[str], source: Source, *, with_declined: bool
+    counts: Counts,
+    names: Sequence[str],
+    source: Source,
+    *,
+    with_declined: bool,
+    sample: SampleDesign | None = None,
 ) -> Associations:
     """The associations of all pairs of some attributes, counted in one pass."""
     if len(names) < 2:
         raise QueryError("one attribute has no association", "name two or more")
     pairs = list(combinations(names, 2))
-    count_tables(counts, pairs)  # type: ignore[arg-type]
+    if sample is None:
+        count_tables(counts, pairs)  # type: ignore[arg-type]
     schema = counts.study.schema
     found = tuple(
-        _associate(counts, pair, tested_cases(schema, pair, with_declined=with_declined))
+        _associate(counts, pair, tested_cases(schema, pair, with_declined=with_declined), sample)
         for pair in pairs
     )
     return Associations(tuple(names), found, source, counts.backend)
@@ -277,8 +285,16 @@ def left_out(schema: Schema, names: Sequence[str], cases: CompleteCases) -> Labe
 
 
 def _associate(
-    counts: Counts, names: tuple[str, str], cases: CompleteCases | None = None
+    counts: Counts,
+    names: tuple[str, str],
+    cases: CompleteCases | None = None,
+    sample: SampleDesign | None = None,
 ) -> PairAssociation:
-    known = is_testable(counts, names)
-    together = support(counts, names).together
-    return PairAssociation(names, together, independence(counts, names, cases) if known else None)
+    test = None
+    if is_testable(counts, names):
+        test = (
+            independence(counts, names, cases)
+            if sample is None
+            else weighted_independence(WeightedPair.of(counts, sample, names, cases))
+        )
+    return PairAssociation(names, support(counts, names).together, test)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from castell.counting import Counts
-from castell.errors import MethodError, QueryError
+from castell.errors import QueryError
 from castell.inference.declared_zeros import contradictions
 from castell.inference.independent_shares import everybody, independent
 from castell.inference.method import Fitted
@@ -72,15 +72,6 @@ class Questions(ABC):
             return self.fitted.shares([both, among])
         alone = self.fitted.shares([both])
         return independent(alone, everybody()).with_reports_of(alone)
-
-
-def refuse_weighted(fitted: Fitted, what: str) -> None:
-    """What is worked out as if all reports weighed the same is refused where they do not."""
-    if fitted.sampling is not None:
-        raise MethodError(
-            f"{what} is not worked out from weighted reports",
-            "compare shares of groups, or take model.scores(...) to survey software",
-        )
 
 
 def reasons_of(counts: Counts, made: Sequence[Reason], behind: Support) -> tuple[Reason, ...]:
