@@ -16,7 +16,7 @@ from castell.cli.study_file import first_study, to_toml
 from castell.device.answer_file import AnswerFile
 from castell.device.encode import encode
 from castell.device.proposal import Found, propose, round_cuts
-from castell.errors import SchemaError
+from castell.errors import SchemaError, StudyError
 from tests.cli.test_app import Shell
 
 ROWS = 3_000
@@ -205,10 +205,34 @@ def test_decimal_commas_are_those_of_numbers_with_a_point(tmp_path: Path) -> Non
 
 def test_a_comma_that_may_part_thousands_is_told(tmp_path: Path) -> None:
     path = tmp_path / "weights.csv"
-    rows = [f"{k % 3};{k},{100 + k}" for k in range(150)]
-    path.write_text("\n".join(["a;weight", *rows]))
+    rows = [f"{k % 3};{1 + k},{100 + k};{k % 28 + 1}.{k % 12 + 1}.2024" for k in range(150)]
+    path.write_text("\n".join(["a;weight;born", *rows]))
     _, remarks = first_study(path)
-    assert any("'0,100' may be two numbers: write a point" in remark for remark in remarks)
+    assert any("'1,100' may be two numbers: write a point" in remark for remark in remarks)
+    # A day of which nobody says in what order it is written.
+    path.write_text(
+        "\n".join(["a;born", *(f"{k % 3};{k % 28 + 1}.3.{1900 + k}" for k in range(150))])
+    )
+    assert any("'1.3.1900' looks like a day" in remark for remark in first_study(path)[1])
+    # Thousands never begin with 0.
+    path.write_text("\n".join(["a;part", *(f"{k % 3};0,{100 + k}" for k in range(150))]))
+    assert "bins = [" in first_study(path)[0]
+
+
+def test_a_file_with_more_columns_than_a_survey_asks(tmp_path: Path) -> None:
+    """Names that are longer than what is read at first, and rows longer than a block."""
+    path, many = tmp_path / "wide.csv", 40_000
+    names = [f"a question with a long name, number {k}" for k in range(many)]
+    row = [str(k % 2) for k in range(many)]
+    other = [text.replace("1", "x" * 60) for text in row]
+    quoted = ",".join(f'"{name}"' for name in names)
+    path.write_text("\n".join([quoted, ",".join(row), ",".join(other)]))
+    found = next(iter(AnswerFile(path, names[-2:])))
+    assert found.to_pydict() == {names[-2]: ["0", "0"], names[-1]: ["1", "x" * 60]}
+    with pytest.raises(StudyError, match=r"has 20,000 columns that can be asked: .* --column"):
+        first_study(path)
+    text, _ = first_study(path, columns=names[-1:])
+    assert Study.from_toml(text).names == (names[-1],)
 
 
 def test_what_init_wrote_is_what_a_frame_says(tmp_path: Path) -> None:
@@ -278,6 +302,18 @@ def test_columns_of_every_kind() -> None:
     assert attribute is None
 
 
+def test_who_does_not_know_stands_beside_a_scale() -> None:
+    made, remark = proposed(["poor", "good", "Don't know", "fair"] * 5, decline="")
+    assert made is not None
+    assert (made.values, made.beside) == (("poor", "fair", "good", "Don't know"), 1)
+    assert made.ordered
+    assert '3 values in their usual order, "Don\'t know" beside them' in remark
+    # Among answers of no known order it is one of them.
+    made, _ = proposed(["left", "right", "don't know"] * 5, decline="")
+    assert made is not None
+    assert made.beside == 0
+
+
 def test_cuts_are_round_and_near_the_quantiles() -> None:
     made = np.random.default_rng(2)
     for numbers in (
@@ -310,7 +346,7 @@ def test_a_schema_from_a_frame(kind: object) -> None:
     assert schema["age"].scale is not None
     assert Schema.from_frame(frame, decline="")["sex"].values == ("f", "m")
     assert Schema.from_frame(frame).names == ("age", "sex", "name")
-    with pytest.raises(SchemaError, match="'one' has 1 different values"):
+    with pytest.raises(SchemaError, match="'one' has 1 different value in"):
         Schema.from_frame({"one": ["x"] * 9, "sex": ["f", "m", "f"] * 3}, ["one"])
 
 

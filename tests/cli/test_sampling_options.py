@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import castell
@@ -72,6 +73,41 @@ def test_weighted_groups_and_regressions_are_those_of_the_library(
     waves = shell("compare", *place, "sick=yes", "--against", "study.json=reports.parquet", *OWN)
     assert (waves.code, len(waves.err.strip().splitlines())) == (1, 1)
     assert "given for two waves" in waves.err
+
+
+def test_weighted_tests_are_those_of_the_library(shell: Shell, collected: Path) -> None:
+    place = ["study.json", "reports.parquet"]
+    made = Study.load(collected / "study.json")
+    reports = castell.Reports.load(collected / "reports.parquet", made)
+    model = castell.fit(reports, "castell", weights=WEIGHT, clusters=CLUSTER, strata="stratum")
+    told = shell("test", *place, "smokes", "sick", *OWN, "--strata", "stratum", "--json").json
+    found = model.association("smokes", "sick")
+    assert (told["p_value"], told["freedom_below"]) == (found.p_value, found.freedom_below)
+    ask = ["--trend", *OWN, "--strata", "stratum", "--json"]
+    trend = shell("test", *place, "smokes", "sick", *ask).json
+    assert trend["p_value"] == model.trend("smokes", "sick").p_value
+    every = shell("associations", *place, "smokes", "sick", *OWN, "--strata", "stratum", "--json")
+    assert every.json["pairs"][0]["p"] == found.p_value
+
+
+def test_weights_with_a_decimal_comma(shell: Shell, collected: Path) -> None:
+    """'1,250' may be a thousand and more; '0,5' beside it says that it is not."""
+    ask = ["estimate", "study.json", "reports.parquet", "smokes", "--method", "castell"]
+    ask += ["--weights", "weight", "--beside", "comma.csv"]
+    with (collected / "comma.csv").open("w") as file:
+        file.write("weight;x\n" + "".join(f"{w:.3f};1\n".replace(".", ",") for w in WEIGHT / 7))
+    told = shell(*ask, "--json").json
+    made = Study.load(collected / "study.json")
+    reports = castell.Reports.load(collected / "reports.parquet", made)
+    model = castell.fit(reports, "castell", weights=np.round(WEIGHT / 7, 3))
+    assert told["probabilities"] == pytest.approx(model.estimate("smokes").probabilities.tolist())
+    (collected / "comma.csv").write_text("weight;x\n" + "1,250;1\n" * 120)
+    refused = shell(*ask)
+    assert refused.code == 1
+    assert "120 entries that are no numbers, the first '1,250' in row 1" in refused.err
+    assert "may be two numbers: write a point for a comma" in refused.err
+    (collected / "comma.csv").write_text("weight;x\n" + "1.5;1\n" * 119 + "many;1\n")
+    assert "1 entries that are no numbers, the first 'many' in row 120" in shell(*ask).err
 
 
 @pytest.mark.parametrize(

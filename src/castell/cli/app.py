@@ -127,7 +127,8 @@ def init(
         return
     for remark in remarks:
         _note(f"note: {remark}")
-    typer.echo(f"wrote {study}: {len(made.names)} attributes, epsilon {made.epsilon:.6g} in all")
+    many = f"{len(made.names)} attribute{'s' * (len(made.names) != 1)}"
+    typer.echo(f"wrote {study}: {many}, epsilon {made.epsilon:.6g} in all")
     typer.echo(f"design: {planned.reason}")
     typer.echo(f"next: read it, then castell check {study}")
 

@@ -11,6 +11,7 @@ import typer
 
 from castell.device.answer_file import AnswerFile
 from castell.errors import OptionError
+from castell.study.scales import may_be_two_numbers, numbers_of_column
 from castell.study.study import Study
 
 Weights = Annotated[
@@ -51,6 +52,8 @@ def sampling_of(
                 f"no column of {beside} is asked for", "name one by --weights, --strata, --clusters"
             )
         columns = _columns(beside, own)
+        if weights in columns:
+            columns[weights] = _weights(weights, columns[weights])
         given = {key: columns.get(name, name) for key, name in given.items()}
     if rake is not None:
         given["rake"] = _margins(rake)
@@ -68,6 +71,25 @@ def _columns(path: Path, names: list[str]) -> dict[str, np.ndarray[Any, Any]]:
                 None if entry == "" else entry for entry in batch.column(name).to_pylist()
             ]
     return {name: np.array(entries, dtype=object) for name, entries in found.items()}
+
+
+def _weights(name: str, entries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Numbers as files have them, with a decimal comma too."""
+    texts = ["" if entry is None else str(entry) for entry in entries.tolist()]
+    numbers = numbers_of_column(texts)
+    wrong = [k for k, number in enumerate(numbers) if number != number]
+    if not wrong:
+        return np.array(numbers, dtype=np.float64)
+    text = texts[wrong[0]]
+    if may_be_two_numbers(text):
+        remedy = f"{text!r} may be two numbers: write a point for a comma"
+    else:
+        remedy = "give every report a weight"
+    raise OptionError(
+        f"{name} has {len(wrong):,} entries that are no numbers, the first {text!r} in row "
+        f"{wrong[0] + 1:,}",
+        remedy,
+    )
 
 
 def _margins(path: Path) -> dict[str, Any]:

@@ -20,6 +20,9 @@ from castell.study.scales import Bins, Period, Points, day_of
 from castell.study.schema import Attribute, Schema, suggest
 from castell.study.texts import LINKS, SAID, StudyText
 
+# More questions than any survey has; a design for so many is planned for minutes.
+MOST_QUESTIONS = 500
+
 HEADER = """\
 # A castell study. Check it with: castell check {file}
 #
@@ -62,6 +65,11 @@ def first_study(
     if not attributes:
         raise StudyError(
             f"{path} has no column with 2 to {most_values} values", "give a file of categories"
+        )
+    if len(attributes) > MOST_QUESTIONS:
+        raise StudyError(
+            f"{path} has {len(attributes):,} columns that can be asked",
+            f"name up to {MOST_QUESTIONS} by --column: everybody shares one epsilon among them",
         )
     schema = Schema(attributes)
     offers = f"Each question also offers {decline!r}: take it out where it is not wanted.\n# "
@@ -107,13 +115,14 @@ def _columns(answers: AnswerFile, columns: Sequence[str] | None) -> list[Found]:
     """What each column holds."""
     found: dict[str, Found] = {}
     for batch in answers:
-        for name in columns or batch.column_names:
-            if name not in batch.column_names:
+        present = dict(zip(batch.column_names, batch.columns, strict=True))
+        for name in columns or present:
+            if name not in present:
                 raise StudyError(
-                    f"{answers.path} has no column {name!r}", suggest(name, batch.column_names)
+                    f"{answers.path} has no column {name!r}", suggest(name, list(present))
                 )
             if name.strip():
-                found.setdefault(name, Found(name)).add(batch.column(name))
+                found.setdefault(name, Found(name)).add(present[name])
     return list(found.values())
 
 

@@ -10,8 +10,10 @@ import csv
 import gzip
 import io
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import BadZipFile
@@ -33,6 +35,8 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _HEAD = 1 << 16
+# What is read at a time is this, or so many times the first rows.
+_BLOCK, _LONGER = 1 << 20, 8
 _FIRST_ROW = "write them in the first row"
 
 
@@ -108,14 +112,13 @@ class AnswerFile:
         from pyarrow import csv as arrow_csv
 
         encoding = self._encoding(packed)
-        with self._open(packed) as (_, text):
-            head = codecs.getincrementaldecoder(encoding)().decode(text.read(_HEAD))
+        head = self._head(packed, encoding)
         separator = self._separator(head.lstrip("\ufeff"))
         header = [name.strip() for name in _header(head.lstrip("\ufeff"), separator)]
         if not any(header):
             raise AnswerError(f"cannot read {self.path}: it has no names of columns", _FIRST_ROW)
         columns = [(f"f{k}", name) for k, name in enumerate(header)]
-        wanted = self._wanted_columns(header)
+        wanted = set(self._wanted_columns(header))
         if self.names is None:
             self._say_twice(header)
         chosen = [(place, name) for place, name in columns if name in wanted]
@@ -125,6 +128,8 @@ class AnswerFile:
                 encoding="utf8" if encoding == "utf-8" else encoding,
                 autogenerate_column_names=True,
                 skip_rows_after_names=1,
+                # No row is longer than a block; answers may be, than the names of their columns.
+                block_size=max(_BLOCK, _LONGER * len(head)),
             ),
             "parse_options": arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             "convert_options": arrow_csv.ConvertOptions(
@@ -162,6 +167,15 @@ class AnswerFile:
                 return
             with gzip.GzipFile(fileobj=raw) as text:
                 yield raw, io.BufferedReader(text)
+
+    def _head(self, packed: bool, encoding: str) -> str:
+        """The first rows: the first of all is whole, however many columns it names."""
+        decoder = codecs.getincrementaldecoder(encoding)()
+        with self._open(packed) as (_, text):
+            head = decoder.decode(text.read(_HEAD))
+            while not _has_row(head) and (more := text.read(len(head))):
+                head += decoder.decode(more)
+        return head
 
     def _encoding(self, packed: bool) -> str:
         """UTF-8 if all of it is; what its first bytes say; else what Western Windows writes."""
@@ -211,10 +225,11 @@ class AnswerFile:
                 return []
 
     def _say_twice(self, header: list[str]) -> None:
-        for name in dict.fromkeys(name for name in header if header.count(name) > 1):
-            self.remarks.append(
-                f"{header.count(name)} columns are called {name!r}: rename all but one of them"
-            )
+        for name, many in Counter(header).items():
+            if many > 1:
+                self.remarks.append(
+                    f"{many} columns are called {name!r}: rename all but one of them"
+                )
 
     # -- Excel -----------------------------------------------------------------------------------
 
@@ -241,7 +256,7 @@ class AnswerFile:
                 )
             rows = sheet.iter_rows(values_only=True)
             header = [str(cell).strip() if cell is not None else "" for cell in next(rows, ())]
-            wanted = self._wanted_columns([name for name in header if name])
+            wanted = set(self._wanted_columns([name for name in header if name]))
             if self.names is None:
                 self._say_twice(header)
             places = [k for k, name in enumerate(header) if name in wanted]
@@ -279,13 +294,27 @@ def _cell(value: object) -> str | None:
         return None
 
 
+def _has_row(head: str) -> bool:
+    """Whether a line ends outside of quotes."""
+    lines = head.splitlines(keepends=True)
+    ends = (line[-1:] in "\r\n" for line in lines)
+    quotes = accumulate(line.count('"') for line in lines)
+    return any(end and many % 2 == 0 for end, many in zip(ends, quotes, strict=True))
+
+
+def _rows(head: str, separator: str) -> Iterator[list[str]]:
+    """None from where a separator that is none makes a whole file one field."""
+    with suppress(csv.Error):
+        yield from csv.reader(io.StringIO(head, newline=""), delimiter=separator)
+
+
 def _header(head: str, separator: str) -> list[str]:
-    return next(csv.reader(io.StringIO(head, newline=""), delimiter=separator), [])
+    return next(_rows(head, separator), [])
 
 
 def _widths(head: str, separator: str) -> list[int]:
     """How many columns each of the first rows has; the last may have been cut off."""
-    rows = list(csv.reader(io.StringIO(head, newline=""), delimiter=separator))
+    rows = list(_rows(head, separator))
     whole = rows[:-1] if len(head) >= _HEAD // 2 and len(rows) > 1 else rows
     return [len(row) for row in whole[:50] if row]
 
@@ -299,7 +328,9 @@ def _ragged_text(ragged: Sequence[tuple[int, int]], wide: int) -> str:
 
 def _each_once(names: list[str]) -> list[str]:
     """Names told apart: a second 'x' is 'x (2)'."""
-    return [
-        f"{name} ({names[: k + 1].count(name)})" if name in names[:k] else name
-        for k, name in enumerate(names)
-    ]
+    times: Counter[str] = Counter()
+    found = []
+    for name in names:
+        times[name] += 1
+        found.append(f"{name} ({times[name]})" if times[name] > 1 else name)
+    return found

@@ -6,6 +6,7 @@ something of these, so every proposal says where it comes from.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,17 @@ mon, tue, wed, thu, fri, sat, sun
 january, february, march, april, may, june, july, august, september, october, november, december
 jan, feb, mar, apr, may, jun, jul, aug, sep, oct, nov, dec
 """
+
+
+# Beside such a scale these have no place in its order.
+_UNSURE = {"don't know", "do not know", "dont know", "don\u2019t know", "not sure", "unsure"}
+
+# Days in an order that is not said: the third of April and the fourth of March look alike.
+_OTHER_DAY = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1([0-9]{2}|[0-9]{4})", re.ASCII)
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _scales() -> list[list[str]]:
@@ -119,7 +131,7 @@ def propose(
     numbers = {text: number_of(text) for text in found.counts}
     others = [text for text, number in numbers.items() if number != number]
     values = {number: text for text, number in numbers.items() if number == number}
-    plain = f"{name!r} has {different:,} different values in {found.rows:,} rows"
+    plain = f"{name!r} has {_many(different, 'different value')} in {_many(found.rows, 'row')}"
     if found.missing:
         plain = f"{name!r} has {found.missing:,} missing answers, {plain.split(' has ', 1)[1]}"
     if different < 2:
@@ -151,6 +163,11 @@ def propose(
     elif different > most_values and (two := next(filter(may_be_two_numbers, others), "")):
         return Proposal(
             None, f"{plain}: left out; {two!r} may be two numbers: write a point for a comma"
+        )
+    elif different > most_values and all(map(_OTHER_DAY.fullmatch, found.counts)):
+        day = min(found.counts)
+        return Proposal(
+            None, f"{plain}: left out; {day!r} looks like a day: write days as 2024-03-17"
         )
     elif different > most_values:
         return Proposal(None, f"{plain}: left out; group them into 2 to {most_values}")
@@ -227,11 +244,16 @@ def _texts(counts: Collection[str]) -> tuple[dict[str, Any], str]:
     """Texts in the order of a scale that everybody knows, or in alphabetical order."""
     by_plain = {text.casefold(): text for text in counts}
     twins = sorted(text for text in counts if by_plain[text.casefold()] != text)
+    unsure = sorted(set(by_plain) & _UNSURE)
+    words = set(by_plain) - set(unsure)
     for scale in _scales():
-        if len(by_plain) > 1 and not twins and set(by_plain) <= set(scale):
-            values = [by_plain[word] for word in scale if word in by_plain]
+        if len(words) > 1 and not twins and words <= set(scale):
+            values = [by_plain[word] for word in scale if word in words]
             ordered = {"ordered": True} if len(values) > 2 else {}
-            return {"values": values, **ordered}, f"{len(values)} values in their usual order"
+            also = [by_plain[word] for word in unsure]
+            told = f", {' and '.join(map(repr, also))} beside them" if also else ""
+            said = {"values": values, "also": also, **ordered}
+            return said, f"{len(values)} values in their usual order{told}"
     alike = [f"{text!r} and {by_plain[text.casefold()]!r}" for text in twins]
     capitals = f"; {', '.join(alike)} differ in capitals only: write them alike first"
     return {"values": sorted(counts, key=_order)}, (

@@ -17,7 +17,9 @@ import numpy as np
 from castell.errors import SchemaError
 
 # A number with a point, or with a comma where that cannot part thousands.
-_POINT = re.compile(r"(-?[0-9]+)(?:\.([0-9]*?)0*|,(?![0-9]{3}$)([0-9]+))", re.ASCII)
+_POINT = re.compile(
+    r"(-?[0-9]+)(?:\.([0-9]*?)0*|,((?<=^0,)[0-9]+|(?<=^-0,)[0-9]+|(?![0-9]{3}$)[0-9]+))", re.ASCII
+)
 _TRUTH = {"true": "true", "True": "true", "TRUE": "true"}
 _TRUTH |= {"false": "false", "False": "false", "FALSE": "false"}
 _MIDNIGHT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]00:00(:00(\.0+)?)?", re.ASCII)
@@ -52,8 +54,8 @@ def one_text(text: str) -> str:
 
     Only what every reader takes for the same: "01" and "1" stay two texts, and "1,500" as it is.
 
-    >>> [one_text(text) for text in ("1.0", "2.50", "2,5", "True", "01", "2026-11-17 00:00:00")]
-    ['1', '2.5', '2.5', 'true', '01', '2026-11-17']
+    >>> [one_text(text) for text in ("1.0", "2.50", "2,5", "0,125", "True", "01")]
+    ['1', '2.5', '2.5', '0.125', 'true', '01']
     """
     if (found := _POINT.fullmatch(text)) is not None:
         whole, rest = found[1], found[2] or (found[3] or "").rstrip("0")
