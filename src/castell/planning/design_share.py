@@ -134,6 +134,8 @@ def relative_errors(
         known = known.after(many * information(study.design, names, known))
     old, new = (n * information(each, names, known) for each in (present, planned))
     losses = [known.after((1.0 - s) * old + s * new).expected_loss for s in (0.0, *shares)]
+    if losses[0] == 0.0:  # nothing is open, such as the share of everybody
+        return np.zeros(len(shares))
     return np.asarray(np.sqrt(np.array(losses[1:]) / losses[0]) - 1.0)
 
 

@@ -79,6 +79,8 @@ def plan_next(
         raise OptionError(
             f"n is {n!r}", f"give how many respondents are still to come, 1 to {MOST:,}"
         )
+    if not is_whole(seed, 0):
+        raise OptionError(f"seed is {seed!r}", "give a whole number, from 0 up")
     tell = progress or (lambda _share: None)
     counts = counts_of(reports)
     check_reads("latent", *studies_of(counts))
