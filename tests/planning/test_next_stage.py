@@ -126,6 +126,21 @@ def test_a_present_design_that_does_as_well_is_kept(monkeypatch: pytest.MonkeyPa
     assert abs(made.gain) < 0.01
 
 
+def test_a_plan_is_tried_on_every_likely_population(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two simulations may agree by chance, and would then decide alone."""
+    tried: list[Answers] = []
+
+    def watched(_fitted: object, truth: Answers, *_: object) -> float:
+        tried.append(truth)
+        return 0.01
+
+    monkeypatch.setattr(bootstrap_models, "MODELS", 4)
+    monkeypatch.setattr(next_stage_planner, "_simulate", watched)
+    plan_next(_reports(500), 100)
+    assert len(set(map(id, tried))) == 4
+    assert len(tried) == 2 * 4  # with the present design and with the plan
+
+
 def test_what_is_wanted_is_asked() -> None:
     made = plan_next(_reports(), 5000, tables=[["c", "d"]])
     share = sum(b.share for b in made.blocks if {"c", "d"} <= set(b.block.names))

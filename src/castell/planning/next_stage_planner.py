@@ -56,8 +56,9 @@ Progress = Callable[[float], None]
 PEOPLE = 8000
 # How many times less often than a portion of respondents something is asked that need not be.
 SELDOM = 25
-# Simulations of each design: so many that the errors of about this many tables are averaged.
-ENOUGH, FEWEST_REPEATS, MOST_REPEATS = 60, 2, 10
+# Simulations of each design: one for each likely population, for what two say by chance alike would
+# be taken for sure, and so many that the errors of about this many tables are averaged.
+ENOUGH, MOST_REPEATS = 60, 10
 
 
 def plan_next(
@@ -103,7 +104,7 @@ def plan_next(
     present, asked, truths = counts.study, asked_so_far(counts), likely_truths(fitted, seed)
     reckoned = choose_share(truths, asked, present.design, planned, n, wanted, seed)
     chosen = _study(present, mix_designs(present.design, planned, reckoned.share))
-    repeats = max(FEWEST_REPEATS, min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
+    repeats = max(len(truths), min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
     simulated = []
     for k in range(repeats):
         tell(0.5 + 0.5 * k / repeats)
