@@ -62,12 +62,19 @@ def test_what_a_study_file_says(tmp_path: Path, lines: str, ends: tuple[int, ...
         ("stages = [0.001, 1.0]\nexpected = 30000", "30 after it began"),
         ("stages = [3000, 30000]\nexpected = 30000", "expected is 30000"),
         ("stages = [0.1, 1.0]\nexpected = -5", "expected is -5"),
+        ("stages = [0.1, 1.0]\nexpected = 30000.5", "expected is 30000.5"),
         ("expected = 30000", "expected is 30000"),
     ],
 )
 def test_what_is_no_stage(tmp_path: Path, lines: str, problem: str) -> None:
     with pytest.raises(StudyError, match=problem):
         sizes(tmp_path, lines)
+
+
+@pytest.mark.parametrize("staged", ["yes", 1, [0.1, 1.0], None])
+def test_sizes_are_for_the_file_and_not_for_the_study(staged: object) -> None:
+    with pytest.raises(StudyError, match="when stages end is for the study file"):
+        Study(FIRST.schema, 2.0, "pairs", staged=staged)  # type: ignore[arg-type]
 
 
 def test_a_published_study_says_nothing_of_sizes(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ class Design:
 
     def __post_init__(self) -> None:
         many = len(self.hidden) if self.draw else 1
-        given = tuple(self.weights)
+        given = tuple(self.weights) if isinstance(self.weights, (list, tuple)) else (self.weights,)
         if not given:
             object.__setattr__(self, "weights", (1,) * many)
             return

@@ -88,6 +88,11 @@ class Study:
                 "there is a finished design and a budget beside it",
                 "the design's channels say what it costs; leave epsilon, shares and channels out",
             )
+        if not isinstance(staged, (bool, Promise)):
+            raise StudyError(
+                f"staged is {staged!r}",
+                "write staged=True; when stages end is for the study file: stages = [0.1, 1.0]",
+            )
         check_fit(schema, design, stages=staged is True)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "names", schema.names)
