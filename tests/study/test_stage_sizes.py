@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import castell
 from castell import Study
-from castell.errors import StudyError
+from castell.errors import OptionError, StudyError
 from castell.study.stage_sizes import load_stage_sizes
 from tests.staged_studies import FIRST, STAGED
 
@@ -75,6 +76,19 @@ def test_what_is_no_stage(tmp_path: Path, lines: str, problem: str) -> None:
 def test_sizes_are_for_the_file_and_not_for_the_study(staged: object) -> None:
     with pytest.raises(StudyError, match="when stages end is for the study file"):
         Study(FIRST.schema, 2.0, "pairs", staged=staged)  # type: ignore[arg-type]
+
+
+def test_what_no_later_stage_could_ask() -> None:
+    skipped = [castell.Attribute("a", ["x", "y"], missing="skip"), *FIRST.schema]
+    with pytest.raises(StudyError, match="a question that may be skipped, 'a'"):
+        Study(skipped, 2.0, staged=True)
+    with pytest.raises(StudyError, match="reports Bloom filters"):
+        Study(FIRST.schema, 4.0, "bloom", staged=True)
+    reports = Study(skipped, 2.0, "singles").randomize(
+        {"a": ["x"], "os": ["mac"], "crashes": ["none"], "paid": ["no"]}, seed=1
+    )
+    with pytest.raises(OptionError, match="'a' may be skipped"):
+        castell.plan_next(reports, 100)
 
 
 def test_a_published_study_says_nothing_of_sizes(tmp_path: Path) -> None:

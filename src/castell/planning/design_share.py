@@ -80,16 +80,16 @@ def mix_designs(present: Design, planned: Design, share: float) -> Design:
         return planned
     weights: dict[Block, float] = {}
     for design, part in ((planned, share), (present, 1.0 - share)):
-        for block, weight in zip(design.blocks, design.weights, strict=True):
+        for block, weight in zip(design.hidden, design.weights, strict=True):
             own = part * weight / sum(design.weights)
             weights[block] = weights.get(block, 0.0) + own
     whole = tuple(max(1, round(TOTAL * each)) for each in weights.values())
-    return Design(tuple(weights), draw=True, weights=whole)
+    return Design((*weights, *planned.public), draw=True, weights=whole)
 
 
 def shares_for(present: Design) -> tuple[float, ...]:
     """Those that can be had: nothing can be drawn beside a report of several columns."""
-    return SHARES if len(present.layout) == 1 else SHARES[-1:]
+    return SHARES if len(present.samples) == len(present.hidden) else SHARES[-1:]
 
 
 def choose_share(
@@ -144,7 +144,8 @@ def information(design: Design, names: Sequence[str], known: Uncertainty) -> Flo
     answers = dict(zip(names, known.people, strict=True))
     total = np.zeros_like(known.precision)
     for weight, block in zip(design.block_weights, design.blocks, strict=True):
-        codes, many, forward = seen_codes(block, answers)
-        root = root_information(known.scores, codes, many, forward)
+        if block.is_public:
+            continue  # it is beside each of the others
+        root = root_information(known.scores, *seen_codes(block, answers, design.public))
         total += weight / design.total_weight * (root.T @ root)
     return total

@@ -40,7 +40,9 @@ class Wanted:
         wide = []
         for names in _listed(tables, 'tables=[["smokes", "health"]]'):
             if not isinstance(names, (list, tuple)):
-                raise OptionError(f"the table {names!r} is no list", "give a list of names for each")
+                raise OptionError(
+                    f"the table {names!r} is no list", "give a list of names for each"
+                )
             wide.append(tuple(place[a.name] for a in schema.select(list(names))))
         asked = []
         for share in _listed(shares, 'shares=[{"smokes": "now"}]'):

@@ -93,7 +93,9 @@ class Study:
                 f"staged is {staged!r}",
                 "write staged=True; when stages end is for the study file: stages = [0.1, 1.0]",
             )
-        check_fit(schema, design, stages=staged is True)
+        check_fit(schema, design)
+        if staged is True:
+            _check_can_have_stages(schema, design)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "names", schema.names)
         object.__setattr__(self, "design", design)
@@ -320,6 +322,22 @@ def _schema_of(document: Mapping[str, Any]) -> Schema:
         for rule in document.get("impossible", [])
     ]
     return Schema(asked, rules)
+
+
+def _check_can_have_stages(schema: Schema, design: Design) -> None:
+    """Refuse what no later stage could be planned for."""
+    if not all(block.channel.has_matrix for block in design.blocks):
+        raise StudyError(
+            "a study with stages reports Bloom filters",
+            "no stage is planned from these: use another design, or leave out the stages",
+        )
+    for attribute in schema:
+        if attribute.may_skip:
+            raise StudyError(
+                f"a study with stages has a question that may be skipped, {attribute.name!r}",
+                'later stages ask several questions as one: write missing = "category", or leave '
+                "out the stages",
+            )
 
 
 def _check_corrections(study: Study) -> None:
