@@ -130,9 +130,11 @@ def relative_errors(
     people = truth.sample(PEOPLE, np.random.default_rng([*seeds, 4]))
     known = uncertainty(people, wanted.sizes, wanted.indicators(people))
     names = asked[0][0].names
+    designs = dict.fromkeys([*(study.design for study, _ in asked), present, planned])
+    told = {design: information(design, names, known) for design in designs}
     for study, many in asked:
-        known = known.after(many * information(study.design, names, known))
-    old, new = (n * information(each, names, known) for each in (present, planned))
+        known = known.after(many * told[study.design])
+    old, new = n * told[present], n * told[planned]
     losses = [known.after((1.0 - s) * old + s * new).expected_loss for s in (0.0, *shares)]
     if losses[0] == 0.0:  # nothing is open, such as the share of everybody
         return np.zeros(len(shares))
