@@ -89,7 +89,8 @@ def mix_designs(present: Design, planned: Design, share: float) -> Design:
 
 def shares_for(present: Design) -> tuple[float, ...]:
     """Those that can be had: nothing can be drawn beside a report of several columns."""
-    return SHARES if len(present.samples) == len(present.hidden) else SHARES[-1:]
+    hidden = len(present.layout) - len(present.public)
+    return SHARES if hidden == 1 else SHARES[-1:]
 
 
 def choose_share(

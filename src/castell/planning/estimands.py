@@ -38,14 +38,14 @@ class Wanted:
     ) -> Wanted:
         place = {name: i for i, name in enumerate(schema.names)}
         wide = []
-        for names in _listed(tables, 'tables=[["smokes", "health"]]'):
+        for names in _as_list(tables, 'tables=[["smokes", "health"]]'):
             if not isinstance(names, (list, tuple)):
                 raise OptionError(
                     f"the table {names!r} is no list", "give a list of names for each"
                 )
             wide.append(tuple(place[a.name] for a in schema.select(list(names))))
         asked = []
-        for share in _listed(shares, 'shares=[{"smokes": "now"}]'):
+        for share in _as_list(shares, 'shares=[{"smokes": "now"}]'):
             if not isinstance(share, Mapping) or not share:
                 raise OptionError(
                     f"the wanted share {share!r} names no attribute", "write {attribute: value}"
@@ -101,7 +101,7 @@ def _count_text(many: int, what: str) -> str:
     return f"the {what} asked for" if many == 1 else f"the {many} {what}s asked for"
 
 
-def _listed(given: object, example: str) -> Sequence[Any]:
+def _as_list(given: object, example: str) -> Sequence[Any]:
     if given is None:
         return ()
     if not isinstance(given, (list, tuple)):

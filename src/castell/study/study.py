@@ -30,7 +30,7 @@ from castell.study.canonical import canonical, digest_of
 from castell.study.corrections import Correction, before, correction, corrections_of
 from castell.study.design import Block, Design, check_fit, check_hides_answers
 from castell.study.notebook_table import attribute_table
-from castell.study.promise import Promise, promise_for, promise_of, wordings
+from castell.study.promise import Promise, check_staged, promise_for, promise_of, wordings
 from castell.study.schema import Attribute, Schema
 from castell.study.study_json import save
 from castell.study.texts import StudyText
@@ -88,14 +88,9 @@ class Study:
                 "there is a finished design and a budget beside it",
                 "the design's channels say what it costs; leave epsilon, shares and channels out",
             )
-        if not isinstance(staged, (bool, Promise)):
-            raise StudyError(
-                f"staged is {staged!r}",
-                "write staged=True; when stages end is for the study file: stages = [0.1, 1.0]",
-            )
         check_fit(schema, design)
-        if staged is True:
-            _check_can_have_stages(schema, design)
+        if staged is not False:
+            check_staged(staged, schema, design)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "names", schema.names)
         object.__setattr__(self, "design", design)
@@ -322,22 +317,6 @@ def _schema_of(document: Mapping[str, Any]) -> Schema:
         for rule in document.get("impossible", [])
     ]
     return Schema(asked, rules)
-
-
-def _check_can_have_stages(schema: Schema, design: Design) -> None:
-    """Refuse what no later stage could be planned for."""
-    if not all(block.channel.has_matrix for block in design.blocks):
-        raise StudyError(
-            "a study with stages reports Bloom filters",
-            "no stage is planned from these: use another design, or leave out the stages",
-        )
-    for attribute in schema:
-        if attribute.may_skip:
-            raise StudyError(
-                f"a study with stages has a question that may be skipped, {attribute.name!r}",
-                'later stages ask several questions as one: write missing = "category", or leave '
-                "out the stages",
-            )
 
 
 def _check_corrections(study: Study) -> None:
