@@ -7,6 +7,8 @@ is the gain that the plan expects, `pairs` that in the root of the expected squa
 cells of pairs, `largest` that in the largest error of a cell, a mean over tables of two to six
 attributes, in per cent of the error and a mean over first stages. Whole collections (`stages`)
 differ by a third of the error at epsilon 1: there many are needed to see a gain of a twentieth.
+With `--known` the plan is made from the population itself and asked of everybody, for all cells of
+pairs and for the large cells of tables: no plan of these blocks could be expected to gain more.
 `python -m benchmarks.next_stages --help` measures one case.
 """
 
@@ -15,6 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,9 +26,13 @@ from numpy.typing import NDArray
 from benchmarks._text import grid
 from benchmarks._truths import at_hand, truth_of
 from castell import Study, plan_next
+from castell.channels import best_channel
 from castell.linear.operators import Floats
+from castell.planning.allocation import allocate
+from castell.planning.candidates import candidates
 from castell.planning.design_share import information
-from castell.planning.uncertainty import Uncertainty, uncertainty
+from castell.planning.uncertainty import Codes, Uncertainty, root_information, uncertainty
+from castell.study.design import Design
 from experiments.datasets import truth as populations
 from experiments.datasets.population import Population
 from experiments.datasets.truth import Truth
@@ -35,6 +42,8 @@ from experiments.harness import draw_sets
 PEOPLE, SETS, DRAWS = 4000, 15, 150
 # The largest error of a table is hardly ever that of a smaller cell.
 LEAST_CELL = 0.005
+# What plans for the population itself are made for: cells above a share in tables of some widths.
+LARGE, WIDTHS = 0.01, (2, 3, 4)
 
 
 @dataclass(frozen=True)
@@ -115,6 +124,44 @@ class Known:
         return float(np.sqrt(after.expected_loss)), float(np.mean(largest))
 
 
+def measure_known(case: Case) -> list[tuple[str, float, float]]:
+    """What a plan from the population gains: for what it is made, in pairs and in largest errors,
+    in parts of the error of the present design."""
+    truth = truth_of(case.data)
+    study = Study(truth.schema, epsilon=case.epsilon, design=case.design, name=case.data)
+    known = Known.of(truth)
+    now = known.errors(case.people * information(study.design, study.names, known.open_))
+    found = []
+    for what, wanted in (("pairs", None), ("large cells", list(_large(known.open_.people)))):
+        planned = _plan_for(study, known, wanted, case.people)
+        then = known.errors(case.people * information(planned, study.names, known.open_))
+        found.append((what, 1.0 - then[0] / now[0], 1.0 - then[1] / now[1]))
+    return found
+
+
+def _large(people: Sequence[Codes]) -> Iterator[NDArray[np.bool_]]:
+    """Who is in each large cell of the tables of some widths."""
+    for width in WIDTHS:
+        for columns in combinations(people, width):
+            _, cells, counts = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
+            for cell in np.flatnonzero(counts >= LARGE * len(people[0])):
+                yield np.ravel(cells) == cell
+
+
+def _plan_for(study: Study, known: Known, wanted: list[NDArray[np.bool_]] | None, n: int) -> Design:
+    people, sizes = known.open_.people, study.schema.sizes
+    open_, epsilon = uncertainty(people, sizes, wanted), study.design.exact_epsilon
+    offered = list(candidates(people, sizes, float(epsilon), np.random.default_rng(1)))
+    channels = {many: best_channel(many, epsilon) for many in {c.many for c in offered}}
+    roots = [
+        root_information(open_.scores, c.codes, c.many, channels[c.many].forward) for c in offered
+    ]
+    portions = allocate(open_, roots, n)
+    chosen = [(c, many) for c, many in zip(offered, portions, strict=True) if many]
+    blocks = tuple(c.block(study.schema, epsilon) for c, _ in chosen)
+    return Design(blocks, draw=True, weights=tuple(many for _, many in chosen))
+
+
 def _tables(truth: Truth) -> Iterator[tuple[str, ...]]:
     for width in range(2, min(len(truth.schema), 6) + 1):
         yield from draw_sets(truth, width, SETS)
@@ -156,8 +203,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--design", default="cover", help="of the first stage")
     parser.add_argument("--first", type=float, default=0.1, help="the share of the first stage")
     parser.add_argument("--repeats", type=int, default=4, help="first stages")
+    parser.add_argument("--known", action="store_true", help="plan from the population itself")
     given = parser.parse_args(arguments)
     case = Case(given.data, given.people, given.epsilon, given.design, given.first)
+    if given.known:
+        for what, pairs, largest in measure_known(case):
+            print(f"planned for {what}: pairs {pairs:+.1%}, largest {largest:+.1%}")
+        return 0
     print(show({"cases": [measure(case, range(given.repeats))]}))
     return 0
 

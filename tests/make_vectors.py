@@ -685,6 +685,7 @@ def stage_vectors() -> list[Json]:
         "a stage with another name": (_FIRST, stage_after(_FIRST, name="other"), False, False),
         "a stage with a rule of its own": (_FIRST, stage_after(_FIRST, **rule), False, False),
         "a stage with another consent": (_FIRST, stage_after(_FIRST, consent="Yes"), False, False),
+        "a stage beside public attributes": (_PUBLIC, _PUBLIC_STAGE, True, True),
         "without a promise": (_FIRST, stage_after(_FIRST, stages=None), False, False),
     }
     return [
@@ -933,6 +934,16 @@ STUDIES["public attributes around two that are randomised"] = study(
 _PUBLIC = STUDIES["public attributes around two that are randomised"]
 
 
+_STAGE_BLOCKS = [
+    block(kary(6, 13, 1), "smokes", "health"),
+    block(kary(2, 3, 1), "smokes"),
+    block(clear(3), "region"),
+    block(clear(2), "arm"),
+]
+_PUBLIC_STAGE = stage_after(_PUBLIC, blocks=_STAGE_BLOCKS, draw=[3, 1])
+STUDIES["a later stage beside public attributes"] = _PUBLIC_STAGE
+
+
 STUDIES["public attributes beside blocks that are drawn"] = study(
     "drawn public",
     [
@@ -1118,6 +1129,12 @@ def broken_public() -> dict[str, str]:
         ),
         "a promise broken by what is randomised beside public attributes": said(
             asked, stages={"epsilon": "2.6"}
+        ),
+        "a later stage that costs more, beside public attributes": published(
+            {
+                **_PUBLIC_STAGE,
+                "blocks": [block(kary(6, 14, 1), "smokes", "health"), *_STAGE_BLOCKS[1:]],
+            }
         ),
         "groups that hold answers in clear": said(
             asked,

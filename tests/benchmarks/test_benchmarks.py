@@ -294,6 +294,13 @@ def test_plans_are_judged_by_what_reports_tell_of_the_population() -> None:
     assert alone < known.errors(1e4 * told)[1]
 
 
+def test_a_plan_from_the_population_gains_what_it_is_made_for() -> None:
+    case = next_stages.Case(GENERATED, 5000, 2.0, "pairs", 0.1)
+    (_, pairs, largest), (_, other, more) = next_stages.measure_known(case)
+    assert 0.0 < other <= pairs + 0.01 < 1.0
+    assert 0.0 < largest < more + 0.02
+
+
 def test_columns_are_of_files(capsys: pytest.CaptureFixture[str]) -> None:
     for other in (["--people", "100"], ["--data", "generated"]):
         with pytest.raises(SystemExit, match="2"):

@@ -110,6 +110,9 @@ def test_reports_of_several_studies(folder: Path, castell: Shell) -> None:
         refused = castell(*asked, "--also", wrong)
         assert refused.code != 0
         assert "write --also old.toml=old.parquet" in refused.err
+    refused = castell(*asked, "--also", "study.toml=r.parquet")
+    assert refused.code != 0
+    assert "r.parquet is given twice" in refused.err
 
 
 def test_estimate_for_people(folder: Path, castell: Shell) -> None:

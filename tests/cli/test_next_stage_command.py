@@ -115,6 +115,20 @@ def test_what_cannot_be_planned(folder: Path) -> None:
     assert "still to come" in str(done.exception)
 
 
+def test_where_a_plan_goes_is_checked_before_it_is_made(folder: Path) -> None:
+    """Planning takes a while: nobody waits for it to be told that the file is there."""
+    (folder / "next.json").write_text("{}")
+    for place, problem in (
+        ("next.json", "is there already: give another name, or --force"),
+        ("next.toml", "end its name in .json"),
+        ("none/next.json", "there is no folder"),
+    ):
+        asked = ["plan-next", "study.toml", "none.sqlite", "-n", "3000", "--publish", place]
+        done = RUN.invoke(app, asked)
+        assert done.exit_code
+        assert problem in str(done.exception)
+
+
 def test_reports_are_counted_by_the_engine_asked_for(folder: Path) -> None:
     del folder
     told = json.loads(run("plan-next", "study.toml", "study.sqlite", "-n", "3000", "--json"))

@@ -236,6 +236,28 @@ def test_the_page_comes_with_the_stage_that_is_published(running: TestClient, pl
     until(lambda: SECOND.digest in running.get("/").text)
 
 
+def test_a_collector_takes_what_is_public_in_every_stage(place: str) -> None:
+    first = Study.from_toml(STAGED.replace('name = "paid"', 'name = "paid"\npublic = true'))
+    drawn = Study(first.schema, 2.0, "singles").design
+    then = stage_after(first, drawn)
+    assert then.design.columns == ("drawn", "paid")
+    store = open_store(place, first)
+    store.publish(then)
+    with TestClient(make_app(State(store, settings(minimum=5)))) as client:
+        assert send(client, first.digest, [8, 1]) == 201
+        assert [send(client, then.digest, [5, paid]) for paid in (0, 1, 2)] == [201, 201, 422]
+        assert send(client, then.digest, [6, 0]) == 422
+        assert send(client, then.digest, [5]) == 422
+    with closing(open_store(place)) as store:
+        assert held(store) == {
+            (first.digest, (8, 1)): 1,
+            (then.digest, (5, 0)): 1,
+            (then.digest, (5, 1)): 1,
+        }
+        told = castell.fit(counts_of(store, first), "latent").estimate("paid")
+        assert told.n == 3
+
+
 # -- planning --------------------------------------------------------------------------------------
 
 

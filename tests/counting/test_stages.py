@@ -223,6 +223,8 @@ def test_what_is_refused() -> None:
         castell.fit([])
     with pytest.raises(ReportError, match="a int holds no reports"):
         castell.fit([reports[0], 3])  # type: ignore[list-item]
+    with pytest.raises(ReportError, match="the same reports are given twice"):
+        castell.fit([reports[0], reports[1], reports[0]])
     other = Study(list(PEOPLE.schema)[:2], 2.0, name="less")
     few = collect(other, PEOPLE.table.sum(axis=2), 50, np.random.default_rng(0))
     with pytest.raises(ReportError, match="'less' and 'one' ask for different answers"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from castell import Study
+from castell import Attribute, Study
 from castell.inference.latent.model import learn
 from castell.planning import candidates, next_stage_planner
 from castell.planning.bootstrap_models import (
@@ -88,6 +88,17 @@ def test_a_draw_of_two_draws() -> None:
 def test_nothing_is_drawn_beside_what_everybody_reports() -> None:
     assert shares_for(PAIRS.design) == SHARES
     assert shares_for(Study(PEOPLE.schema, 1.0).design) == (1.0,)
+
+
+def test_two_draws_beside_what_is_public() -> None:
+    names = [Attribute("p", ["x", "y"], public=True), *PEOPLE.schema]
+    pairs, singles = (Study(names, 1.0, kind).design for kind in ("pairs", "singles"))
+    assert shares_for(pairs) == SHARES
+    assert shares_for(Study(names, 1.0).design) == (1.0,)
+    made = mix_designs(pairs, singles, 0.25)
+    assert made.public == pairs.public
+    assert set(made.hidden) == {*pairs.hidden, *singles.hidden}
+    assert len(made.weights) == len(made.hidden)
 
 
 def test_the_same_design_is_as_good() -> None:

@@ -126,6 +126,21 @@ def test_a_present_design_that_does_as_well_is_kept(monkeypatch: pytest.MonkeyPa
     assert abs(made.gain) < 0.01
 
 
+def test_a_plan_is_tried_on_every_likely_population(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two simulations may agree by chance, and would then decide alone."""
+    tried: list[Answers] = []
+
+    def watched(_fitted: object, truth: Answers, *_: object) -> float:
+        tried.append(truth)
+        return 0.01
+
+    monkeypatch.setattr(bootstrap_models, "MODELS", 4)
+    monkeypatch.setattr(next_stage_planner, "_simulate", watched)
+    plan_next(_reports(500), 100)
+    assert len(set(map(id, tried))) == 4
+    assert len(tried) == 2 * 4  # with the present design and with the plan
+
+
 def test_what_is_wanted_is_asked() -> None:
     made = plan_next(_reports(), 5000, tables=[["c", "d"]])
     share = sum(b.share for b in made.blocks if {"c", "d"} <= set(b.block.names))
@@ -182,15 +197,41 @@ def test_what_does_not_exist_is_refused() -> None:
     reports = _reports(10)
     with pytest.raises(CastellError, match="no attribute 'zz'"):
         plan_next(reports, 10, tables=[["a", "zz"]])
-    with pytest.raises(OptionError, match="give a list of names"):
-        plan_next(reports, 10, tables=["ab"])
     with pytest.raises(OptionError, match="names no attribute"):
         plan_next(reports, 10, shares=[{}])
     with pytest.raises(CastellError, match="'d9' is not a value"):
         plan_next(reports, 10, shares=[{"d": "d9"}])
+    for wrong in (5, {"c": "c1"}, [5], ["ab"]):
+        with pytest.raises(OptionError, match="no list"):
+            plan_next(reports, 10, tables=wrong)  # type: ignore[arg-type]
+    for wrong in ({"d": "d1"}, 5):
+        with pytest.raises(OptionError, match="no list of what is wanted"):
+            plan_next(reports, 10, shares=wrong)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="names no attribute"):
+        plan_next(reports, 10, shares=["d"])  # type: ignore[list-item]
+    with pytest.raises(OptionError, match="has no value of 'd'"):
+        plan_next(reports, 10, shares=[{"d": []}])
+    for seed in (-1, "x", 1.5):
+        with pytest.raises(OptionError, match="from 0 up"):
+            plan_next(reports, 10, seed=seed)  # type: ignore[arg-type]
     bloom = Study(Schema([Attribute("a", ["x", "y"]), Attribute("b", ["x", "y"])]), 4.0, "bloom")
     with pytest.raises(MethodError):
         plan_next(bloom.randomize({"a": ["x"], "b": ["y"]}), 10)
+
+
+def test_a_study_of_one_attribute_and_a_share_of_everybody() -> None:
+    """Where there are no pairs its own table is wanted, and where nothing is open nothing changes.
+
+    (Both had a gain that was no number, for which the design was changed.)
+    """
+    alone = Study(PEOPLE.schema.select(["a"]), 1.0)
+    made = plan_next(alone.randomize({"a": ["a0", "a1", "a2"] * 100}, seed=1), 500)
+    assert np.isfinite(made.gain)
+    assert made.expected[1] < made.expected[0]
+    assert "error of its only table" in str(made)
+    everybody = plan_next(_reports(300), 100, shares=[{"d": ["d0", "d1"]}])
+    assert everybody.gain == 0.0
+    assert everybody.keeps_design
 
 
 def test_progress_is_told() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from castell import Attribute, Schema, Study
 from castell.channels import KaryResponse, best_channel
 from castell.linear.operators import Floats
 from castell.planning.allocation import PORTIONS, allocate, gain
@@ -13,6 +14,7 @@ from castell.planning.uncertainty import (
     Codes,
     Uncertainty,
     root_information,
+    seen_codes,
     uncertainty,
 )
 
@@ -51,6 +53,24 @@ def test_the_information_is_that_of_the_reports(epsilon: float) -> None:
         seen = np.bincount(codes, minlength=6) / len(codes) @ matrix
         fisher = (((up - down) / (2 * step)) ** 2 / seen).sum()
         assert float(((root @ direction) ** 2).sum()) == pytest.approx(fisher, rel=1e-4)
+
+
+def test_what_is_public_is_told_beside_a_block() -> None:
+    """As if one channel reported both: the one at random, the other as it is."""
+    people = _people()
+    known = uncertainty(people, SIZES, None)
+    schema = Schema([Attribute("one", ["x", "y"], public=True), Attribute("two", ["u", "v", "w"])])
+    design = Study(schema, 2.0).design
+    (block,) = design.hidden
+    answers = {"one": people[0], "two": people[1]}
+    codes, many, forward = seen_codes(block, answers, design.public)
+    assert many == 6
+    np.testing.assert_array_equal(codes, people[1] * 2 + people[0])
+    np.testing.assert_allclose(forward.dense(), np.kron(block.channel.forward.dense(), np.eye(2)))
+    root = root_information(known.scores, codes, many, forward)
+    after = known.after(5000 * root.T @ root)
+    alone = root_information(known.scores, *seen_codes(block, answers))
+    assert after.expected_loss < 0.7 * known.after(5000 * alone.T @ alone).expected_loss
 
 
 def test_the_loss_before_is_that_of_the_prior() -> None:

@@ -94,6 +94,8 @@ def test_weights_that_no_design_has() -> None:
     for weights in [(1,), (1, 2, 3), (0, 1), (1, -2), (1, 2.0), (True, 2), ("1", 2), (2**53, 1)]:
         with pytest.raises(StudyError, match="the weights of a draw are"):
             Design(blocks, True, weights)  # type: ignore[arg-type]
+    with pytest.raises(StudyError, match=r"the weights of a draw are \[5\]"):
+        Design(blocks, True, 5)  # type: ignore[arg-type]
     with pytest.raises(StudyError, match="none where nothing is drawn"):
         Design(blocks, False, (3, 1))
     assert Design(blocks, True, (2**53 - 1, 1)).weights == (2**53 - 1, 1)

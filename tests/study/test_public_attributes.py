@@ -12,14 +12,17 @@ import pytest
 import castell
 from castell import Attribute, Schema, Study
 from castell.channels import ClearResponse, KaryResponse, PartitionResponse
+from castell.collector.store.stage_rows import StageRows
 from castell.device.report import make_report
-from castell.errors import CastellError, ChannelError, SchemaError, StudyError
+from castell.errors import ChannelError, SchemaError, StudyError
 from castell.planning.card import card
 from castell.planning.planner import plan
 from castell.planning.shuffled import delta_at, shuffled
 from castell.study.design import Block, Design
+from castell.study.later_stages import next_stage
 from castell.study.promise import Promise
 from castell.study.public_attributes import small_cells
+from tests.small_plans import plan_from_little
 
 REGION = Attribute("region", ["north", "south", "west"], public=True)
 SMOKES = Attribute("smokes", ["never", "before", "now"])
@@ -199,18 +202,58 @@ def test_it_is_no_part_of_a_plan() -> None:
     assert made.best.study.schema.public == ("region", "arm")
     for row in made.designs:
         assert abs(row.study.epsilon - 3.0) < 1e-6
-    with pytest.raises(CastellError, match="a next stage would draw blocks"):
-        castell.plan_next(Study(SCHEMA, 3.0).randomize(answers(200)), 100)
 
 
 def test_a_promise_covers_what_is_randomised() -> None:
-    """Every device checks it; later stages would draw blocks, so nobody is offered some."""
+    """Every device checks it."""
     promised = Study(SCHEMA, 3.0, staged=Promise(Decimal(3)))
     assert Study.from_json(promised.to_json()) == promised
+    assert Study(SCHEMA, 3.0, staged=True) == promised
     with pytest.raises(StudyError, match=r"costs epsilon 3, above|costs epsilon 2\.9"):
         Study(SCHEMA, 3.0, staged=Promise(Decimal("2.9")))
-    with pytest.raises(StudyError, match="a study with stages has a public attribute"):
-        Study(SCHEMA, 3.0, staged=True)
+
+
+@pytest.mark.parametrize("design", ["independent", "pairs"])
+def test_a_next_stage_has_what_is_public_in_every_report(
+    design: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan_from_little(monkeypatch)
+    first = Study(SCHEMA, 3.0, design, name="staged", staged=True)
+    reports = first.randomize(answers(2000), seed=1)
+    made = castell.plan_next(reports, 3000)
+    then = made.planned
+    assert then.identity == first.identity
+    assert then.promise is not None
+    assert then.promise.after == (first.digest,)
+    assert then.design.draw
+    assert then.design.exact_epsilon <= first.design.exact_epsilon
+    assert {b.names for b in then.design.public} == {("region",), ("arm",)}
+    assert {n for b in then.design.hidden for n in b.names} == {"smokes", "sick"}
+    assert not any(block.is_coarse for block in then.design.blocks)
+    assert Study.from_json(then.to_json()) == then
+    more = answers(3000, seed=2)
+    model = castell.fit([reports, then.randomize(more, seed=2)])
+    # Public answers of both stages are known as they are.
+    both = {k: np.concatenate([v, more[k]]) for k, v in answers(2000).items()}
+    for names in (["arm"], ["arm", "region"]):
+        table = model.estimate(names).probabilities
+        np.testing.assert_allclose(table, castell.tabulate(SCHEMA, both, names), atol=1e-9)
+    joint = model.estimate(["arm", "sick"])
+    low, high = joint.conf_int(0.999)
+    truth = castell.tabulate(SCHEMA, both, ["arm", "sick"])
+    assert ((low <= truth) & (truth <= high)).all()
+
+
+def test_a_store_keeps_the_public_answers_of_every_stage() -> None:
+    first = Study(SCHEMA, 3.0, "pairs", name="staged", staged=True)
+    wide = Block(("smokes", "sick"), (3, 2), KaryResponse.with_epsilon(6, 3.0))
+    then = next_stage(first, Design((wide, *first.design.public), draw=True))
+    rows = StageRows([first, then])
+    for stage, codes in ((0, (5, 2, 1)), (1, (3, 0, 1))):
+        packed = rows.pack(codes, stage)
+        assert len(packed) == rows.size
+        columns = rows.columns([packed, packed], stage)
+        assert [column.tolist() for column in columns] == [[code] * 2 for code in codes]
 
 
 def test_tables_of_public_and_randomised_attributes() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+import castell
 from castell import Study
-from castell.errors import StudyError
+from castell.errors import OptionError, StudyError
 from castell.study.stage_sizes import load_stage_sizes
 from tests.staged_studies import FIRST, STAGED
 
@@ -62,12 +63,32 @@ def test_what_a_study_file_says(tmp_path: Path, lines: str, ends: tuple[int, ...
         ("stages = [0.001, 1.0]\nexpected = 30000", "30 after it began"),
         ("stages = [3000, 30000]\nexpected = 30000", "expected is 30000"),
         ("stages = [0.1, 1.0]\nexpected = -5", "expected is -5"),
+        ("stages = [0.1, 1.0]\nexpected = 30000.5", "expected is 30000.5"),
         ("expected = 30000", "expected is 30000"),
     ],
 )
 def test_what_is_no_stage(tmp_path: Path, lines: str, problem: str) -> None:
     with pytest.raises(StudyError, match=problem):
         sizes(tmp_path, lines)
+
+
+@pytest.mark.parametrize("staged", ["yes", 1, [0.1, 1.0], None])
+def test_sizes_are_for_the_file_and_not_for_the_study(staged: object) -> None:
+    with pytest.raises(StudyError, match="when stages end is for the study file"):
+        Study(FIRST.schema, 2.0, "pairs", staged=staged)  # type: ignore[arg-type]
+
+
+def test_what_no_later_stage_could_ask() -> None:
+    skipped = [castell.Attribute("a", ["x", "y"], missing="skip"), *FIRST.schema]
+    with pytest.raises(StudyError, match="a question that may be skipped, 'a'"):
+        Study(skipped, 2.0, staged=True)
+    with pytest.raises(StudyError, match="reports Bloom filters"):
+        Study(FIRST.schema, 4.0, "bloom", staged=True)
+    reports = Study(skipped, 2.0, "singles").randomize(
+        {"a": ["x"], "os": ["mac"], "crashes": ["none"], "paid": ["no"]}, seed=1
+    )
+    with pytest.raises(OptionError, match="'a' may be skipped"):
+        castell.plan_next(reports, 100)
 
 
 def test_a_published_study_says_nothing_of_sizes(tmp_path: Path) -> None:

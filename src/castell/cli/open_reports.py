@@ -38,7 +38,12 @@ def open_reports(
     counts = scan_reports(resolve(reports), study, engine=engine, progress=tell)
     if not also:
         return counts
-    earlier = [scan_reports(resolve(place), other) for other, place in other_studies(also)]
+    others = other_studies(also)
+    places = [reports, *(place for _, place in others)]
+    for place in places:
+        if places.count(place) > 1:
+            raise OptionError(f"{place} is given twice", "its people would count as twice as many")
+    earlier = [scan_reports(resolve(place), other) for other, place in others]
     return [*earlier, counts]
 
 

@@ -206,14 +206,15 @@ def plan_next(
     """Plan what to ask the next respondents, from the reports there are."""
     from castell.cli.open_reports import open_reports
     from castell.cli.progress import progress_bar
-    from castell.cli.result_files import check_picture, save_picture
+    from castell.cli.result_files import check_output, check_picture, save_picture
     from castell.planning.next_stage_planner import plan_next as plan
     from castell.study.study import Study
 
     made = Study.load(study)
     check_picture(plot)
-    if publish is not None and publish.suffix != ".json":
-        raise OptionError(f"cannot write {publish}", "end its name in .json")
+    check_output(publish, (".json",))
+    if publish is not None and publish.exists() and not force:
+        raise OptionError(f"{publish} is there already", "give another name, or --force")
     tables = [each.split(",") for each in table or ()]
     shares = [wanted_share(each) for each in share or ()]
     with progress_bar("planning", quiet=as_json) as tell:

@@ -56,12 +56,14 @@ def candidates(
     sizes: Sequence[int],
     epsilon: float,
     generator: np.random.Generator,
+    *,
+    coarse: bool = True,
 ) -> Iterator[Candidate]:
-    """All that is tried."""
+    """All that is tried; without `coarse` what tells every combination of values apart."""
     seen: set[tuple[tuple[int, ...], tuple[Box, ...] | None]] = set()
     for found in _all(people, sizes, epsilon, generator):
         key = (found.places, found.boxes)
-        if key not in seen:
+        if key not in seen and (coarse or found.boxes is None):
             seen.add(key)
             yield found
 

@@ -80,16 +80,17 @@ def mix_designs(present: Design, planned: Design, share: float) -> Design:
         return planned
     weights: dict[Block, float] = {}
     for design, part in ((planned, share), (present, 1.0 - share)):
-        for block, weight in zip(design.blocks, design.weights, strict=True):
+        for block, weight in zip(design.hidden, design.weights, strict=True):
             own = part * weight / sum(design.weights)
             weights[block] = weights.get(block, 0.0) + own
     whole = tuple(max(1, round(TOTAL * each)) for each in weights.values())
-    return Design(tuple(weights), draw=True, weights=whole)
+    return Design((*weights, *planned.public), draw=True, weights=whole)
 
 
 def shares_for(present: Design) -> tuple[float, ...]:
     """Those that can be had: nothing can be drawn beside a report of several columns."""
-    return SHARES if len(present.layout) == 1 else SHARES[-1:]
+    hidden = len(present.layout) - len(present.public)
+    return SHARES if hidden == 1 else SHARES[-1:]
 
 
 def choose_share(
@@ -130,10 +131,14 @@ def relative_errors(
     people = truth.sample(PEOPLE, np.random.default_rng([*seeds, 4]))
     known = uncertainty(people, wanted.sizes, wanted.indicators(people))
     names = asked[0][0].names
+    designs = dict.fromkeys([*(study.design for study, _ in asked), present, planned])
+    told = {design: information(design, names, known) for design in designs}
     for study, many in asked:
-        known = known.after(many * information(study.design, names, known))
-    old, new = (n * information(each, names, known) for each in (present, planned))
+        known = known.after(many * told[study.design])
+    old, new = n * told[present], n * told[planned]
     losses = [known.after((1.0 - s) * old + s * new).expected_loss for s in (0.0, *shares)]
+    if losses[0] == 0.0:  # nothing is open, such as the share of everybody
+        return np.zeros(len(shares))
     return np.asarray(np.sqrt(np.array(losses[1:]) / losses[0]) - 1.0)
 
 
@@ -142,7 +147,8 @@ def information(design: Design, names: Sequence[str], known: Uncertainty) -> Flo
     answers = dict(zip(names, known.people, strict=True))
     total = np.zeros_like(known.precision)
     for weight, block in zip(design.block_weights, design.blocks, strict=True):
-        codes, many, forward = seen_codes(block, answers)
-        root = root_information(known.scores, codes, many, forward)
+        if block.is_public:
+            continue  # it is beside each of the others
+        root = root_information(known.scores, *seen_codes(block, answers, design.public))
         total += weight / design.total_weight * (root.T @ root)
     return total

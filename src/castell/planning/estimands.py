@@ -38,14 +38,18 @@ class Wanted:
     ) -> Wanted:
         place = {name: i for i, name in enumerate(schema.names)}
         wide = []
-        for names in tables or ():
-            if isinstance(names, str):
-                raise OptionError(f"the table {names!r} is a name", "give a list of names for each")
+        for names in _as_list(tables, 'tables=[["smokes", "health"]]'):
+            if not isinstance(names, (list, tuple)):
+                raise OptionError(
+                    f"the table {names!r} is no list", "give a list of names for each"
+                )
             wide.append(tuple(place[a.name] for a in schema.select(list(names))))
         asked = []
-        for share in shares or ():
-            if not share:
-                raise OptionError("a wanted share names no attribute", "write {attribute: value}")
+        for share in _as_list(shares, 'shares=[{"smokes": "now"}]'):
+            if not isinstance(share, Mapping) or not share:
+                raise OptionError(
+                    f"the wanted share {share!r} names no attribute", "write {attribute: value}"
+                )
             asked.append({place[schema[a].name]: _codes(schema, a, v) for a, v in share.items()})
         return cls(tuple(wide), tuple(asked), tuple(schema.sizes))
 
@@ -55,10 +59,10 @@ class Wanted:
 
     def indicators(self, people: Sequence[Codes]) -> list[Members] | None:
         """Who is counted by each share that is wanted; None for all cells of pairs."""
-        if self.is_usual:
+        if self.is_usual and len(self.sizes) > 1:
             return None
         found: list[Members] = []
-        for places in self.tables:
+        for places in self._all_tables:
             key = np.zeros(len(people[0]), dtype=np.intp)
             for place in places:
                 key = key * self.sizes[place] + people[place]
@@ -87,7 +91,7 @@ class Wanted:
 
     def words(self) -> str:
         if self.is_usual:
-            return "all tables of two attributes"
+            return "all tables of two attributes" if len(self.sizes) > 1 else "its only table"
         parts = [_count_text(len(self.tables), "table")] * bool(self.tables)
         parts += [_count_text(len(self.shares), "share")] * bool(self.shares)
         return " and ".join(parts)
@@ -97,6 +101,16 @@ def _count_text(many: int, what: str) -> str:
     return f"the {what} asked for" if many == 1 else f"the {many} {what}s asked for"
 
 
+def _as_list(given: object, example: str) -> Sequence[Any]:
+    if given is None:
+        return ()
+    if not isinstance(given, (list, tuple)):
+        raise OptionError(f"{given!r} is no list of what is wanted", f"write {example}")
+    return given
+
+
 def _codes(schema: Schema, name: str, values: Any) -> Codes:
     listed = values if isinstance(values, (list, tuple, set, frozenset)) else [values]
+    if not listed:
+        raise OptionError(f"the wanted share has no value of {name!r}", "name one or more")
     return np.array(sorted(schema[name].code(value) for value in listed), dtype=np.intp)

@@ -44,7 +44,13 @@ from castell.planning.design_share import Tried, choose_share, mix_designs
 from castell.planning.estimands import Wanted
 from castell.planning.next_stage import MOST_SIMULATED, NextStage, PlannedBlock
 from castell.planning.smallest_n_or_epsilon import MOST
-from castell.planning.uncertainty import Uncertainty, root_information, seen_codes, uncertainty
+from castell.planning.uncertainty import (
+    Uncertainty,
+    beside_public,
+    root_information,
+    seen_codes,
+    uncertainty,
+)
 from castell.results.model import Collected, counts_of
 from castell.study.design import Design
 from castell.study.later_stages import next_stage
@@ -56,8 +62,9 @@ Progress = Callable[[float], None]
 PEOPLE = 8000
 # How many times less often than a portion of respondents something is asked that need not be.
 SELDOM = 25
-# Simulations of each design: so many that the errors of about this many tables are averaged.
-ENOUGH, FEWEST_REPEATS, MOST_REPEATS = 60, 2, 10
+# Simulations of each design: one for each likely population, for what two say by chance alike would
+# be taken for sure, and so many that the errors of about this many tables are averaged.
+ENOUGH, MOST_REPEATS = 60, 10
 
 
 def plan_next(
@@ -79,12 +86,14 @@ def plan_next(
         raise OptionError(
             f"n is {n!r}", f"give how many respondents are still to come, 1 to {MOST:,}"
         )
+    if not is_whole(seed, 0):
+        raise OptionError(f"seed is {seed!r}", "give a whole number, from 0 up")
     tell = progress or (lambda _share: None)
     counts = counts_of(reports)
     check_reads("latent", *studies_of(counts))
-    if counts.study.schema.public:
+    if skipped := [attribute.name for attribute in counts.study.schema if attribute.may_skip]:
         raise OptionError(
-            "the study has public attributes, and a next stage would draw blocks without them",
+            f"{skipped[0]!r} may be skipped, and a next stage asks several questions as one",
             "go on with the study as it is",
         )
     require_reports(counts)
@@ -101,7 +110,7 @@ def plan_next(
     present, asked, truths = counts.study, asked_so_far(counts), likely_truths(fitted, seed)
     reckoned = choose_share(truths, asked, present.design, planned, n, wanted, seed)
     chosen = _study(present, mix_designs(present.design, planned, reckoned.share))
-    repeats = max(FEWEST_REPEATS, min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
+    repeats = max(len(truths), min(MOST_REPEATS, -(-ENOUGH // wanted.many)))
     simulated = []
     for k in range(repeats):
         tell(0.5 + 0.5 * k / repeats)
@@ -118,14 +127,22 @@ def plan_next(
 def _plan(
     counts: Counts, likely: Answers, wanted: Wanted, n: int, generator: np.random.Generator
 ) -> tuple[Design, list[PlannedBlock], float, float]:
-    study = counts.study
-    people, sizes = likely.sample(PEOPLE, generator), study.schema.sizes
+    study, schema = counts.study, counts.study.schema.hidden
+    people = likely.sample(PEOPLE, generator)
     epsilon = study.design.exact_epsilon  # the next stage spends no more than the present one
-    open_ = uncertainty(people, sizes, wanted.indicators(people))
+    open_ = uncertainty(people, study.schema.sizes, wanted.indicators(people))
     known = open_.after(_information(counts, open_))
-    offered = list(candidates(people, sizes, float(epsilon), generator))
+    answers, public = dict(zip(study.names, people, strict=True)), study.design.public
+    asked_of = [answers[name] for name in schema.names]
+    # Estimates do not read groups of answers beside what is public.
+    offered = list(candidates(asked_of, schema.sizes, float(epsilon), generator, coarse=not public))
     forward = {many: best_channel(many, epsilon).forward for many in {c.many for c in offered}}
-    roots = [root_information(known.scores, c.codes, c.many, forward[c.many]) for c in offered]
+    roots = []
+    for c in offered:
+        seen = beside_public((c.codes, c.many, forward[c.many]), answers, public)
+        root = root_information(known.scores, *seen)
+        # U'U is all that counts: with public values beside them the rows may be many.
+        roots.append(np.linalg.qr(root, mode="r") if public else root)
     portions = allocate(known, roots, n)
     chosen = [each for each in zip(offered, roots, portions, strict=True) if each[2]]
     chosen.sort(key=lambda each: (-each[2], each[0].places))
@@ -135,14 +152,14 @@ def _plan(
     asked = [(c, SELDOM * many) for c, _, many in chosen]
     covered = {place for c, _ in asked for place in c.places}
     # A study asks for each of its attributes, though these need hardly be asked any more.
-    left = [place for place in range(len(sizes)) if place not in covered]
-    asked += [(Candidate((place,), None, people[place], sizes[place]), 1) for place in left]
+    left = [place for place in range(len(schema)) if place not in covered]
+    asked += [(Candidate((p,), None, asked_of[p], schema.sizes[p]), 1) for p in left]
     weights = [weight for _, weight in asked]
     blocks = [
-        PlannedBlock(c.block(study.schema, epsilon), c.many, weight / sum(weights))
-        for c, weight in asked
+        PlannedBlock(c.block(schema, epsilon), c.many, weight / sum(weights)) for c, weight in asked
     ]
-    design = Design(tuple(b.block for b in blocks), draw=True, weights=tuple(weights))
+    drawn = tuple(b.block for b in blocks)
+    design = Design((*drawn, *public), draw=True, weights=tuple(weights))
     return design, blocks, known.expected_loss, known.after(information).expected_loss
 
 
@@ -159,8 +176,9 @@ def _information(counts: Counts, known: Uncertainty) -> Floats:
     total = np.zeros_like(known.precision)
     for sample in samples_of(counts):
         answers = {name: known.people[place[name]] for name in sample.study.names}
-        for block in sample.study.design.blocks:
-            root = root_information(known.scores, *seen_codes(block, answers))
+        design = sample.study.design
+        for block in design.hidden:
+            root = root_information(known.scores, *seen_codes(block, answers, design.public))
             total += sample.n * root.T @ root
     return total
 

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from castell.device.respond import block_codes
+from castell.linear.kronecker_product import KroneckerProduct, identity
 from castell.linear.operators import Floats, Operator
 from castell.study.design import Block
 
@@ -62,13 +63,28 @@ class Uncertainty:
         return Uncertainty(self.people, self.scores, self.losses, self.precision + information)
 
 
-def seen_codes(block: Block, answers: Mapping[str, Codes]) -> tuple[Codes, int, Operator]:
-    """The codes of people in a block, how many there are, and the channel on them."""
+# The codes of people in a report, how many there are, and the channel on them.
+Seen = tuple[Codes, int, Operator]
+
+
+def seen_codes(block: Block, answers: Mapping[str, Codes], public: Sequence[Block] = ()) -> Seen:
+    """Of a block, and what is public beside it."""
     codes = block_codes(block, answers)
     coarse = block.channel.coarse
     if coarse is not None:
-        return coarse.leaf_of[codes], len(coarse.leaves), coarse.inner.forward
-    return codes, block.channel.inputs, block.channel.forward
+        codes, many, forward = coarse.leaf_of[codes], len(coarse.leaves), coarse.inner.forward
+    else:
+        many, forward = block.channel.inputs, block.channel.forward
+    return beside_public((codes, many, forward), answers, public)
+
+
+def beside_public(seen: Seen, answers: Mapping[str, Codes], public: Sequence[Block]) -> Seen:
+    """The same together with public attributes, which are in every report as they are."""
+    for each in public:
+        (name,), (size,) = each.names, each.sizes
+        codes, many, forward = seen
+        seen = codes * size + answers[name], many * size, KroneckerProduct(forward, identity(size))
+    return seen
 
 
 def root_information(scores: Floats, codes: Codes, many: int, forward: Operator) -> Floats:

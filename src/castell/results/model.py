@@ -252,6 +252,11 @@ def fit(
 def counts_of(reports: Any) -> Counts:
     """Reports as a method reads them; a list of them together, as stages of one collection."""
     if isinstance(reports, (list, tuple)):
+        if len(set(map(id, reports))) < len(reports):
+            raise ReportError(
+                "the same reports are given twice",
+                "give each once: their people would count as twice as many",
+            )
         return join_stages([counts_of(each) for each in reports])
     if isinstance(reports, Reports):
         return MemoryCounts(reports)

@@ -118,7 +118,7 @@ class Design:
 
     def __post_init__(self) -> None:
         many = len(self.hidden) if self.draw else 1
-        given = tuple(self.weights)
+        given = tuple(self.weights) if isinstance(self.weights, (list, tuple)) else (self.weights,)
         if not given:
             object.__setattr__(self, "weights", (1,) * many)
             return
@@ -281,14 +281,9 @@ def lens_on(block: Block, names: Sequence[str]) -> Lens:
     return lens
 
 
-def check_fit(schema: Schema, design: Design, *, stages: bool = False) -> None:
+def check_fit(schema: Schema, design: Design) -> None:
     """Refuse a design that is not one for these attributes and no others, in blocks that fit their
-    values; with `stages`, one that no later stage could follow."""
-    if stages and schema.public:
-        raise StudyError(
-            f"a study with stages has a public attribute, {schema.public[0]!r}",
-            "later stages are planned for what is randomised alone; leave out the stages",
-        )
+    values."""
     if len({block.names for block in design.public}) < len(design.public):
         raise StudyError("a public attribute is sent twice", "list its block once")
     asked = design.asked_together

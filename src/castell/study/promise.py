@@ -25,6 +25,8 @@ from castell.channels.budget import MAX_EPSILON, as_decimal
 from castell.errors import StudyError
 from castell.study.canonical import digest_of
 from castell.study.corrections import before
+from castell.study.design import Design
+from castell.study.schema import Schema
 
 # A store marks the stage of a report with one byte.
 MOST_STAGES = 50
@@ -66,6 +68,28 @@ class Promise:
                 "study promises of every stage",
                 "do not answer; tell whoever runs the study",
             )
+
+
+def check_staged(staged: object, schema: Schema, design: Design) -> None:
+    """Refuse stages of a first study for which no later one could be planned."""
+    if not isinstance(staged, (bool, Promise)):
+        raise StudyError(
+            f"staged is {staged!r}",
+            "write staged=True; when stages end is for the study file: stages = [0.1, 1.0]",
+        )
+    if staged is not True:
+        return
+    if skipped := [attribute.name for attribute in schema if attribute.may_skip]:
+        raise StudyError(
+            f"a study with stages has a question that may be skipped, {skipped[0]!r}",
+            'later stages ask several questions as one: write missing = "category", or leave out '
+            "the stages",
+        )
+    if not all(block.channel.has_matrix for block in design.blocks):
+        raise StudyError(
+            "a study with stages reports Bloom filters",
+            "no stage is planned from these: use another design, or leave out the stages",
+        )
 
 
 def promise_for(epsilon: object, exact_epsilon: Decimal) -> Promise:

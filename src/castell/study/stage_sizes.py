@@ -47,7 +47,7 @@ class StageSizes:
         shares = listed and not all(is_whole(end, 2) for end in given)
         if expected is not None and not (shares and is_whole(expected, 1)):
             raise StudyError(
-                f"expected is {expected!r}",
+                f"expected is {_given_text(expected)}",
                 "it is a number of respondents, for stages that are shares of them",
             )
         if isinstance(given, bool):
@@ -90,4 +90,6 @@ def _shares(given: list[Any], expected: int) -> list[int]:
 
 
 def _given_text(given: object) -> str:
-    return f"[{', '.join(map(str, given))}]" if isinstance(given, list) else repr(given)
+    if isinstance(given, list):
+        return f"[{', '.join(map(_given_text, given))}]"
+    return str(given) if isinstance(given, Decimal) else repr(given)

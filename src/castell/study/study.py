@@ -30,7 +30,7 @@ from castell.study.canonical import canonical, digest_of
 from castell.study.corrections import Correction, before, correction, corrections_of
 from castell.study.design import Block, Design, check_fit, check_hides_answers
 from castell.study.notebook_table import attribute_table
-from castell.study.promise import Promise, promise_for, promise_of, wordings
+from castell.study.promise import Promise, check_staged, promise_for, promise_of, wordings
 from castell.study.schema import Attribute, Schema
 from castell.study.study_json import save
 from castell.study.texts import StudyText
@@ -88,7 +88,9 @@ class Study:
                 "there is a finished design and a budget beside it",
                 "the design's channels say what it costs; leave epsilon, shares and channels out",
             )
-        check_fit(schema, design, stages=staged is True)
+        check_fit(schema, design)
+        if staged is not False:
+            check_staged(staged, schema, design)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "names", schema.names)
         object.__setattr__(self, "design", design)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from castell import Reports, Study
+from castell import Attribute, KaryResponse, Reports, Schema, Study
+from castell.channels import ClearResponse
 from castell.counting import MemoryCounts, kernels, samples_of
 from castell.inference.inversion import observe
 from castell.inference.latent import sufficient_statistics as statistics_module
@@ -22,6 +23,7 @@ from castell.inference.latent.sufficient_statistics import (
     sufficient_statistics,
 )
 from castell.linear.operators import Floats
+from castell.study.design import Block, Design
 from tests.populations import (
     by_schema,
     collect,
@@ -205,6 +207,34 @@ def test_blocks_that_nobody_drew_say_nothing() -> None:
         if not one.counts.any():
             said = e_step(uniform, [one])
             assert not any(f.any() for f in (said.log_likelihood, said.classes, said.values))
+
+
+def test_a_drawn_block_of_all_but_what_is_public() -> None:
+    """Its sample has every attribute, in another order than the study's: it was taken for that."""
+    public = Attribute("a", ["a0", "a1", "a2"], public=True)
+    asked = Schema([public, Attribute("c", list("wxyz")), Attribute("d", ["d0", "d1"])])
+    blocks = (
+        Block(("d", "c"), (2, 4), KaryResponse.with_epsilon(8, 6.0)),
+        Block(("d",), (2,), KaryResponse.with_epsilon(2, 6.0)),
+        Block(("a",), (3,), ClearResponse(3)),
+    )
+    study = Study(asked, design=Design(blocks, draw=True))
+    n, rng = 40_000, np.random.default_rng(1)
+    a = rng.integers(0, 3, n)
+    c, d = np.where(rng.random(n) < 0.8, a, 3), np.where(rng.random(n) < 0.9, a == 0, a == 1)
+    codes = {"a": a, "c": c, "d": d.astype(int)}
+    answers = {k: np.array(asked[k].values)[v] for k, v in codes.items()}
+    counts = MemoryCounts(study.randomize(answers, seed=1))
+    # Everybody a class of its own kind: the mixture is the people themselves.
+    kinds, many = np.unique(np.array([a, c, d]), axis=1, return_counts=True)
+    profiles = np.concatenate([np.eye(k)[v] for k, v in zip((3, 4, 2), kinds, strict=True)], axis=1)
+    people = Mixture(many / n, np.maximum(profiles, 1e-12), (3, 4, 2))
+    found = sufficient_statistics(counts)
+    assert [sorted(t.attributes) for t in found if isinstance(t, BlockTable)] == [[0, 1, 2], [0, 2]]
+    for table in found:
+        expected = table.counts.sum() * table.report_probabilities(people)
+        error = np.sqrt(np.maximum(expected, 1.0))
+        assert (np.abs(table.counts - expected) < 5.5 * error).all()
 
 
 def test_one_attribute_is_a_block() -> None:

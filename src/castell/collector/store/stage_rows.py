@@ -2,7 +2,8 @@
 
 A report of a study without stages is its packed codes. With stages a byte before them says of which
 one it is, from 1 up, and zeros fill the rest: later designs draw one block, so their report is one
-number and eight bytes hold it. The length never changes, and the spool's rows can stay as they are.
+number, which eight bytes hold, and the public answers. The length never changes, and the spool's
+rows can stay as they are.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ class StageRows:
     def __init__(self, stages: Sequence[Study]) -> None:
         self._packings = [Packing(stage.design.widths) for stage in stages]
         self._marked = stages[0].promise is not None
-        room = max(self._packings[0].size, _ONE_NUMBER) if self._marked else self._packings[0].size
+        room = self._packings[0].size
+        if self._marked:
+            public = [block.channel.outputs for block in stages[0].design.public]
+            room = max(room, _ONE_NUMBER + Packing(public).size)
         self.size = room + self._marked
         if any(packing.size > room for packing in self._packings):
             raise StudyError(

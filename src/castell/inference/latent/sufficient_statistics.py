@@ -244,8 +244,11 @@ def studies_of_tables(counts: Counts) -> list[Study]:
 
 
 def _is_drawn_beside_public(sample: Study, study: Study) -> bool:
-    """Whether a sample is a block that was drawn, and public attributes that all samples hold."""
-    return bool(sample.design.public) and len(sample.names) < len(study.names)
+    """Whether a sample is a block that was drawn, and public attributes that all samples hold.
+
+    Such a sample names its attributes in the order of its blocks, even if it has them all.
+    """
+    return bool(sample.design.public) and sample.names != study.names
 
 
 def _beside_public(sample: Counts, place: Mapping[str, int]) -> list[CountedTable]:
