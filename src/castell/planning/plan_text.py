@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, isfinite
+from textwrap import shorten
 
+from castell.planning.coarser_domains import Coarser
 from castell.planning.epsilon_guide import near
 from castell.planning.plan_facts import PlanFacts, PlannedDesign
 from castell.planning.power import Power
 from castell.planning.solution_check import SolutionCheck
 from castell.planning.targets import Target
+
+# A question with a longer name has a number in the table, and is named below it.
+LONGEST_TITLE = 24
+# What is listed of values that are put together.
+MOST_WORDS = 120
 
 
 def points(share: float) -> str:
@@ -67,7 +74,7 @@ def table_rows(plan: PlanFacts) -> list[list[str]]:
     widths = [k for k in (1, 2, 3) if k in plan.best.half_widths]
     simulated = any(row.simulated for row in rows)
     titles = ["design"]
-    for key in [*(f"{k}-way" for k in widths), *plan.asked]:
+    for key in [*(f"{k}-way" for k in widths), *_short_titles(plan).values()]:
         titles += [key, "(simulated)"] if simulated else [key]
     titles += ["best guess", "1% forged"]
     found = [titles]
@@ -83,6 +90,14 @@ def table_rows(plan: PlanFacts) -> list[list[str]]:
         cells += [f"{row.best_guess:.0%}", f"{number(row.forged)}"]
         found.append(cells)
     return found
+
+
+def _short_titles(plan: PlanFacts) -> dict[str, str]:
+    """What stands above the column of each question that was asked for."""
+    return {
+        label: label if len(label) <= LONGEST_TITLE else f"question {k}"
+        for k, label in enumerate(plan.asked, 1)
+    }
 
 
 def notes(plan: PlanFacts) -> list[str]:
@@ -109,6 +124,7 @@ def _about_table(plan: PlanFacts) -> list[str]:
         "often the answer most easily guessed is guessed right from a report, if it is asked; 1% "
         "forged: how many points these reports can move a share.",
     ]
+    found += [f"{title}: {k}." for k, title in _short_titles(plan).items() if title != k]
     if not all(row.tells_associations for row in plan.designs):
         bounded = ", ".join(row.name for row in plan.designs if not row.tells_associations)
         found.append(
@@ -140,11 +156,17 @@ def _about_table(plan: PlanFacts) -> list[str]:
         clusters = "; ".join(" + ".join(cluster) for cluster in plan.best.kind.clusters)
         found.append(f"Randomised together: {clusters}.")
     found += [
-        f"{each.name!r} with {each.how} ({len(each.groups)} values): its tables get "
-        f"{points(each.after)} instead of {points(each.before)}."
+        f"{each.name!r} with {each.how} ({_merged_words(each)}), {len(each.groups)} values in all: "
+        f"its tables get {points(each.after)} instead of {points(each.before)}."
         for each in plan.coarser
     ]
     return found + [f"{name} cannot be had: {why}." for name, why in plan.refused.items()]
+
+
+def _merged_words(coarser: Coarser) -> str:
+    """The values that are put together, as far as a line holds them."""
+    groups = [" + ".join(group) for group in coarser.merged]
+    return shorten("; ".join(groups), MOST_WORDS, placeholder=" ...")
 
 
 def epsilon_words(plan: PlanFacts) -> list[str]:
