@@ -37,6 +37,7 @@ from benchmarks._truths import at_hand, truth_of
 from castell import Plan, Schema, Study
 from castell.channels.budget import as_decimal
 from castell.errors import OptionError
+from castell.planning.close_simulation import Collections
 from castell.planning.plan_facts import PlannedDesign
 from castell.planning.population import population_of
 from castell.planning.simulation import simulate
@@ -62,9 +63,11 @@ ASKED_AT = {"n": (2.0, 4.0), "epsilon": (2_000.0, 10_000.0)}
 FEWEST_PEOPLE, MOST_PEOPLE = 200, 200_000
 # What an error is asked of.
 QUESTIONS = ("1-way", "2-way", "3-way", "share", "difference", "conditional")
-# Collections by which it is judged whether it is reached. Fits of a model take longer, and their
-# intervals scatter more; those of rare answers by a half, so that a few of them are no judge.
-JUDGED = {"castell": 40, "auto": 6}
+# Collections by which it is judged whether it is reached, at most: fits of a model, and 30 times
+# as many without one beside them; fewer where half-widths are known to a share of `CLOSE`.
+JUDGED, CLOSE = 64, 0.007
+# Not the collections that a plan is checked by.
+JUDGE = 10**9
 # Half-widths are known to a per cent or two.
 REACHED = 1.02
 
@@ -237,9 +240,9 @@ def _solve(asked: Asked) -> list[dict[str, Any]]:
 
 
 def _reached(study: Study, n: int, target: Target, like: Any, method: str) -> float:
-    usual = int(os.environ.get("CASTELL_JUDGED") or JUDGED[method])
-    repeats = usual if n < 20_000 else max(usual // 4, 2)
-    return simulate(study, like, n, (target,), repeats, method, seed=1, widths=())[target.label]
+    most = int(os.environ.get("CASTELL_JUDGED") or JUDGED)
+    drawn = Collections(study, like, n, {target.label: [target]}, method)
+    return drawn.simulate(most, CLOSE, JUDGE).half_width
 
 
 def show(result: dict[str, Any]) -> str:

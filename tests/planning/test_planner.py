@@ -18,6 +18,7 @@ from castell import Attribute, Plan, Schema, Study, plan
 from castell.channels.protocol import predicted_variance
 from castell.errors import AnswerError, CastellError, OptionError, QueryError
 from castell.inference.association_error import GROUPS
+from castell.planning.coarser_domains import proposals
 from castell.planning.designs import cramers_v, proposed_clusters
 from castell.planning.expected_samples import SOME_SAMPLES
 from castell.planning.forecast import Outlook, odds_ratio
@@ -421,6 +422,31 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
     assert best.name == "job"
     assert best.after < 0.95 * best.before
     assert sorted(v for group in best.groups for v in group) == sorted(schema["job"].values)
+    first = " + ".join(best.merged[0])
+    assert f"'job' with {best.how} ({first}" in found.summary()
+
+
+def test_a_refusal_is_put_together_with_no_answer() -> None:
+    values = [str(i) for i in range(5)]
+    job = Attribute("job", values, also=["prefer not to say"])
+    schema = Schema([job, Attribute("four", values[:4], also=["prefer not to say"]), *YES])
+    codes = {name: np.arange(600) % schema[name].size for name in schema.names}
+    codes["job"] = np.array([0, 1, 2, *[0] * 97] * 6)  # 3, 4 and the refusal are nobody's
+    offered = dict(proposals(People(schema, codes), "job"))
+    groups = {how: [each.tolist() for each in found] for how, found in offered.items()}
+    assert groups["rare values merged"] == [[0], [1, 2, 3, 4], [5]]
+    assert groups["neighbours merged"] == [[0, 1], [2, 3], [4], [5]]
+    # Four answers are as coarse as they can be.
+    assert proposals(People(schema, codes), "four") == []
+
+
+def test_a_question_with_a_long_name_has_a_number_in_the_table() -> None:
+    where = {"cheats": "yes", "sex": ["Female", "Male"]}
+    found = plan(Study(YES, 2.0), 100, where=[where, {"cheats": "no"}])
+    title = next(line for line in found.summary().splitlines() if line.startswith("design "))
+    assert "question 1  cheats = no  best guess" in title
+    assert f"question 1: {found.asked[0]}." in found.summary()
+    assert f"question 1: {found.asked[0]}." in found.to_html()
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,12 @@ def plan(
     response: Annotated[str, typer.Option(help="The share who answer: .6 or 60%.")] = "1",
     careless: Annotated[str, typer.Option(help="The share who answer at random: 5%.")] = "0",
     simulate: Annotated[
-        int, typer.Option(help="Collections to simulate beside what is predicted.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            help="Collections to simulate beside what is predicted; of an n or an epsilon that is "
+            "solved for some are without it, and none with 0."
+        ),
+    ] = None,
     method: Annotated[str, typer.Option(help="Method of the estimates: auto or castell.")] = "auto",
     html: Annotated[Path | None, typer.Option(help="Write a page for an ethics board.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture: .png, .svg or .html.")] = None,

@@ -16,7 +16,7 @@ truth lies on the bound, 93.5 % at worst.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,18 +26,33 @@ from castell.linear.operators import Floats
 Event = tuple[Floats, Spread]
 
 
-def bounds(events: Sequence[Event], beside: int = 0) -> Bounds:
-    """The bounds of the share of all of some events, whose own shares are estimated.
+@dataclass(frozen=True, eq=False)
+class MarginBounds(Bounds):
+    """The bounds of the share of all of some events, whose own shares are estimated. The level is
+    parted among the events, and among so many other intervals of the share that they stand
+    `beside`."""
 
-    Shares broadcast to the table asked for. The level is parted among the events (Bonferroni), and
-    among so many other intervals of the share that they stand `beside`.
-    """
-    return Bounds(partial(_ends, tuple(events), beside))
+    events: tuple[Event, ...]
+    beside: int
+
+    def level_of_each(self, level: float) -> float:
+        """The level of the interval of one event (Bonferroni)."""
+        return bonferroni_level(level, len(self.events) + self.beside)
 
 
-def _ends(events: Sequence[Event], beside: int, level: float) -> Ends:
-    each = bonferroni_level(level, len(events) + beside)
-    found = [spread.interval(share, each) for share, spread in events]
+def bounds(events: Sequence[Event], beside: int = 0) -> MarginBounds:
+    """What some events leave open; their shares broadcast to the table asked for."""
+
+    def ends(level: float) -> Ends:
+        each = made.level_of_each(level)
+        return all_of([spread.interval(share, each) for share, spread in events])
+
+    made = MarginBounds(ends, tuple(events), beside)
+    return made
+
+
+def all_of(found: Sequence[Ends]) -> Ends:
+    """The bounds of the share of all of some events, from the ends of the share of each."""
     low = sum(low for low, _ in found) - (len(found) - 1)
     high = found[0][1]
     for _, other in found[1:]:
@@ -50,20 +65,20 @@ class Reshaped:
     """The spread of a table over some attributes, seen from one over more of them."""
 
     def __init__(self, of: Spread, own: Sequence[int], shape: Sequence[int]) -> None:
-        self._of, self._own, self._shape = of, tuple(own), tuple(shape)
+        self.of, self.own, self.shape = of, tuple(own), tuple(shape)
 
     @property
     def variance(self) -> Floats:
-        return self._of.variance.reshape(self._shape)
+        return self.of.variance.reshape(self.shape)
 
     @property
     def errors(self) -> Floats:
-        return self._of.errors.reshape(self._shape)
+        return self.of.errors.reshape(self.shape)
 
     def plain(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        low, high = self._of.plain(values.reshape(self._own), level)
-        return low.reshape(self._shape), high.reshape(self._shape)
+        low, high = self.of.plain(values.reshape(self.own), level)
+        return low.reshape(self.shape), high.reshape(self.shape)
 
     def interval(self, values: Floats, level: float) -> tuple[Floats, Floats]:
-        low, high = self._of.interval(values.reshape(self._own), level)
-        return low.reshape(self._shape), high.reshape(self._shape)
+        low, high = self.of.interval(values.reshape(self.own), level)
+        return low.reshape(self.shape), high.reshape(self.shape)

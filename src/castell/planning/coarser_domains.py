@@ -39,6 +39,11 @@ class Coarser:
     def gain(self) -> float:
         return 1.0 - self.after / self.before
 
+    @property
+    def merged(self) -> tuple[tuple[str, ...], ...]:
+        """The values that are put together."""
+        return tuple(group for group in self.groups if len(group) > 1)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -93,18 +98,19 @@ def merge(population: Population, name: str, groups: Sequence[Codes]) -> Merged:
 
 
 def proposals(population: Population, name: str) -> list[tuple[str, list[Codes]]]:
-    """Ways to put values of an attribute together."""
+    """Ways to put values of an attribute together; not those beside them, as a refusal is."""
     margin = population.table([name])
-    size = len(margin)
+    size = len(margin) - population.schema[name].beside
     if size < FEWEST:
         return []
+    beside = [np.array([code]) for code in range(size, len(margin))]
     found = []
-    rare = np.flatnonzero(margin < RARE)
+    rare = np.flatnonzero(margin[:size] < RARE)
     if population.known and 2 <= len(rare) < size:
         kept = [np.array([code]) for code in range(size) if code not in set(rare.tolist())]
-        found.append(("rare values merged", [*kept, rare]))
+        found.append(("rare values merged", [*kept, rare, *beside]))
     halves = [np.arange(k, min(k + 2, size)) for k in range(0, size, 2)]
-    found.append(("neighbours merged", halves))
+    found.append(("neighbours merged", [*halves, *beside]))
     return found
 
 

@@ -82,9 +82,14 @@ class Task:
         schema = self.study.schema
         return self.targets or usual_tables(schema, min(2, len(schema)))
 
-    def error(self, forecast: Forecast, targets: Sequence[Target] | None = None) -> float:
+    @property
+    def questions(self) -> Mapping[str, Sequence[Target]]:
+        """What designs are compared by: each question that is asked for, or all usual tables."""
+        return {t.label: [t] for t in self.targets} or {"usual": self._few}
+
+    def error(self, forecast: Forecast) -> float:
         """The largest of what is asked for; of usual tables the mean."""
-        found = [t.half_width(forecast) for t in targets or self._few]
+        found = [t.half_width(forecast) for t in self._few]
         return max(found) if self.targets else sum(found) / len(found)
 
     def _error_at(self, study: Study, n: int) -> float:
@@ -147,17 +152,17 @@ class Task:
         least = min(errors)
         return studies[errors.index(least)] if isfinite(least) else None
 
-    def epsilon_for(self, error: float, n: int) -> Decimal:
+    def epsilon_for(self, error: float, n: int, cautious: float = 1.0) -> Decimal:
         """The smallest epsilon with which n people reach an error, with the best design there."""
-        needed = self._least_epsilon(error, n)
+        needed = self._least_epsilon(error / cautious, n)
         if needed is None:
             most = as_decimal(MOST_EPSILON)
             nearest = min(self._error_at(study, n) for _, study in self.kinds(most)[0])
-            people = self._fewest(error, as_decimal(8.0))
+            people = self._fewest(error, as_decimal(8.0), cautious)
             or_else = f", or {people:,} people at epsilon 8" if people else ""
             raise OptionError(
                 f"no epsilon reaches {points(error)} with {n:,} people",
-                f"sampling alone leaves {points(nearest)}; the nearest is that{or_else}",
+                f"sampling alone leaves {points(nearest * cautious)}; the nearest is that{or_else}",
             )
         return as_decimal(needed)
 
@@ -188,20 +193,24 @@ class Task:
         """The fewest people and the least epsilon that would reach an error, each by itself."""
         return Nearest(self._fewest(error, budget), self._least_epsilon(error, n))
 
-    def tradeoff(self, error: float, budget: Decimal, n: int) -> Tradeoff:
-        """The people that an error takes, at several epsilons."""
+    def tradeoff(self, error: float, budget: Decimal, n: int, cautious: float = 1.0) -> Tradeoff:
+        """The people that an error takes, at several epsilons; n at the budget."""
         found: list[tuple[float, int | None]] = []
         for epsilon in sorted({*EPSILONS, float(budget)}):
             if epsilon == float(budget):
                 found.append((epsilon, n))
                 continue
-            found.append((epsilon, self._fewest(error, as_decimal(epsilon))))
+            found.append((epsilon, self._fewest(error, as_decimal(epsilon), cautious)))
         return Tradeoff(error, tuple(found))
 
     # -- what is there ---------------------------------------------------------------------------
 
     def compare(
-        self, n: int, budget: Decimal, tell: Progress, wanted: float | None = None
+        self,
+        n: int,
+        budget: Decimal,
+        wanted: float | None = None,
+        tell: Progress = lambda _share: None,
     ) -> list[PlannedDesign]:
         """All designs, the recommended one first, the others by their error.
 
@@ -211,7 +220,7 @@ class Task:
         made = []
         for i, (kind, study) in enumerate(found):
             made.append(self._plan_design(kind, study, n))
-            tell(0.3 + 0.4 * (i + 1) / len(found))
+            tell((i + 1) / len(found))
         made = _best_shares(made)
         order = {id(row): i for i, row in enumerate(made)}
         ranked = sorted(made, key=lambda row: (not row.tells_associations, row.error))
@@ -275,8 +284,10 @@ class Task:
         before = {name: mean(name, widths) for name in names}
         return coarser(self.population, names, before, after)
 
-    def curve(self, best: PlannedDesign, n: int, budget: Decimal) -> Iterator[dict[str, float]]:
-        """Half-widths of the recommended design by n and epsilon."""
+    def curve(
+        self, best: PlannedDesign, n: int, budget: Decimal, times: float = 1.0
+    ) -> Iterator[dict[str, float]]:
+        """Half-widths of the recommended design by n and epsilon, so many times the predicted."""
         kind = best.kind
         epsilons = sorted({*EPSILONS, float(budget)}) if kind else [float(budget)]
         people = sorted({n, *(round(n * 10 ** (k / 2)) for k in range(-2, 3))})
@@ -285,7 +296,7 @@ class Task:
             if kind is not None and epsilon != float(budget):
                 study = kind.study(self.study.schema, as_decimal(epsilon), self.study.name)
             for many in people:
-                found = self.error(self.outlook(study).at(self.reports(max(many, 1))))
+                found = times * self.error(self.outlook(study).at(self.reports(max(many, 1))))
                 if isfinite(found):
                     yield {"n": many, "epsilon": epsilon, "half_width": found}
 

@@ -14,6 +14,7 @@ from castell.planning.designs import DesignKind
 from castell.planning.epsilon_guide import near
 from castell.planning.power import Power
 from castell.planning.shuffled import Shuffled, shuffled
+from castell.planning.solution_check import SolutionCheck
 from castell.reports.frames import frame_of
 from castell.study.exposure import Exposure
 from castell.study.study import Study
@@ -89,7 +90,8 @@ class PlanFacts:
 
     `n` is how many to invite and `reports` how many of them are expected to answer. `solved` is
     what was looked for: "n", "epsilon", "curve" (what other numbers and epsilons would give) or
-    nothing. `study` has the recommended design.
+    nothing. `check` is what simulation says of an n or an epsilon that was solved for. `study` has
+    the recommended design.
     """
 
     n: int
@@ -110,6 +112,7 @@ class PlanFacts:
     coarser: tuple[Coarser, ...]
     tradeoff: Tradeoff | None
     nearest: Nearest | None
+    check: SolutionCheck | None
     present: Study
     # Half-widths of the recommended design by n and epsilon, for the picture.
     curve: Any = field(repr=False, default=None)
@@ -134,8 +137,9 @@ class PlanFacts:
 
     @property
     def error(self) -> float:
-        """The predicted half-width of what was asked for, or of tables of two attributes."""
-        return self.best.error
+        """The half-width to expect of what was asked for, or of tables of two attributes: as
+        predicted, and corrected by what simulation says of a solution."""
+        return self.best.error * (self.check.times if self.check else 1.0)
 
     @property
     def shares(self) -> dict[str, float]:
@@ -229,6 +233,7 @@ class PlanFacts:
             "curve": list(self.points) if self.solved == "curve" else None,
             "coarser": [each.to_dict() for each in self.coarser],
             "nearest": None if self.nearest is None else dict(vars(self.nearest)),
+            "check": None if self.check is None else dict(vars(self.check)),
             "tradeoff": None
             if self.tradeoff is None
             else [{"epsilon": e, "n": n} for e, n in self.tradeoff.points],

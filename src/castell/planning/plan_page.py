@@ -20,6 +20,7 @@ h2 { font-size: 1.15rem; margin-top: 2.2rem; border-bottom: 1px solid #dfe4e9; }
 dt { font-weight: 600; } dd { margin: 0 0 .6rem 0; color: #3b4650; }
 table { font-size: .92rem; }
 caption { max-width: calc(100vw - 2rem); }
+li { overflow-wrap: anywhere; }
 figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; }
 .narrow { display: none; }
 @media (max-width: 34rem) { .narrow { display: block; } .wide { display: none; } }
@@ -134,10 +135,11 @@ def _short(plan: PlanFacts) -> list[str]:
     asked = f"{plan.n:,} people are asked"
     if plan.response != 1.0:
         asked = f"{plan.n:,} people are invited, of whom {plan.reports:,} are expected to answer"
-    return [
+    found = [
         f"{asked}. Each spends epsilon = {plan.epsilon:g} in all, once, with the design "
         f"'{plan.design_name}'. It {plan.reason.removeprefix(plan.design_name).strip()}",
     ]
+    return found + ([f"What was asked for: {'; '.join(plan.asked)}."] if plan.asked else [])
 
 
 def _questions(plan: PlanFacts) -> str:

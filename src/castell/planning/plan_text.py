@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, isfinite
+from textwrap import shorten
 
+from castell.planning.coarser_domains import Coarser
 from castell.planning.epsilon_guide import near
 from castell.planning.plan_facts import PlanFacts, PlannedDesign
 from castell.planning.power import Power
+from castell.planning.solution_check import SolutionCheck
 from castell.planning.targets import Target
+
+# A question with a longer name has a number in the table, and is named below it.
+LONGEST_TITLE = 24
+# What is listed of values that are put together.
+MOST_WORDS = 120
 
 
 def points(share: float) -> str:
@@ -27,11 +35,13 @@ def number(share: float) -> str:
     return f"{100 * share:.1f}" if share >= 0.00995 else f"{100 * share:.2g}"
 
 
-def reason_for(rows: Sequence[PlannedDesign], targets: Sequence[Target], reports: int) -> str:
-    """Why the first design is recommended, in a sentence."""
+def reason_for(
+    rows: Sequence[PlannedDesign], targets: Sequence[Target], reports: int, times: float = 1.0
+) -> str:
+    """Why the first design is recommended, in a sentence; half-widths so many times predicted."""
     best, *others = rows
     what = "what was asked for" if targets else usual_question(len(best.study.schema))
-    head = f"{best.name} gives {what} {points(best.error)} from {reports:,} reports"
+    head = f"{best.name} gives {what} {points(times * best.error)} from {reports:,} reports"
     told = [r for r in others if r.tells_associations and isfinite(r.error)]
     plain = next((r for r in others if r.name == "independent"), None)
     if plain is not None and plain.error > 1.02 * best.error:
@@ -39,7 +49,7 @@ def reason_for(rows: Sequence[PlannedDesign], targets: Sequence[Target], reports
     if told:
         second = min(told, key=lambda r: r.error)
         if second.error > 1.02 * best.error:
-            return f"{head}; {second.name}, the next best, {points(second.error)}."
+            return f"{head}; {second.name}, the next best, {points(times * second.error)}."
         return f"{head}; no other design is better by more than 2 %."
     return f"{head}; no other design can be had."
 
@@ -64,7 +74,7 @@ def table_rows(plan: PlanFacts) -> list[list[str]]:
     widths = [k for k in (1, 2, 3) if k in plan.best.half_widths]
     simulated = any(row.simulated for row in rows)
     titles = ["design"]
-    for key in [*(f"{k}-way" for k in widths), *plan.asked]:
+    for key in [*(f"{k}-way" for k in widths), *_short_titles(plan).values()]:
         titles += [key, "(simulated)"] if simulated else [key]
     titles += ["best guess", "1% forged"]
     found = [titles]
@@ -82,6 +92,14 @@ def table_rows(plan: PlanFacts) -> list[list[str]]:
     return found
 
 
+def _short_titles(plan: PlanFacts) -> dict[str, str]:
+    """What stands above the column of each question that was asked for."""
+    return {
+        label: label if len(label) <= LONGEST_TITLE else f"question {k}"
+        for k, label in enumerate(plan.asked, 1)
+    }
+
+
 def notes(plan: PlanFacts) -> list[str]:
     """What the table does not say."""
     return [*what_is_learned(plan), *epsilon_words(plan), f"Privacy: {plan.shuffled.sentence()}"]
@@ -89,19 +107,30 @@ def notes(plan: PlanFacts) -> list[str]:
 
 def what_is_learned(plan: PlanFacts) -> list[str]:
     """The part of it that is about what will be learned."""
+    return [*_answer(plan), *_about_table(plan)]
+
+
+def _answer(plan: PlanFacts) -> list[str]:
+    """What was asked for: the design, and what was solved for."""
+    found = [f"Recommended (*): {plan.reason}"]
+    found += [_solution_text(plan, plan.wanted)] if plan.wanted is not None else []
+    return found + ([_check_text(plan.check)] if plan.check is not None else [])
+
+
+def _about_table(plan: PlanFacts) -> list[str]:
+    """What its numbers are, and what follows from them."""
     found = [
-        f"Recommended (*): {plan.reason}",
         "Half the length of 95 % intervals, in points, on average over cells; best guess: how "
         "often the answer most easily guessed is guessed right from a report, if it is asked; 1% "
         "forged: how many points these reports can move a share.",
     ]
+    found += [f"{title}: {k}." for k, title in _short_titles(plan).items() if title != k]
     if not all(row.tells_associations for row in plan.designs):
         bounded = ", ".join(row.name for row in plan.designs if not row.tells_associations)
         found.append(
             f"{bounded}: some attributes are never reported together, so tables of several are "
             "bounds that no number of respondents narrows."
         )
-    found += [_solution_text(plan, plan.wanted)] if plan.wanted is not None else []
     if plan.tradeoff is not None:
         listed = ", ".join(
             f"{epsilon:g}: {n:,}" if n else f"{epsilon:g}: none are enough"
@@ -126,12 +155,18 @@ def what_is_learned(plan: PlanFacts) -> list[str]:
     if plan.best.kind is not None and plan.best.kind.clusters:
         clusters = "; ".join(" + ".join(cluster) for cluster in plan.best.kind.clusters)
         found.append(f"Randomised together: {clusters}.")
-    for each in plan.coarser:
-        found.append(
-            f"{each.name!r} with {each.how} ({len(each.groups)} values): its tables get "
-            f"{points(each.after)} instead of {points(each.before)}."
-        )
+    found += [
+        f"{each.name!r} with {each.how} ({_merged_words(each)}), {len(each.groups)} values in all: "
+        f"its tables get {points(each.after)} instead of {points(each.before)}."
+        for each in plan.coarser
+    ]
     return found + [f"{name} cannot be had: {why}." for name, why in plan.refused.items()]
+
+
+def _merged_words(coarser: Coarser) -> str:
+    """The values that are put together, as far as a line holds them."""
+    groups = [" + ".join(group) for group in coarser.merged]
+    return shorten("; ".join(groups), MOST_WORDS, placeholder=" ...")
 
 
 def epsilon_words(plan: PlanFacts) -> list[str]:
@@ -163,6 +198,16 @@ def _solution_text(plan: PlanFacts, wanted: float) -> str:
     return f"{found}. {', or '.join(would) or 'Nothing'} would reach it."
 
 
+def _check_text(check: SolutionCheck) -> str:
+    told = (check.half_width, check.standard_error, check.predicted)
+    simulated, error, predicted = (_digits(100 * share, 2) for share in told)
+    return (
+        f"Checked: {check.collections:,} simulated collections of {check.n:,} people at epsilon "
+        f"{check.epsilon:g} ({check.design}) have ±{simulated} points on average, give or take "
+        f"{error}, where ±{predicted} is predicted; what is found allows for it."
+    )
+
+
 def _power(power: Power) -> str:
     which = "the median pair" if len(power.pairs) > 1 else " and ".join(power.pairs[0])
     if power.difference >= 1.0 and power.cramers_v >= 1.0:
@@ -185,7 +230,8 @@ def _digits(value: float, places: int) -> str:
 
 def summary(plan: PlanFacts) -> str:
     """The plan for a terminal."""
-    lines = [", ".join(facts(plan)), "", *_align(table_rows(plan)), "", *notes(plan)]
+    answer, table = _answer(plan), _align(table_rows(plan))
+    lines = [", ".join(facts(plan)), "", *answer, "", *table, "", *notes(plan)[len(answer) :]]
     if plan.solved == "curve":
         lines += ["", f"{plan.design_name}, by people and epsilon:", *_align(curve_rows(plan))]
     return "\n".join(lines)

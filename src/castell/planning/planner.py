@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from math import inf, isfinite
 from typing import Any
 
 from castell.channels.budget import MAX_EPSILON, as_decimal
@@ -20,6 +19,7 @@ from castell.planning.population import Careless, PartlyKnown, Population, popul
 from castell.planning.power import power_of
 from castell.planning.simulation import simulate as simulate_design
 from castell.planning.smallest_n_or_epsilon import MOST
+from castell.planning.solution import solve
 from castell.planning.targets import targets_of
 from castell.study.design import check_hides_answers
 from castell.study.study import Study
@@ -41,7 +41,7 @@ def plan(
     like: Any = None,
     response: float = 1.0,
     careless: float = 0.0,
-    simulate: int = 0,
+    simulate: int | None = None,
     method: str = "auto",
     seed: int = 0,
     progress: Progress | None = None,
@@ -55,8 +55,9 @@ def plan(
     `given` a group it is a share of. Without any it is all tables of two attributes. `like` is a
     likely population: a frame of answers, which may lack some questions, reports, a model or an
     estimate; uniform without. Of the
-    n who are invited a share `response` answers, of these `careless` at random. `simulate` = R
-    collections with real noise stand beside what is predicted.
+    n who are invited a share `response` answers, of these `careless` at random. An n or an epsilon
+    that was solved for is checked by simulated collections, and corrected. With `simulate` = R by R
+    of them at most, and so many stand beside what is predicted of every design; with 0 by none.
 
     >>> from castell import Attribute, Schema, Study
     >>> study = Study(Schema([Attribute("sex", ["Female", "Male"])]), epsilon=1.0)
@@ -72,34 +73,39 @@ def plan(
     tell = progress or (lambda _share: None)
     tell(0.0)
     task = Task(study, population, targets, method, careless, response)
-    budget = _budget(study, epsilon)
-    solved, trade, people = None, None, n or USUAL_PEOPLE
-    if n is None and error is None:
-        solved = "curve"
-    elif n is None and error is not None:
-        people, solved = task.people_for(error, budget), "n"
-        if epsilon is None:
-            trade = task.tradeoff(error, budget, people)
-    elif error is not None and epsilon is None:
-        budget, solved = task.epsilon_for(error, people), "epsilon"
-    tell(0.3)
-    made = task.compare(people, budget, tell, error)
+    budget, people = _budget(study, epsilon), n or USUAL_PEOPLE
+    solved, check = None, None
+    if error is not None and (n is None or epsilon is None):
+        solved = "n" if n is None else "epsilon"
+
+        def find(cautious: float) -> tuple[int, Decimal]:
+            if n is None:
+                return task.people_for(error, budget, cautious), budget
+            return n, task.epsilon_for(error, n, cautious)
+
+        found = solve(task, error, find, simulate, seed, _part(tell, 0.1, 0.6))
+        people, budget, made, check = found.n, found.budget, found.designs, found.check
+    else:
+        solved = "curve" if n is None else None
+        made = task.compare(people, budget, error, _part(tell, 0.1, 0.6))
+    times, cautious = (check.times, check.cautious) if check else (1.0, 1.0)
+    trade = None
+    if solved == "n" and error is not None and epsilon is None:
+        trade = task.tradeoff(error, budget, people, cautious)
     if simulate:
-        made = _simulate(made, task, people, simulate, seed, tell)
-        if solved == "n" and error is not None:
-            people, made = _correct_n(task, made, error, budget, people, simulate, seed, tell)
+        made = _simulate(made, task, people, simulate, seed, _part(tell, 0.6, 0.9))
     best = made[0]
     missed = error is not None and solved is None and best.error > error
     tell(0.9)
     forecast = task.outlook(best.study).at(task.reports(people))
-    found = Plan(
+    done = Plan(
         n=people,
         reports=task.reports(people),
         epsilon=float(budget),
         method=method,
         designs=tuple(made),
         refused=task.kinds(budget)[1],
-        reason=reason_for(made, targets, task.reports(people)),
+        reason=reason_for(made, targets, task.reports(people), times),
         asked=tuple(target.label for target in targets),
         likely=_likely(population, like),
         response=response,
@@ -112,10 +118,16 @@ def plan(
         tradeoff=trade,
         nearest=task.nearest(error, budget, people) if missed and error is not None else None,
         present=study,
-        curve=lambda: task.curve(best, people, budget),
+        check=check,
+        curve=lambda: task.curve(best, people, budget, times),
     )
     tell(1.0)
-    return found
+    return done
+
+
+def _part(tell: Progress, start: float, end: float) -> Progress:
+    """Progress of a part of the work."""
+    return lambda share: tell(start + (end - start) * share)
 
 
 def _check(
@@ -141,7 +153,7 @@ def _check(
         raise OptionError(
             f"careless is {careless!r}", "give the share who answer at random, from 0 to below 1"
         )
-    if not is_whole(simulate, 0):
+    if simulate is not None and not is_whole(simulate, 0):
         raise OptionError(f"simulate is {simulate!r}", "give how many collections, from 0 up")
     if not is_whole(seed, 0):
         raise OptionError(f"seed is {seed!r}", "give a whole number, from 0 up")
@@ -197,26 +209,5 @@ def _simulate(
             task.careless,
         )
         found.append(replace(row, simulated=told))
-        tell(0.7 + 0.2 * (i + 1) / len(made))
+        tell((i + 1) / len(made))
     return found
-
-
-def _correct_n(
-    task: Task,
-    made: list[PlannedDesign],
-    error: float,
-    budget: Decimal,
-    n: int,
-    repeats: int,
-    seed: int,
-    tell: Progress,
-) -> tuple[int, list[PlannedDesign]]:
-    """The n that simulated collections need, where they differ from what was predicted."""
-    best = made[0]
-    keys = [t.label for t in task.targets] or [f"{min(2, len(task.study.schema))}-way"]
-    reached = max(best.simulated.get(key, inf) for key in keys)
-    if not isfinite(reached) or not isfinite(best.error) or not best.error:
-        return n, made
-    n = task.people_for(error, budget, cautious=reached / best.error)
-    again = task.compare(n, budget, tell, error)
-    return n, _simulate(again, task, n, repeats, seed, tell)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
 from math import inf, isfinite
 
 import numpy as np
@@ -39,19 +40,34 @@ def simulate(
     widths: Sequence[int] = (1, 2, 3),
 ) -> dict[str, float]:
     """Half-widths on average over some collections: by width of table, and of each question."""
-    asked: dict[str, list[Target]] = {t.label: [t] for t in targets}
+    asked: dict[str, Sequence[Target]] = {t.label: [t] for t in targets}
     for width in widths:
         tables = usual_tables(study.schema, width)
         if tables:
-            asked[f"{width}-way"] = list(tables)
-    found: dict[str, list[float]] = {label: [] for label in asked}
-    for k in range(repeats):
-        model = fit(MemoryCounts(collect(study, population, n, seed + k)), method)
-        for label, several in asked.items():
-            each = [_ask(target, model) for target in several]
-            found[label].append(sum(each) / len(each))
-    means = {label: sum(each) / len(each) for label, each in found.items()}
-    return {label: min(0.5, m / (1.0 - careless)) for label, m in means.items() if isfinite(m)}
+            asked[f"{width}-way"] = tables
+    told = list(islice(collections(study, population, n, asked, method, seed, careless), repeats))
+    means = {label: sum(each[label] for each in told) / repeats for label in asked}
+    return {label: mean for label, mean in means.items() if isfinite(mean)}
+
+
+def collections(
+    study: Study,
+    population: Population,
+    n: int,
+    asked: Mapping[str, Sequence[Target]],
+    method: str,
+    seed: int,
+    careless: float = 0.0,
+) -> Iterator[dict[str, float]]:
+    """Of one collection after the other the mean half-width of what is asked, by its label."""
+    for turn in count(seed):
+        model = fit(MemoryCounts(collect(study, population, n, turn)), method)
+        yield {label: _mean(several, model, careless) for label, several in asked.items()}
+
+
+def _mean(targets: Sequence[Target], model: Model, careless: float) -> float:
+    each = sum(_ask(target, model) for target in targets) / len(targets)
+    return min(0.5, each / (1.0 - careless)) if careless and isfinite(each) else each
 
 
 def _ask(target: Target, model: Model) -> float:

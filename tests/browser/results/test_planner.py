@@ -93,6 +93,10 @@ def test_sliders_move_the_numbers_of_the_plan(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     beyond = "card => card.scrollWidth - card.clientWidth"
     assert page.locator("#sliders").evaluate(beyond) <= 0
+    # What keeps the point's label apart from the lines behind it is as light as the card.
+    halo = page.locator('#chart text[stroke="white"]')
+    dark = halo.evaluate("text => getComputedStyle(text).stroke") != "rgb(255, 255, 255)"
+    assert dark == (scheme == "dark")
     page.screenshot(path=screens / f"plan-{width}.png", full_page=True)
     # The address holds where the sliders stand, and the token is the results page's too.
     page.reload()
@@ -156,3 +160,14 @@ def test_an_earlier_estimate_says_what_is_likely(
     settled(page)
     assert page.get_by_text("Planned with").is_hidden()
     assert told(page) == planned(empty.study, 3000, 1.6)
+
+
+@pytest.mark.parametrize("width", [1000, 390])
+def test_the_page_for_a_board_fits_its_reader(analyst: Analyst, width: int) -> None:
+    """Tables and references with long addresses too: nothing goes over the side."""
+    study = castell.Study.from_toml(SMALL)
+    plan = castell.plan(study, 3000, attributes=["smokes", "health"], where={"sex": "male"})
+    page = analyst.open("about:blank", width)
+    page.set_content(plan.to_html())
+    page.get_by_role("heading", name="References").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
