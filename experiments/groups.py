@@ -20,7 +20,7 @@ PAPER = (
 )  # fmt: skip
 RIVALS = (
     "lopub", "lopub, as published", "lopub, Lasso only", "locop", "locop, as published", "dpfedwae",
-    "dpfedwae, no privacy",
+    "dpfedwae, no privacy", "dpfedwae, its floor",
 )  # fmt: skip
 TITLES = {"paper": "the paper's schemes", "rivals": "compared systems", "ours": "other methods"}
 _FILL = {
