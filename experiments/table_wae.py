@@ -1,10 +1,10 @@
 """Table wae: DP-FED-WAE on the four data sets, by what one respondent spends in all.
 
 The paper quotes .05 to .09 for it, from a figure of the original. Here the original's protocol is
-run, everybody taking part once: without privacy (plain means of the clients' updates, in as many
-rounds), at a budget that hides next to nothing, and at private ones. Its floor is the same network
-after ten such passes over everybody without privacy. Tables of one and of two attributes;
-independent reports of the same total stand beside it.
+run, everybody taking part once: without privacy (plain means of the clients' updates), at a budget
+that hides next to nothing, and at private ones. Its floor is the same network after ten such passes
+over everybody without privacy. Tables of one and of two attributes; independent reports of the same
+total stand beside it.
 """
 
 from __future__ import annotations

@@ -44,13 +44,16 @@ from experiments.systems._signds import Magnitude, magnitude_bits, plan, signed_
 REPEATS = 2
 
 HIDDEN, CODE = 16, 4
-ROUNDS, FEWEST = 200, 4  # about how many rounds; clients in one, at least
+# About how many rounds, and clients in one at least: of fewer no majority of bits is clear.
+ROUNDS, FEWEST = 200, 20
 EPOCHS, LOCAL = 2, 0.02  # on a client's own record; longer training made it worse
 PENALTY, PRIOR = 2.5, 16  # for each attribute; codes of the prior that one is compared with
 # The shares of the parameters that are a client's top ones; a round has one of them.
 SHARES = (0.02, 0.035, 0.05, 0.07, 0.12)
-STEP, LAST = 0.7, 0.05  # of the server, and what is left of it in the last round
-PLAIN_STEP = 0.2  # the same on means of updates, without privacy
+# The server's step for one attribute, on votes and on means of updates, and what is left of it in
+# the last round. It falls as the root of the attributes: the more of them share a layer, the
+# steeper the loss.
+STEP, PLAIN_STEP, LAST = 2.0, 0.8, 0.05
 SCALE = 0.75  # how far a step makes up for parameters that the budget leaves unsent
 AVERAGED = 0.3  # the share of the rounds whose parameters are averaged
 MAGNITUDE = 0.1  # the share of the budget
@@ -151,7 +154,8 @@ def train(
     vector = net.start(generator)
     # Who joins which round is dealt out beforehand; nobody joins twice in a pass.
     turns = np.concatenate([generator.permutation(people.n) for _ in range(passes)])
-    clients = min(max(FEWEST, people.n // ROUNDS), people.n)
+    fewest = 1 if epsilon is None else FEWEST
+    clients = min(max(fewest, people.n // ROUNDS), people.n)
     rounds = len(turns) // clients
     size, shares = len(vector), np.resize(SHARES, rounds)  # in turn: drawn, some seeds lack one
     average, averaged = np.zeros(size), max(1, round(AVERAGED * rounds))
@@ -163,13 +167,13 @@ def train(
         wanted = net.updates(vector, net.one_hot(codes[who]), prior, noise)
         falling = 1.0 - (1.0 - LAST) * k / rounds
         if epsilon is None:
-            move = PLAIN_STEP * wanted.mean(axis=0)
+            move = PLAIN_STEP / np.sqrt(len(names)) * wanted.mean(axis=0)
         else:
             how = plan(size, max(1, round(shares[k] * size)), (1.0 - MAGNITUDE) * epsilon)
             votes, sizes = signed_votes(wanted, how, generator)
             told = magnitude_bits(sizes < magnitude.asked, MAGNITUDE * epsilon, generator)
             magnitude = magnitude.after(told, MAGNITUDE * epsilon)
-            step = STEP * (how.top / how.sent) ** SCALE
+            step = STEP / np.sqrt(len(names)) * (how.top / how.sent) ** SCALE
             move = step * 2.0 * magnitude.estimate * votes / clients
         vector = (vector + falling * move / (LOCAL * EPOCHS)).astype(np.float32)
         average += vector * (k >= rounds - averaged) / averaged
