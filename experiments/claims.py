@@ -83,7 +83,9 @@ def _kind(verdict: str) -> str:
         return KINDS[2]
     if verdict.startswith(NOT):
         return KINDS[3]
-    partly = not verdict.startswith(HOLDS) or NOT in verdict or MODEL in verdict
+    # What holds at the kindest budget holds; what the model says at others takes nothing away.
+    first = verdict.partition("; at 1 each")[0]
+    partly = not first.startswith(HOLDS) or NOT in first or MODEL in first
     return KINDS[1] if partly else KINDS[0]
 
 

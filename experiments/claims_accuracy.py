@@ -265,7 +265,7 @@ def practical(results: Results) -> Verdict:
     best = min(PROPOSED, key=lambda s: real[s])
     most = _means(results, "real", 4.0)
     return Verdict(
-        f"{HOLDS} at epsilon 4 each (32 in all); at 1 each (8 in all) {NOT}",
+        f"{HOLDS} at epsilon 4 each (32 in all), not at 1 each (8 in all)",
         f"real noise, {best}, the best of the proposed at 1 each: {number(real[best])}, where the "
         f"uniform table has {number(real[UNIFORM])} and independent {number(real['independent'])}; "
         f"at 4 each {', '.join(f'{s} {number(most[s])}' for s in PROPOSED)}",

@@ -81,7 +81,7 @@ def efficiency(results: Results) -> Verdict:
     )
     bits = ceil(log2(cells))
     return Verdict(
-        f"{HOLDS} for the proposed schemes; RR-Joint's crosses {NOT.replace('does', 'do')}",
+        f"of the proposed schemes {HOLDS}; that RR-Joint is worse {NOT}",
         f"all eight answers of Adult are {bits} bits, randomised together or apart; the channel of "
         "RR-Joint has an inverse in closed form",
     )
