@@ -33,7 +33,8 @@ def test_a_panel_of_yardsticks_is_left_out_of_the_rivals_picture() -> None:
         return [{"data": data, "scheme": x, "x": 1, "mean": 0.1, "error": None} for x in labels]
 
     everywhere = ("castell", *harness.REFERENCES, "independent", "hybrid", "truncated")
-    result = {"records": records("adult", (*everywhere, "lopub", "locop", "em", "auto"))}
+    result: dict[str, Any] = {"about": {}}
+    result["records"] = records("adult", (*everywhere, "lopub", "locop", "em", "auto"))
     result["records"] += records("large", everywhere)
 
     class Drawn(ModuleType):

@@ -87,5 +87,5 @@ def test_it_is_told_in_words_as_numbers_and_as_a_picture(found: MethodComparison
 
 
 def test_wrong_answers_are_called_answers() -> None:
-    with pytest.raises(AnswerError, match="^answers: "):
+    with pytest.raises(AnswerError, match=r"^answers: "):
         compare_methods(Study(SCHEMA, epsilon=4.0), {"a": ["none of these"], "b": ["x"]})
