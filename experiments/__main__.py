@@ -104,6 +104,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CastellError as error:
         print(error, file=sys.stderr)
         return 1
+    except OSError as error:
+        print(
+            f"{error.filename or 'a file'} cannot be written or read: {error.strerror}",
+            file=sys.stderr,
+        )
+        return 1
     except KeyboardInterrupt:
         print("stopped; what was finished is kept", file=sys.stderr)
         return 130

@@ -22,6 +22,7 @@ ORDER = (
     "table_wae",
     "fig_omega",
     "table_crossover",
+    "table_generous",
     "fig_adw",
     "fig_adn",
     "fig_ade",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from castell.device.answer_file import AnswerFile
 from castell.errors import OptionError
 from experiments.datasets.population import DataError, Population, from_labels
 from experiments.harness import REFERENCES, UNIFORM, Scheme, draw_sets, schemes, summarise
@@ -22,6 +23,7 @@ from experiments.text import Result, Table, by_x, mean_of, pick
 TOTAL = 4.0
 WIDTHS = (1, 2, 3, 4)
 MOST_VALUES, MOST_SETS = 64, 10
+NO_ANSWER = "no answer"
 # The same methods where each respondent answers a part, with the whole budget.
 DRAWN = tuple(
     Scheme(f"{method}, {design} drawn", method, design, repeats=3)
@@ -31,26 +33,23 @@ DRAWN = tuple(
 
 
 def read(path: Path) -> Population:
-    """People from a file with a line of names at its top."""
-    from pyarrow import ArrowInvalid, csv
+    """People from a file of answers, with names in its first row; an empty cell is an answer too.
 
-    if not path.is_file():
-        raise DataError(
-            f"there is no file {path}", "name a CSV file with a line of names at its top"
-        )
-    try:
-        table = csv.read_csv(path)
-    except ArrowInvalid as error:
-        why = str(error).split("\n")[0]
-        raise DataError(
-            f"{path} is no CSV file: {why}", "give one with as many cells on each line"
-        ) from None
-    if table.num_rows == 0:
+    It is read as `castell` reads answers: CSV with any separator, packed or not, Parquet, Excel.
+    """
+    file = AnswerFile(path)
+    batches = list(file)
+    rows = sum(batch.num_rows for batch in batches)
+    if rows == 0:
         raise DataError(f"{path} holds no answers", "give a row for each respondent")
     columns = {
-        name: ["" if value is None else str(value) for value in table.column(name).to_pylist()]
-        for name in table.column_names
+        name: [value or NO_ANSWER for batch in batches for value in batch.column(name).to_pylist()]
+        for name in batches[0].column_names
     }
+    remarks = list(file.remarks)
+    empty = sum(not value for b in batches for c in b.columns for value in c.to_pylist())
+    if empty:
+        remarks.append(f"{empty:,} empty cells are the answer {NO_ANSWER!r}")
     for name, labels in columns.items():
         many = len(set(labels))
         if many > MOST_VALUES:
@@ -61,8 +60,9 @@ def read(path: Path) -> Population:
     # An attribute that everybody answers alike hides nothing and tells nothing.
     asked = {name: labels for name, labels in columns.items() if len(set(labels)) > 1}
     if len(asked) < 2:
-        raise DataError(f"{path} has {len(asked)} columns that vary", "give two or more")
-    return from_labels(path.stem, asked, f"{path.name}, {table.num_rows:,} rows")
+        vary = "no column that varies" if not asked else "one column that varies"
+        raise DataError(f"{path} has {vary}", "give two or more")
+    return from_labels(path.stem, asked, ", ".join([f"{path.name}, {rows:,} rows", *remarks]))
 
 
 def run(people: Population, settings: Settings) -> dict[str, Any]:

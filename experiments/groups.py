@@ -6,7 +6,7 @@ left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +20,7 @@ PAPER = (
 )  # fmt: skip
 RIVALS = (
     "lopub", "lopub, as published", "lopub, Lasso only", "locop", "locop, as published", "dpfedwae",
-    "dpfedwae, no privacy",
+    "dpfedwae, no privacy", "dpfedwae, its floor",
 )  # fmt: skip
 TITLES = {"paper": "the paper's schemes", "rivals": "compared systems", "ours": "other methods"}
 _FILL = {
@@ -66,5 +66,27 @@ def pictures(module: ModuleType, result: Result) -> dict[str, Any]:
         # Nor does a panel of yardsticks.
         panels = {r.get("data") for r in some if r["scheme"] in own and r["mean"] is not None}
         some = [r for r in some if r.get("data") in panels]
-        drawn[name] = module.draw({**result, "records": some, "shown": TITLES[kind]})
+        about = _about(result, answered, shown)
+        drawn[name] = module.draw(
+            {**result, "about": about, "records": some, "shown": TITLES[kind]}
+        )
     return drawn
+
+
+def _about(result: Result, labels: Iterable[str], shown: Collection[str]) -> dict[str, Any]:
+    """The settings of a picture: of what was repeated less often, just the lines that it shows.
+
+    A label may hold a comma, so labels are taken out of the words longest first.
+    """
+    kept = []
+    for said in result["about"].get("left out", []):
+        who, colon, what = said.rpartition(": ")
+        named = []
+        for label in sorted(labels, key=len, reverse=True):
+            if label in who:
+                who = who.replace(label, "")
+                named.append(label)
+        own = [label for label in labels if label in named and label in shown]
+        if own or not named:
+            kept.append(f"{', '.join(own)}{colon}{what}" if named else said)
+    return {**result["about"], "left out": kept}

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from castell.results.canvas import INK
 from experiments.harness import REFERENCES
 from experiments.style import DASH, colours, finish, log_axis, title
 from experiments.text import PAPER_NAMES, Result
 
 # Wide enough that no number of a record is ever cut off a picture.
 _ROOM = 1.25
+# The print of a scheme that has several lines here, readings of it.
+ANY_LINE = "print"
+# So few values of x are all named on a logarithmic axis.
+FEW = 6
 # A band that reaches below so much of its line is next to zero.
 _NEAR_ZERO = 0.2
 # Smaller errors are next to none, and would press the others together.
@@ -27,13 +32,14 @@ def lines(
     whole: bool = False,
     band: bool = False,
     printed: Mapping[str, Mapping[Any, float]] | None = None,
+    printed_of: str = "",
     turns: Mapping[str, tuple[float, str]] | None = None,
 ) -> Any:
     """Error by x, a line for each scheme, a panel for each data set.
 
     Bars are standard errors over repeats, bands the spread over attribute sets. `printed` are
-    errors of the paper by scheme, `turns` where it sees one scheme overtake another, by data set,
-    and in words.
+    errors of the paper by scheme, or `ANY_LINE` if of none of these, in panels whose names begin
+    with `printed_of`; `turns` where it sees one scheme overtake another, by data set and in words.
     """
     import altair as alt
 
@@ -45,16 +51,18 @@ def lines(
     found = list(dict.fromkeys(r["scheme"] for r in records))
     labels = [s for s in found if s not in REFERENCES] + [s for s in REFERENCES if s in found]
     seen = [r["mean"] for r in records]
-    seen += [v for s, values in (printed or {}).items() if s in labels for v in values.values()]
+    # What is printed of a scheme that is not in this picture belongs into another one.
+    marked = {s: v for s, v in (printed or {}).items() if s in labels or s == ANY_LINE}
+    seen += [v for values in marked.values() for v in values.values()]
     low = max(min(seen) / _ROOM, _LOWEST)
     high = max([*seen, *(r["mean"] + (r["error"] or 0.0) for r in records)]) * _ROOM
     data = [_record(r, low, band) for r in records]
     panels_of = dict.fromkeys(r["data"] for r in records)
-    marked = {label: v for label, v in (printed or {}).items() if label in labels}
     for label, values in marked.items():
         data += [
             {"data": name, "scheme": label, "x": k, "print": max(v, low)}
             for name in panels_of
+            if name.startswith(printed_of)
             for k, v in values.items()
         ]
     palette = colours(labels)
@@ -79,7 +87,9 @@ def lines(
         axis = alt.Axis(values=xs, format="d", grid=False) if whole else alt.Axis(grid=False)
         if log_x:
             scale = alt.Scale(type="log", domain=[xs[0] / 1.15, xs[-1] * 1.15], nice=False)
-            axis = log_axis(alt, xs, grid=False) if len(xs) > 1 else alt.Axis(values=xs, grid=False)
+            axis = log_axis(alt, xs, grid=False)
+            if len(xs) <= FEW:
+                axis = alt.Axis(values=xs, format="~s" if xs[-1] >= 1000 else "~g", grid=False)
         return alt.X(field, title=x, scale=scale, axis=axis)
 
     up = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
@@ -114,7 +124,9 @@ def lines(
             marks = base.transform_filter("isValid(datum.print)").mark_point(
                 shape="diamond", size=70, strokeWidth=1.6, fill="white"
             )
-            parts.append(marks.encode(y=alt.Y("print:Q", scale=up), color=color))
+            # Print that is no one line's is in ink.
+            of_none = alt.condition(f"datum.scheme == '{ANY_LINE}'", alt.value(INK), color)
+            parts.append(marks.encode(y=alt.Y("print:Q", scale=up), color=of_none))
         if turns and name in turns:
             where = alt.Chart(alt.Data(values=[{"turn": turns[name][0]}]))
             rule = where.mark_rule(strokeDash=[2, 4], strokeWidth=1.5, color="#6b7785")

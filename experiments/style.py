@@ -29,6 +29,7 @@ _KNOWN = {
     "locop, as published": "#a3c614",
     "dpfedwae": "#92400e",
     "dpfedwae, no privacy": "#d6a77a",
+    "dpfedwae, its floor": "#6b7280",
     "auto": "#111827",
     "latent": "#0284c7",
     "em": "#7c3aed",

@@ -95,7 +95,9 @@ def draw(result: Result) -> Any:
         )
         for pair in PAIRS
     ]
-    heading = title(alt, result, "Two-way tables of Adult: mean squared error", "diamonds: print")
+    shown = f": {result['shown']}" if "shown" in result else ""
+    said = f"Two-way tables of Adult: mean squared error{shown}"
+    heading = title(alt, result, said, "diamonds: the paper's print")
     return finish(alt.concat(*charts, columns=3), heading)
 
 

@@ -137,6 +137,23 @@ def budgets_of(result: Result) -> list[float]:
     return list(dict.fromkeys(r["each"] for r in result["records"]))
 
 
+def sentence(noise: str, result: Result) -> str:
+    """What the pictures show, in a sentence."""
+    if noise == "rounding":
+        means = averages(result, 1.0)
+        return (
+            f"In the rounding model at 1 each castell averages {number(means.get('castell'))} and "
+            f"hybrid {number(means.get('hybrid'))}, next to the diamonds of the print (.0835 and "
+            ".0155): the print is this model."
+        )
+    told = []
+    for each in budgets_of(result):
+        means = averages(result, each)
+        won = [s for s in PROPOSED if s in means and means[s] < means["independent"]]
+        told.append(f"{' and '.join(won) or 'none'} at {pick(result, each=each)[0]['data']}")
+    return f"With real noise these of the paper's schemes beat independent: {'; '.join(told)}."
+
+
 def findings(results: Mapping[str, Result]) -> list[str]:
     said = []
     if "rounding" in results and 1.0 in budgets_of(results["rounding"]):

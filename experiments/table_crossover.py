@@ -139,9 +139,16 @@ def draw(result: Result) -> Any:
         )
         one = alt.Chart(alt.Data(values=[{"one": 1}])).mark_rule(color=ORANGE, strokeDash=[4, 4])
         line = base.mark_line(color=BLUE, point={"color": BLUE, "size": 40})
-        layers = one.encode(y=alt.Y("one:Q", scale=up)) + line
+        turn = alt.Chart(alt.Data(values=[{"x": PRINT[name]}]))
+        printed = turn.mark_rule(strokeDash=[2, 4], strokeWidth=1.5, color="#6b7785")
+        layers = one.encode(y=alt.Y("one:Q", scale=up)) + printed.encode(x="x:Q") + line
         charts.append(layers.properties(width=190, height=190))
-    heading = title(alt, result, "Adult: where castell becomes better than independent (below 1)")
+    heading = title(
+        alt,
+        result,
+        "Adult: where castell becomes better than independent (below 1)",
+        "dotted: the paper's thresholds",
+    )
     return finish(alt.concat(*charts, columns=3), heading)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from castell.results.canvas import INK
 from experiments.settings import Settings, describe
 from experiments.style import finish, log_axis, title
 from experiments.sweep import populations
@@ -81,8 +82,11 @@ def draw(result: Result) -> Any:
     )
     dots = base.mark_circle(size=110, color="#3b6ea8", opacity=1)
     names = base.mark_text(dy=-14, color="#22303c").encode(text="data:N")
-    heading = title(alt, result, "The data sets: people and cells")
-    return finish((dots + names).properties(width=460, height=260), heading)
+    printed = [{"n": known["n"], "cells": known["cells"]} for known in PRINT.values()]
+    marks = alt.Chart(alt.Data(values=printed)).mark_point(shape="diamond", size=200, color=INK)
+    marks = marks.encode(x="n:Q", y="cells:Q")
+    heading = title(alt, result, "The data sets: people and cells", "diamonds: the paper's print")
+    return finish((dots + names + marks).properties(width=460, height=260), heading)
 
 
 def findings(results: Mapping[str, Result]) -> list[str]:

@@ -24,7 +24,7 @@ from castell.reports.reports import Reports
 from experiments import datasets, pool, probes
 from experiments.datasets.population import Population
 from experiments.harness import Scheme, Sets, draw_sets, study_of, summarise
-from experiments.lines import lines
+from experiments.lines import ANY_LINE, lines
 from experiments.settings import Settings, describe
 from experiments.table_comp import PRINT as PRINTED
 from experiments.table_comp import WIDTHS
@@ -145,7 +145,8 @@ def table(results: Sequence[Result]) -> Table:
 
 def draw(result: Result) -> Any:
     heading = "Adult: LoPub reading by reading"
-    return lines(result, heading, x="attributes w", y="error", whole=True)
+    printed = {ANY_LINE: {w: PRINT[w] for w in sorted({r["x"] for r in result["records"]})}}
+    return lines(result, heading, x="attributes w", y="error", whole=True, printed=printed)
 
 
 def findings(results: Mapping[str, Result]) -> list[str]:

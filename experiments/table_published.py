@@ -15,7 +15,7 @@ import numpy as np
 
 from experiments import datasets, pool
 from experiments.harness import draw_sets, summarise
-from experiments.lines import lines
+from experiments.lines import ANY_LINE, lines
 from experiments.settings import Settings, describe
 from experiments.table_comp import WIDTHS
 from experiments.table_lopub import ERRORS, PRINT, Task, errors_of, probe_readings
@@ -82,7 +82,12 @@ def table(results: Sequence[Result]) -> Table:
 def draw(result: Result) -> Any:
     shown = {**result, "records": [r for r in result["records"] if r["error_is"] == "tvd"]}
     heading = "LoPub as published and ours: total variation"
-    return lines(shown, heading, x="attributes w", y="error", whole=True)
+    # The print is of Adult.
+    printed = {ANY_LINE: {w: PRINT[w] for w in sorted({r["x"] for r in shown["records"]})}}
+    return lines(
+        shown, heading, x="attributes w", y="error", whole=True, printed=printed,
+        printed_of="adult",
+    )  # fmt: skip
 
 
 def findings(results: Mapping[str, Result]) -> list[str]:

@@ -16,7 +16,6 @@ PAPER_NAMES = {
     "lopub": "LoPub",
     "locop": "LoCop",
     "dpfedwae": "DP-FED-WAE",
-    "dpfedwae, no privacy": "DP-FED-WAE",
 }
 
 

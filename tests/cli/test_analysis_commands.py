@@ -145,6 +145,9 @@ def test_compare_with_answers_alone_tries_every_method(
         (("nowhere.csv",), "there is no file nowhere.csv"),
         (("answers.csv", "--versus", "smokes=now"), "no answer is asked for"),
         (("answers.csv", "--plot", "methods.gif"), "cannot write methods.gif"),
+        # What trying methods does not read is not passed over in silence.
+        (("answers.csv", "--output", "table.xlsx"), "--output is for reports"),
+        (("answers.csv", "--method", "em"), "--method is for reports"),
     ):
         told = shell("compare", "study.toml", *words)
         assert (told.code, told.err.count("\n")) == (1, 1)

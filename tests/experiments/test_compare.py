@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,9 +62,10 @@ def test_every_scheme_is_run_with_real_noise_at_the_total_asked(
     ("content", "said"),
     [
         ("a,b\n", "holds no answers"),
-        ("a,b\n1,1\n1,1\n", "0 columns that vary"),
-        ("a\n1\n2\n", "1 columns that vary"),
-        ("a,b\n1,2\n1\n", "is no CSV file"),
+        ("a,b\n1,1\n1,1\n", "no column that varies"),
+        ("a\n1\n2\n", "one column that varies"),
+        ("a,b\n1,2\n1\n", "1 row does not have the 2 columns"),
+        ("", "no names of columns"),
         ("a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(99)), "99 different values"),
     ],
 )
@@ -71,6 +73,38 @@ def test_files_that_are_no_answers_are_refused(answers: Path, content: str, said
     answers.write_text(content, encoding="utf-8")
     with pytest.raises(CastellError, match=said):
         compare.read(answers)
+
+
+def test_what_is_not_plain_about_a_file_is_read_and_told(answers: Path) -> None:
+    """Semicolons, empty cells, a name twice: as `castell` itself reads answers."""
+    answers.write_text("a;b;b\nx;;1\ny;q;2\n;q;1\n", encoding="utf-8")
+    people = compare.read(answers)
+    assert people.schema.names == ("a", "b", "b (2)")
+    assert people.schema["a"].values == ("no answer", "x", "y")
+    assert people.schema["b"].values == ("no answer", "q")
+    assert people.n == 3
+    for said in ("separated by semicolons", "2 columns are called 'b'", "2 empty cells"):
+        assert said in people.note
+
+
+def test_what_cannot_be_written_is_told_in_one_line(
+    answers: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Found out at the end only: a full disk, a folder that was taken away."""
+    out = answers.with_name("gone") / "out.json"
+    out.parent.mkdir()
+    kept = compare.run
+
+    def run(*given: Any) -> Any:
+        out.parent.rmdir()
+        return kept(*given)
+
+    monkeypatch.setattr(compare, "run", run)
+    arguments = ["compare", str(answers), "--jobs", "1", "--quick", "--json", str(out)]
+    assert __main__.main(arguments) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "cannot be written" in error
 
 
 def test_the_command_needs_a_file_that_is_there(capsys: pytest.CaptureFixture[str]) -> None:

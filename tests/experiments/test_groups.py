@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import ModuleType
 from typing import Any
 
@@ -32,7 +33,8 @@ def test_a_panel_of_yardsticks_is_left_out_of_the_rivals_picture() -> None:
         return [{"data": data, "scheme": x, "x": 1, "mean": 0.1, "error": None} for x in labels]
 
     everywhere = ("castell", *harness.REFERENCES, "independent", "hybrid", "truncated")
-    result = {"records": records("adult", (*everywhere, "lopub", "locop", "em", "auto"))}
+    result: dict[str, Any] = {"about": {}}
+    result["records"] = records("adult", (*everywhere, "lopub", "locop", "em", "auto"))
     result["records"] += records("large", everywhere)
 
     class Drawn(ModuleType):
@@ -50,3 +52,37 @@ def test_a_band_that_comes_near_zero_is_shown_upwards_only() -> None:
     assert (band["bottom"], band["top"]) == pytest.approx((0.05, 0.15))
     band = lines._record({**record, "sigma": 0.099}, 1e-6, True)
     assert (band["bottom"], band["top"]) == pytest.approx((0.1, 0.199))
+
+
+def test_a_picture_tells_of_the_lines_it_shows_only() -> None:
+    """Labels hold commas: 'lopub, as published' is no 'lopub'."""
+    said = [
+        "auto, lopub, lopub, as published: 3 of 5 repeats",
+        "dpfedwae: 2 of 5 repeats",
+        "the stand-in once, 4 sets, by castell, independent alone",
+    ]
+    result = {"about": {"n": 5, "left out": said}}
+    labels = ["auto", "castell", "lopub", "lopub, as published", "dpfedwae"]
+
+    def told(*shown: str) -> list[str]:
+        return list(groups._about(result, labels, shown)["left out"])
+
+    assert told("castell") == said[2:]
+    assert told("auto", "castell") == ["auto: 3 of 5 repeats", said[2]]
+    assert told("lopub, as published") == ["lopub, as published: 3 of 5 repeats", said[2]]
+    assert told("lopub", "dpfedwae") == ["lopub: 3 of 5 repeats", *said[1:]]
+
+
+def test_print_that_is_no_lines_is_drawn_in_its_own_panels() -> None:
+    records = [
+        {"data": data, "scheme": "em", "x": x, "mean": 0.1 * x, "error": None, "sigma": None}
+        for data in ("adult, 1", "nursery, 1")
+        for x in (1, 2)
+    ]
+    result = {"about": {"noise": "real", "quick": False, "seed": 0}, "records": records}
+
+    def marks(**more: Any) -> int:
+        chart = lines.lines(result, "", x="w", printed={lines.ANY_LINE: {1: 0.3, 2: 0.4}}, **more)
+        return json.dumps(chart.to_dict()).count('"print": 0.3')
+
+    assert (marks(), marks(printed_of="adult"), marks(printed_of="census")) == (2, 1, 0)

@@ -154,6 +154,48 @@ def test_the_autoencoder_learns_and_more_budget_helps() -> None:
     assert np.mean([np.abs(plain((n,)) - t).max() for n, t in truth.items()]) < nothing / 4
 
 
+def test_with_many_attributes_it_learns_without_privacy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The penalty grows with the attributes as the cross entropy does.
+
+    Else sixty that go together outweigh it: codes leave the prior, and what is sampled from the
+    prior is nobody's.
+    """
+    generator = np.random.default_rng(3)
+    kinds, n = generator.random(2000) < 0.2, 2000
+    codes = {
+        f"a{k}": np.where(generator.random(n) < 0.95, kinds, ~kinds).astype(np.intp)
+        for k in range(60)
+    }
+    people = Population("wide", Schema([Attribute(name, range(2)) for name in codes]), codes, "")
+
+    def far() -> float:
+        dpfedwae.network.cache_clear()
+        answer = dpfedwae.answers(people, 1.0, 0, private=False)
+        return float(np.mean([np.abs(answer((n,)) - people.table([n])).max() for n in codes]))
+
+    nothing = np.mean([np.abs(0.5 - people.table([name])).max() for name in codes])
+    assert far() < nothing / 10
+    monkeypatch.setattr(dpfedwae, "PENALTY", 20.0 / 60)
+    assert far() > nothing / 10
+    dpfedwae.network.cache_clear()
+
+
+def test_more_passes_come_nearer_and_cost_privacy() -> None:
+    """Of attributes that are independent, where what is left is how little one pass learns."""
+    generator = np.random.default_rng(4)
+    codes = {f"a{k}": generator.choice(4, 2000, p=[0.6, 0.2, 0.15, 0.05]) for k in range(4)}
+    schema = Schema([Attribute(name, range(4)) for name in codes])
+    people = Population("apart", schema, codes, "")
+
+    def far(passes: int) -> float:
+        answer = dpfedwae.answers(people, 1.0, 3, private=False, passes=passes)
+        return float(np.mean([np.abs(answer((n,)) - people.table([n])).max() for n in codes]))
+
+    assert far(8) < far(1) / 2
+    with pytest.raises(CastellError, match="takes part once"):
+        dpfedwae.answers(people, 1.0, 0, passes=2)
+
+
 def test_without_jax_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", None)
     dpfedwae.network.cache_clear()

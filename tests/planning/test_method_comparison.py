@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from castell import Attribute, Schema, Study
+from castell.errors import AnswerError
 from castell.estimators import methods_for
 from castell.planning import method_comparison
 from castell.planning.method_comparison import OWN, MethodComparison, compare_methods
@@ -83,3 +84,8 @@ def test_it_is_told_in_words_as_numbers_and_as_a_picture(found: MethodComparison
     assert f"{found.tried[0].method}, {found.tried[0].design}" in drawn
     assert "(asked openly)" in drawn
     assert "(knowing nothing)" in drawn
+
+
+def test_wrong_answers_are_called_answers() -> None:
+    with pytest.raises(AnswerError, match=r"^answers: "):
+        compare_methods(Study(SCHEMA, epsilon=4.0), {"a": ["none of these"], "b": ["x"]})

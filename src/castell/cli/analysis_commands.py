@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -123,6 +124,13 @@ def compare(
     if not asked:
         if given or versus or against:
             raise OptionError("no answer is asked for", "name one, such as health=poor")
+        _refuse_unread(
+            {
+                "--output": output, "--to": to, "--also": also, "--weights": weights,
+                "--strata": strata, "--clusters": clusters, "--rake": rake, "--beside": beside,
+                "--option": option, "--method": method != DEFAULT_METHOD, "--level": level != 0.95,
+            }
+        )  # fmt: skip
         _compare_methods(made, Path(reports), plot, as_json)
         return
     if bool(versus) == bool(against):
@@ -153,6 +161,16 @@ def compare(
             second = fit(open_reports(later, place, None), method, **options)
             found = compare_waves(model, second, answer, given=group)
     show(found, level, plot, as_json, output, to)
+
+
+def _refuse_unread(given: Mapping[str, Any]) -> None:
+    """Options that trying every method on answers does not read."""
+    unread = [name for name, value in given.items() if value]
+    if unread:
+        raise OptionError(
+            f"{unread[0]} is for reports of which something is asked",
+            "name an answer, such as health=poor, or leave it out",
+        )
 
 
 def _compare_methods(study: Study, answers: Path, plot: Path | None, as_json: bool) -> None:

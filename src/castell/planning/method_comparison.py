@@ -130,7 +130,7 @@ def compare_methods(
     progress: Progress | None = None,
 ) -> MethodComparison:
     """Randomise the answers by every design at the study's total, and try every method on them."""
-    people = population_of(study.schema, answers)
+    people = population_of(study.schema, answers, called="answers")
     n = int(people.people)
     by_width = {w: _sets(study.schema, w) for w in WIDTHS if w <= len(study.schema)}
     by_width = {w: sets for w, sets in by_width.items() if sets}

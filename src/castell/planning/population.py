@@ -170,17 +170,23 @@ class PartlyKnown:
 
 
 def population_of(
-    schema: Schema, like: Any = None, careless: float = 0.0, *, partly: bool = False
+    schema: Schema,
+    like: Any = None,
+    careless: float = 0.0,
+    *,
+    partly: bool = False,
+    called: str = "like",
 ) -> Population:
     """The population that `like` stands for: a frame, reports, a model or an estimate.
 
-    With `partly` a frame may lack the answers to some questions.
+    With `partly` a frame may lack the answers to some questions; `called` is what the caller calls
+    it, for what is said of a wrong one.
     """
-    found = _likely(schema, like, partly)
+    found = _likely(schema, like, partly, called)
     return Careless(found, careless) if careless else found
 
 
-def _likely(schema: Schema, like: Any, partly: bool) -> Population:
+def _likely(schema: Schema, like: Any, partly: bool, called: str) -> Population:
     if like is None:
         return _uniform(schema)
     if isinstance(like, (Uniform, People, PartlyKnown, Careless)):
@@ -200,18 +206,18 @@ def _likely(schema: Schema, like: Any, partly: bool) -> Population:
     columns = set(column_names(like)) if partly else set()
     asked = [attribute for attribute in schema if attribute.name in columns]
     if asked and len(asked) < len(schema):
-        return PartlyKnown(schema, _people(Schema(asked), like))
-    return _people(schema, like)
+        return PartlyKnown(schema, _people(Schema(asked), like, called))
+    return _people(schema, like, called)
 
 
-def _people(schema: Schema, answers: Any) -> People:
+def _people(schema: Schema, answers: Any, called: str) -> People:
     try:
         codes = encode(schema, answers)
     except AnswerError as error:
-        error.problem = f"like: {error.problem}"
+        error.problem = f"{called}: {error.problem}"
         raise
     if not len(codes[schema.names[0]]):
-        raise OptionError("like holds no answers", "give at least one row")
+        raise OptionError(f"{called}: there is no row", "give at least one")
     return People(schema, codes)
 
 
