@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -199,6 +199,14 @@ class Dense:
         return self.matrix
 
 
+@lru_cache(maxsize=64)
+def _spectrum(shifts: tuple[int, ...], reports: int, length: int) -> NDArray[np.complex128]:
+    """The transform of a set, which is that of its powers and transposed matrix, too."""
+    member = np.zeros(reports)
+    member[list(shifts)] = 1.0
+    return np.asarray(np.fft.rfft(member, length))
+
+
 @dataclass(frozen=True, eq=False)
 class Circulant:
     """A row for each of `size` answers: `inside` where report - answer is in a set, else `outside`.
@@ -238,23 +246,36 @@ class Circulant:
             length += 1
         return length
 
-    @cached_property
+    @property
     def _spectrum(self) -> NDArray[np.complex128]:
-        member = np.zeros(self.reports)
-        member[list(self.shifts)] = 1.0
-        return np.asarray(np.fft.rfft(member, self._length))
+        return _spectrum(self.shifts, self.reports, self._length)
+
+    @property
+    def _few_shifts(self) -> bool:
+        """Whether adding shifted answers up one after the other is faster than two transforms."""
+        return len(self.shifts) * self.size <= 6 * self._length
 
     def _to_answers(self, table: Floats) -> Floats:
         gained = table * (self.inside - self.outside)
         # What an answer's shift would find beyond the last report are the first ones again.
         twice = np.concatenate([gained, gained[..., : self.size - 1]], axis=-1)
-        turned = np.fft.rfft(twice, self._length) * self._spectrum.conj()
-        sums = np.fft.irfft(turned, self._length)[..., : self.size]
+        if self._few_shifts:
+            sums = np.zeros((*table.shape[:-1], self.size))
+            for shift in self.shifts:
+                sums += twice[..., shift : shift + self.size]
+        else:
+            turned = np.fft.rfft(twice, self._length) * self._spectrum.conj()
+            sums = np.fft.irfft(turned, self._length)[..., : self.size]
         return np.asarray(sums + (table * self.outside).sum(axis=-1, keepdims=True))
 
     def _to_reports(self, table: Floats) -> Floats:
-        turned = np.fft.rfft(table, self._length) * self._spectrum
-        far = np.fft.irfft(turned, self._length)
+        if self._few_shifts:
+            far = np.zeros((*table.shape[:-1], self.reports + self.size - 1))
+            for shift in self.shifts:
+                far[..., shift : shift + self.size] += table
+        else:
+            turned = np.fft.rfft(table, self._length) * self._spectrum
+            far = np.fft.irfft(turned, self._length)
         sums, beyond = far[..., : self.reports], far[..., self.reports :][..., : self.size - 1]
         sums[..., : self.size - 1] += beyond
         base = self.outside * table.sum(axis=-1, keepdims=True)

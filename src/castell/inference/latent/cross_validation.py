@@ -19,13 +19,14 @@ from castell.inference.latent.em import (
     CountedTable,
     EarlyStopping,
     HeldOutReports,
+    Likelihood,
     OverRelaxedEM,
-    Statistics,
     begin,
     composite_log_likelihood,
     margins_step,
     stack_tables,
 )
+from castell.inference.latent.kary_blocks import side_by_side
 from castell.inference.latent.mixture import (
     Mixture,
     PositiveResiduals,
@@ -63,6 +64,8 @@ class TabledFolds:
     held_out_tables: list[CountedTable]
     margins: Margins
     rules: list[CountedTable]
+    fitted_to: list[Likelihood]  # the former and the rules, side by side
+    judged_by: list[Likelihood]
 
     @classmethod
     def of(
@@ -74,10 +77,12 @@ class TabledFolds:
         held_out = tuple(sufficient_statistics(fold.held_out) for fold in reports)
         unseen = stack_tables(held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
-        margins = fit_margins(seen, uniform(reports[0].held_out.study.schema.sizes), len(reports))
+        sizes = reports[0].held_out.study.schema.sizes
+        margins = fit_margins(seen, uniform(sizes), len(reports))
         training = [fold.training.n / max(fold.training.n + fold.held_out.n, 1) for fold in reports]
         rules = stack_tables([[t.with_counts(t.counts * part) for t in known] for part in training])
-        return cls(tuple(reports), held_out, seen, unseen, margins, rules)
+        stacked = [side_by_side(tables, sizes) for tables in ([*seen, *rules], unseen)]
+        return cls(tuple(reports), held_out, seen, unseen, margins, rules, *stacked)
 
     @cached_property
     def rows(self) -> tuple[ReportRows, ReportRows]:
@@ -105,7 +110,7 @@ class TabledFolds:
 
     def log_likelihood(self, models: Mixture) -> float:
         """Of what was held out, by its tables."""
-        return composite_log_likelihood(models, self.held_out_tables)
+        return composite_log_likelihood(models, self.judged_by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +136,13 @@ def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
 
 
 def fit_margins(
-    statistics: Sequence[Statistics], start: Sequence[Floats], many: int = 1
+    statistics: Sequence[CountedTable], start: Sequence[Floats], many: int = 1
 ) -> Margins:
     """Maximum likelihood margins of independent attributes, where every fit starts; for each of
     the several sets of reports that the statistics are of."""
     one = random_start(start, 1, 0.0, np.random.default_rng(0))
-    fitted = OverRelaxedEM(Mixture.stack([one] * many), statistics).converge(SETTINGS.most_steps)
+    stacked = side_by_side(statistics, one.sizes)
+    fitted = OverRelaxedEM(Mixture.stack([one] * many), stacked).converge(SETTINGS.most_steps)
     return tuple(tuple(part[0] for part in each.parts) for each in fitted.unstack())
 
 
@@ -151,7 +157,8 @@ def likely_margins(
     """
     if not any(isinstance(table, LeafTable) for table in tables):
         return alone
-    fitted = OverRelaxedEM(models, [*tables, *rules], margins_step).converge(SETTINGS.most_steps)
+    reports = side_by_side([*tables, *rules], models.sizes)
+    fitted = OverRelaxedEM(models, reports, margins_step).converge(SETTINGS.most_steps)
     return tuple(tuple(each.weights @ part for part in each.parts) for each in fitted.unstack())
 
 
@@ -193,22 +200,15 @@ def cross_validate(
         return Hyperparameters(start, far, 0, 0.0, none, 0.0, each, folds.held_out)
     report_steps, weight, models = _choose_report_steps(counts, folds, start.classes, models)
     # By all that the models were fitted to: pairs would not miss what only three together tell.
-    judges: list[Sequence[HeldOutReports]] = list(folds.held_out)
+    judges: list[tuple[Sequence[HeldOutReports], Mixture]] = [(folds.held_out_tables, models)]
     if report_steps:
-        judges = [[rows] for rows in folds.rows[1].unstack()]
-    shrinkage = choose_shrinkage(judges, models.unstack())
-    shrunk = [shrink_to_margins(model, shrinkage) for model in models.unstack()]
+        unseen = ([rows] for rows in folds.rows[1].unstack())
+        judges = list(zip(unseen, models.unstack(), strict=True))
+    shrinkage = choose_shrinkage(judges)
+    shrunk = shrink_to_margins(models, shrinkage).unstack()
     margins, models = _choose_margin_shrinkage(folds, start, shrunk)
-    return Hyperparameters(
-        start,
-        far,
-        report_steps,
-        weight,
-        shrinkage,
-        margins,
-        models.unstack(),
-        folds.held_out,
-    )
+    each, rows = models.unstack(), (report_steps, weight)
+    return Hyperparameters(start, far, *rows, shrinkage, margins, each, folds.held_out)
 
 
 def _choose_start_and_steps(
@@ -234,7 +234,7 @@ def _choose_start_and_steps(
         if start.seeded and chosen[1]:
             # Noise stands out too: another start is left as independence is, for a clear gain.
             best += SETTINGS.least_gain
-        em = OverRelaxedEM(first, [*folds.training_tables, *folds.rules])
+        em = OverRelaxedEM(first, folds.fitted_to)
         tell = begin(
             f"cross-validation: {FOLDS} folds at once, {many} classes ({number} of {len(tried)})"
         )
@@ -324,22 +324,24 @@ def _choose_margin_shrinkage(
 
 
 def choose_shrinkage(
-    held_out: Sequence[Sequence[HeldOutReports]], models: Models
+    judges: Sequence[tuple[Sequence[HeldOutReports], Mixture]],
 ) -> tuple[float, ...]:
     """A coefficient for each attribute, by coordinate ascent: 1 keeps it, 0 is its margin.
+
+    By reports and the model that was fitted without them, or the models of all folds at once.
 
     An attribute without any association still gets shares that differ between classes, by sampling
     variation. The probabilities of reports are linear in the coefficient, so those at 0 and at 1
     give all between.
     """
-    shrinkage = np.ones(len(models[0].sizes))
+    shrinkage = np.ones(len(judges[0][1].sizes))
     grid = np.array(SETTINGS.weights)
     for _ in range(SETTINGS.sweeps):
         for attribute in range(len(shrinkage)):
             low, high = shrinkage.copy(), shrinkage.copy()
             low[attribute], high[attribute] = 0.0, 1.0
             gains = np.zeros(len(grid))
-            for statistics, model in zip(held_out, models, strict=True):
+            for statistics, model in judges:
                 none, full = shrink_to_margins(model, low), shrink_to_margins(model, high)
                 for each in statistics:
                     gains += each.log_likelihood_between(attribute, none, full, grid)

@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.inference.latent.mixture import Mixture, normalise
+from castell.inference.latent.mixture import Mixture, normalise, sums_within
 from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
 
@@ -76,8 +76,20 @@ def e_step(mixture: Mixture, statistics: Sequence[Statistics]) -> Expectation:
     return total
 
 
-class CountedTable(Statistics, HeldOutReports, Protocol):
-    """Reports that were counted."""
+class Likelihood(Statistics, Protocol):
+    """Reports of which some are likelier than others."""
+
+    def report_probabilities(self, mixture: Mixture) -> Floats:
+        """How likely each kind of report is."""
+        ...
+
+    def log_likelihood(self, probabilities: Floats) -> Floats:
+        """Of what was counted, under given probabilities of each report."""
+        ...
+
+
+class CountedTable(Likelihood, HeldOutReports, Protocol):
+    """Reports that were counted, in the order of their probabilities."""
 
     @property
     def counts(self) -> Floats: ...
@@ -87,14 +99,6 @@ class CountedTable(Statistics, HeldOutReports, Protocol):
         ...
 
     def of_members(self, members: NDArray[np.intp]) -> CountedTable: ...
-
-    def report_probabilities(self, mixture: Mixture) -> Floats:
-        """How likely each report is, as `counts` has them."""
-        ...
-
-    def log_likelihood(self, probabilities: Floats) -> Floats:
-        """Of what was counted, under given probabilities of each report."""
-        ...
 
 
 def stack_tables(tables: Sequence[Sequence[CountedTable]]) -> list[CountedTable]:
@@ -109,7 +113,7 @@ def logs(chances: Floats) -> Floats:
     return np.log(np.maximum(chances, 1e-300))
 
 
-def composite_log_likelihood(mixture: Mixture, tables: Sequence[CountedTable]) -> float:
+def composite_log_likelihood(mixture: Mixture, tables: Sequence[Likelihood]) -> float:
     """The sum over tables, composite where the same reports stand in several of them, and over
     several mixtures."""
     found = (table.log_likelihood(table.report_probabilities(mixture)) for table in tables)
@@ -171,8 +175,8 @@ def margins_step(expected: Expectation, before: Mixture) -> Mixture:
     A step of iterative scaling (Darroch and Ratcliff 1972) towards the expected numbers of each
     value: it never lowers the likelihood.
     """
-    sums = np.add.reduceat(expected.values, before.starts[:-1], axis=-1)
-    present = (np.repeat(sums, before.sizes, axis=-1) * before.profiles).sum(axis=-2, keepdims=True)
+    sums = sums_within(expected.values, before.sizes)
+    present = (sums * before.profiles).sum(axis=-2, keepdims=True)
     factor = (expected.values.sum(axis=-2, keepdims=True) + SETTINGS.least_share) / (
         present + SETTINGS.least_share
     )
@@ -257,24 +261,26 @@ class OverRelaxedEM:
 
 def _extrapolate(old: Mixture, new: Mixture, eta: Floats) -> Mixture:
     further = (eta - 1.0)[:, None]
-    weights = new.weights * _power(new.weights / old.weights, further)
-    ratio = np.clip(
-        new.profiles / np.maximum(old.profiles, SETTINGS.least_share),
-        1.0 / SETTINGS.largest_ratio,
-        SETTINGS.largest_ratio,
-    )
-    profiles = np.maximum(new.profiles, SETTINGS.least_share) * _power(ratio, further[..., None])
+    weights = _power(new.weights / old.weights, further)
+    weights *= new.weights
+    ratio = np.maximum(old.profiles, SETTINGS.least_share)
+    np.divide(new.profiles, ratio, out=ratio)
+    np.maximum(ratio, 1.0 / SETTINGS.largest_ratio, out=ratio)
+    np.minimum(ratio, SETTINGS.largest_ratio, out=ratio)
+    profiles = _power(ratio, further[..., None])
+    profiles *= np.maximum(new.profiles, SETTINGS.least_share)
     return normalise(
-        np.maximum(weights, SETTINGS.least_share),
-        np.maximum(profiles, SETTINGS.least_share),
+        np.maximum(weights, SETTINGS.least_share, out=weights),
+        np.maximum(profiles, SETTINGS.least_share, out=profiles),
         old.sizes,
     )
 
 
 def _power(positive: Floats, exponent: Floats) -> Floats:
-    # Several times faster than numpy's own power of arrays.
-    found: Floats = np.exp(exponent * np.log(positive))
-    return found
+    """In place. Several times faster than numpy's own power of arrays."""
+    np.log(positive, out=positive)
+    positive *= exponent
+    return np.exp(positive, out=positive)
 
 
 @dataclass

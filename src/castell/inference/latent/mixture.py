@@ -67,7 +67,7 @@ class Mixture:
 
     def cut(self, attributes: Sequence[int]) -> int:
         """Where attributes are divided so that the two parts have fewest combinations."""
-        return _even_cut(tuple(self.sizes[a] for a in attributes))
+        return even_cut(tuple(self.sizes[a] for a in attributes))
 
     def halves(self, attributes: Sequence[int]) -> tuple[Floats, Floats]:
         """The combinations of the first and of the other attributes in each class, the former
@@ -124,7 +124,8 @@ class Mixture:
 
 
 @lru_cache(maxsize=4096)
-def _even_cut(sizes: tuple[int, ...]) -> int:
+def even_cut(sizes: tuple[int, ...]) -> int:
+    """Where attributes are divided so that the two parts have fewest combinations."""
     cuts = range(1, max(len(sizes), 2))
     return min(cuts, key=lambda cut: prod(sizes[:cut]) + prod(sizes[cut:]))
 
@@ -141,10 +142,22 @@ def average(mixtures: Sequence[Mixture], shares: Sequence[float] | None = None) 
 
 def normalise(weights: Floats, profiles: Floats, sizes: tuple[int, ...]) -> Mixture:
     """Weights and profiles made to sum to one."""
-    starts = np.cumsum((0, *sizes[:-1]))
-    sums = np.add.reduceat(profiles, starts, axis=-1)
     total = weights.sum(axis=-1, keepdims=True)
-    return Mixture(weights / total, profiles / np.repeat(sums, sizes, axis=-1), sizes)
+    return Mixture(weights / total, profiles / sums_within(profiles, sizes), sizes)
+
+
+def sums_within(profiles: Floats, sizes: tuple[int, ...]) -> Floats:
+    """For each value the sum over the values of its attribute."""
+    owners, members = _owners(sizes)
+    # A small matrix product takes less time than sums over stretches of a row.
+    return np.take(profiles @ members, owners, axis=-1)
+
+
+@lru_cache(maxsize=256)
+def _owners(sizes: tuple[int, ...]) -> tuple[NDArray[np.intp], Floats]:
+    """The attribute of each value, and the same as a matrix of 0 and 1."""
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    return owners, np.eye(len(sizes))[owners]
 
 
 def shrink_to_margins(mixture: Mixture, shrinkage: Sequence[float] | Floats) -> Mixture:
@@ -153,11 +166,10 @@ def shrink_to_margins(mixture: Mixture, shrinkage: Sequence[float] | Floats) -> 
     A coefficient of 1 keeps them, 0 makes the attribute independent of all others; its associations
     are proportional to it.
     """
-    parts = [
-        keep * part + (1.0 - keep) * (mixture.weights @ part)
-        for keep, part in zip(shrinkage, mixture.parts, strict=True)
-    ]
-    return Mixture(mixture.weights, np.concatenate(parts, axis=1), mixture.sizes)
+    keep = np.repeat(shrinkage, mixture.sizes)
+    margins = mixture.weights[..., None, :] @ mixture.profiles
+    profiles = keep * mixture.profiles + (1.0 - keep) * margins
+    return Mixture(mixture.weights, profiles, mixture.sizes)
 
 
 def shrink_margins(mixture: Mixture, margins: Sequence[Floats], share: float) -> Mixture:

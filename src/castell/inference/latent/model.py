@@ -31,6 +31,7 @@ from castell.inference.latent.cross_validation import (
     uniform,
 )
 from castell.inference.latent.em import CountedTable, OverRelaxedEM, composite_log_likelihood
+from castell.inference.latent.kary_blocks import side_by_side
 from castell.inference.latent.leaf_pairs import LeafPairs
 from castell.inference.latent.mixture import (
     Mixture,
@@ -289,9 +290,8 @@ def fit_starts(
     residuals = [each for table in blocks for each in table.positive_residuals(sizes)]
     starts = [chosen.start.mixture(margins, residuals, generator) for _ in range(many)]
     what = f"{many} fits at once, {chosen.classes} classes"
-    fitted = OverRelaxedEM(Mixture.stack(starts), [*tables, *rules]).run(
-        chosen.steps, f"{what}, by tables"
-    )
+    stacked = side_by_side([*tables, *rules], sizes)
+    fitted = OverRelaxedEM(Mixture.stack(starts), stacked).run(chosen.steps, f"{what}, by tables")
     fits = list(fitted.unstack())
     if rows is not None:
         em = OverRelaxedEM(fitted, [rows, *rules])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, Fold
 from castell.counting.folds import report_keys
+from castell.counting.kernels import Integers, pack
 from castell.inference.latent.em import Expectation, add_by_attribute, logs
 from castell.inference.latent.mixture import Mixture
 from castell.inference.latent.settings import SETTINGS
@@ -71,12 +72,14 @@ class ReportRows:
         joints, shown = self._report_chances(mixture)
         many, lead = mixture.weights.size, mixture.weights.shape[:-1]
         blamed = np.zeros((int(self._starts[-1]), many))
-        for rows, share, whole in self._pass(mixture, shown):
+        for rows, share, whole, logs_of_rows in self._pass(mixture, shown):
             times = self.times[..., rows].astype(np.float32)
-            total.log_likelihood += (whole * times).sum(axis=-1, dtype=np.float64)
-            share *= times[..., None, :]
-            total.classes += share.sum(axis=-1, dtype=np.float64)
+            total.log_likelihood += (logs_of_rows * times).sum(axis=-1, dtype=np.float64)
+            share *= (times / whole)[..., None, :]
             self._indicators.add(rows, share.reshape(many, -1), blamed)
+        # Every report has one code of the first block: those of its codes are all reports.
+        first = blamed[: self._starts[1]].sum(axis=0)
+        total.classes += first.reshape(total.classes.shape)
         ratio = blamed.T.reshape(*lead, -1, len(blamed)) / np.maximum(shown, 1e-300)
         for i, block in enumerate(self.attributes):
             back = self._backward[i].apply_last(ratio[..., self._starts[i] : self._starts[i + 1]])
@@ -89,11 +92,12 @@ class ReportRows:
         high: Mixture,
         shares: Floats,
     ) -> Floats:
-        one, two = self.logs(low), self.logs(high)
-        with np.errstate(divide="ignore"):
-            near, far = np.log(1.0 - shares), np.log(shares)
-        pairs = zip(near, far, strict=True)
-        return np.array([self.times @ np.logaddexp(one + a, two + b) for a, b in pairs])
+        ends = self.logs(low), self.logs(high)
+        # Beside the larger of the two no chance is too small to be added.
+        top = np.maximum(*ends)
+        one, two = (np.exp(end - top) for end in ends)
+        between = one + shares[:, None] * (two - one)
+        return np.asarray(logs(between) @ self.times + self.times @ top)
 
     def log_likelihood(self, mixture: Mixture) -> float:
         """Of all reports, of each collection under its own mixture."""
@@ -102,7 +106,7 @@ class ReportRows:
     def logs(self, mixture: Mixture) -> Floats:
         """The log chance of each report."""
         _, shown = self._report_chances(mixture)
-        found = [whole.astype(np.float64) for _, _, whole in self._pass(mixture, shown)]
+        found = [each.astype(np.float64) for _, _, _, each in self._pass(mixture, shown)]
         none = np.zeros((*mixture.weights.shape[:-1], 0))
         return np.concatenate([none, *found], axis=-1)
 
@@ -112,11 +116,16 @@ class ReportRows:
         pairs = zip(self.forward, joints, strict=True)
         return joints, np.concatenate([f.apply_last(joint) for f, joint in pairs], axis=-1)
 
-    def _pass(self, mixture: Mixture, shown: Floats) -> Iterator[tuple[slice, Singles, Singles]]:
-        """Some reports at a time: the share of each class in each, and the log chance of each."""
+    def _pass(
+        self, mixture: Mixture, shown: Floats
+    ) -> Iterator[tuple[slice, Singles, Singles, Singles]]:
+        """Some reports at a time: the chance of each with each class over its largest, the sum of
+        these over the classes, and the log chance of each report."""
         many = mixture.weights.size
-        table = logs(shown).astype(np.float32).reshape(many, -1)
-        base = logs(mixture.weights).astype(np.float32)[..., None]
+        table = logs(shown)
+        # Every report has one code of the first block.
+        table[..., : self._starts[1]] += logs(mixture.weights)[..., None]
+        singles = table.astype(np.float32).reshape(many, -1)
         # Rows of several mixtures at once take more room, each.
         step = max(
             SETTINGS.rows_at_once * mixture.weights.shape[-1] // many,
@@ -124,14 +133,12 @@ class ReportRows:
         )
         for low in range(0, self.codes.shape[1], step):
             rows = slice(low, low + step)
-            share = self._indicators.total(rows, table).reshape(*mixture.weights.shape, -1)
-            share += base
+            share = self._indicators.total(rows, singles).reshape(*mixture.weights.shape, -1)
             top = share.max(axis=-2)
             share -= top[..., None, :]
             np.exp(share, out=share)
             whole = share.sum(axis=-2)
-            share /= whole[..., None, :]
-            yield rows, share, np.log(whole) + top
+            yield rows, share, whole, np.log(whole) + top
 
 
 class _Indicators:
@@ -227,11 +234,31 @@ def _put_together(parts: Sequence[Counts]) -> tuple[Codes, Floats]:
     """Every report that came, and how often."""
     widths = parts[0].study.design.widths
     axes = [Axis(i, 1, width, inner=False) for i, width in enumerate(widths)]
-    tables = [part.table(axes).ravel() for part in parts]
-    came = [np.flatnonzero(table) for table in tables]
-    every = np.unique(np.concatenate(came))
-    times = np.array([table[every] for table in tables], dtype=np.float64)
+    # A table that is mostly empty takes longer than looking at each report.
+    dense = sum(part.n for part in parts) * 8 > prod(widths)
+    found = [(_count_kinds if dense else _sort_kinds)(part, axes) for part in parts]
+    every = np.unique(np.concatenate([came for came, _ in found]))
+    times = np.zeros((len(parts), len(every)))
+    for line, (came, often) in zip(times, found, strict=True):
+        line[np.searchsorted(every, came)] = often
     return np.array(np.unravel_index(every, widths), dtype=np.int32), times
+
+
+def _count_kinds(part: Counts, axes: Sequence[Axis]) -> tuple[Integers, Integers]:
+    """Which reports came, as one number each, and how often."""
+    table = part.table(axes).ravel()
+    came = np.flatnonzero(table)
+    return came, table[came]
+
+
+def _sort_kinds(part: Counts, axes: Sequence[Axis]) -> tuple[Integers, Integers]:
+    """The same without a table."""
+    blocks = [axis.block for axis in axes]
+    packed = [
+        pack(dict(zip(blocks, columns, strict=True)), axes, slice(None))
+        for columns in part.batches(blocks)
+    ]
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *packed]), return_counts=True)
 
 
 def _read_rows(parts: Sequence[Counts]) -> tuple[Codes, Floats]:

@@ -86,12 +86,15 @@ class Settings:
     # but no less than the latter. Codes of a block are looked up by a matrix product with
     # indicators up to so many: faster than picking them out one by one. Indicators of all reports
     # that are kept from step to step. Numbers at once for the classes of a table, and of what
-    # reports of a block add to single shares.
+    # reports of a block add to single shares. Blocks are stacked up to so many combinations, which
+    # the cache holds in all classes; so many cells filled up take less time than another stack.
     rows_at_once: int = 1 << 12
     fewest_rows_at_once: int = 1 << 9
     few_codes: int = 64
     most_indicators: int = 1 << 24
     most_numbers: int = 1 << 22
+    stacked: int = 1024
+    spare_cells: int = 1 << 11
 
 
 SETTINGS = Settings()

@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
 from castell.inference.latent.em import CountedTable, Expectation, add_halves, logs
-from castell.inference.latent.mixture import Mixture, PositiveResiduals
+from castell.inference.latent.mixture import Mixture, PositiveResiduals, sums_within
 from castell.inference.latent.settings import SETTINGS
 from castell.linear.kronecker_product import KroneckerProduct, identity
-from castell.linear.operators import Floats, Operator
+from castell.linear.operators import Floats, Operator, Uniform
 from castell.study.design import Axis, Design, lens_on
 from castell.study.study import Study
 
 
 def _log_likelihood_between(counts: Floats, low: Floats, high: Floats, shares: Floats) -> Floats:
-    return np.array([(counts * logs(low + share * (high - low))).sum() for share in shares])
+    return np.array([np.vdot(counts, logs(low + share * (high - low))) for share in shares])
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +162,28 @@ class PairTables:
             row, column = row + f.rows, column + f.columns
         return matrix
 
+    @cached_property
+    def _kary(self) -> tuple[Floats, ...] | None:
+        """Of k-ary channels, how much more is on the diagonal than beside it, and what is there."""
+        kary = [f for f in self.forward if isinstance(f, Uniform)]
+        if len(kary) < len(self.forward):
+            return None
+        entries = np.array([[f.diagonal - f.rest for f in kary], [f.rest for f in kary]])
+        return tuple(np.repeat(entries, [f.size for f in kary], axis=1))
+
     def _report_chances(self, mixture: Mixture) -> Floats:
         """How likely each report of each attribute is in each class."""
-        return mixture.profiles @ self._whole.T
+        if self._kary is None:
+            return mixture.profiles @ self._whole.T
+        gain, rest = self._kary
+        return np.asarray(mixture.profiles * gain + rest)
+
+    def _back(self, blame: Floats, sizes: tuple[int, ...]) -> Floats:
+        """From the reports of each attribute back to its values."""
+        if self._kary is None:
+            return np.asarray(blame @ self._whole)
+        gain, rest = self._kary
+        return np.asarray(blame * gain + sums_within(blame, sizes) * rest)
 
     def log_likelihood_between(
         self, attribute: int, low: Mixture, high: Mixture, shares: Floats
@@ -175,9 +194,11 @@ class PairTables:
 
         def chances(mixture: Mixture) -> Floats:
             shown = self._report_chances(mixture)
-            return (shown[:, own] * mixture.weights[:, None]).T @ shown
+            weighted = shown[..., own] * mixture.weights[..., None]
+            return np.asarray(weighted.swapaxes(-1, -2) @ shown)
 
-        return _log_likelihood_between(self.counts[own], chances(low), chances(high), shares)
+        counts = self.counts[..., own, :]
+        return _log_likelihood_between(counts, chances(low), chances(high), shares)
 
     def report_probabilities(self, mixture: Mixture) -> Floats:
         shown = self._report_chances(mixture)
@@ -192,7 +213,7 @@ class PairTables:
         shown = self._report_chances(mixture)
         weighted = shown * mixture.weights[..., None]
         seen = np.maximum(shown.swapaxes(-1, -2) @ weighted, 1e-300)
-        blame = (weighted @ (self.counts / seen)) @ self._whole
+        blame = self._back(weighted @ (self.counts / seen), mixture.sizes)
         values = mixture.profiles * blame
         total.classes += 0.5 * values.sum(axis=-1)
         total.values += values
