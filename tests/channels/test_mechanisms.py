@@ -282,3 +282,44 @@ def test_mechanisms_that_are_none() -> None:
     with pytest.raises(ChannelError, match="above 32"):
         mechanism("subset", 3, 40.0)
     assert comb(4, 2) == mechanism("subset", 4, 0.1).outputs
+
+
+EVERY = (
+    "grr",
+    "best",
+    "hadamard",
+    "harmony",
+    "hybrid",
+    "privkv",
+    "pckv-grr",
+    "pckv-ue",
+    *MECHANISMS,
+)
+
+
+@pytest.mark.parametrize("name", sorted(set(EVERY)))
+def test_no_epsilon_and_no_size_is_an_error_of_python(name: str) -> None:
+    size = {"privkv": 3, "hybrid": 3, "pckv-ue": 4}.get(name, 2)
+    for epsilon in (0, 0.0, -1, float("inf"), float("nan"), 1e-12, 33, 1000, 1e9, None, "1", True):
+        with pytest.raises(ChannelError):
+            mechanism(name, size, epsilon)
+    limited = name not in ("grr", "best", "pckv-grr", "hadamard")
+    for wrong in (-1, 0, 1, 2.0, "3", (2, 3), *((20_000, 2**21) if limited else ())):
+        with pytest.raises(ChannelError):
+            mechanism(name, wrong, 1.0)
+
+
+def test_sets_that_nobody_can_count_are_refused() -> None:
+    document = {"kind": "subset", "size": 20_000, "chosen": 5_000, "same": 2, "other": 1}
+    with pytest.raises(ChannelError, match="too many for this channel"):
+        channel_of(document)
+
+
+@pytest.mark.parametrize("name", ["rs+fd", "rs+rfd"])
+def test_nor_of_several_attributes(name: str) -> None:
+    for epsilon in (0, -1, float("inf"), float("nan"), 1e-12, 1000, 1e9, None, "1"):
+        with pytest.raises(ChannelError):
+            mechanism(name, (2, 3), epsilon)
+    for wrong in (3, (), (2,), (2, 1), (2, -1), (2, "3")):
+        with pytest.raises(ChannelError):
+            mechanism(name, wrong, 1.0)  # type: ignore[arg-type]

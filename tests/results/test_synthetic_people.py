@@ -152,6 +152,14 @@ def test_a_number_of_people_is_a_whole_number(people: Any) -> None:
         _model("castell", "independent").sample(people)
 
 
+@pytest.mark.parametrize("method", ["latent", "castell"])
+def test_more_people_than_can_be_held_are_refused_before_they_are_sampled(method: str) -> None:
+    with pytest.raises(
+        OptionError, match="1,000,000,000,000 people with 3 attributes are too many"
+    ):
+        _model(method, "independent").sample(10**12, ["a", "b", "c"])
+
+
 @pytest.mark.parametrize("seed", [-1, 2.5, True, "x"])
 def test_a_seed_is_a_whole_number(seed: Any) -> None:
     with pytest.raises(OptionError, match=r"the seed is .*: give a whole number from 0 up"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from math import exp
 
-from castell.channels.budget import as_decimal, check_range
+from castell.channels.budget import asked_epsilon
 from castell.channels.cyclic import CyclicResponse
 from castell.channels.difference_sets import geometries, points, singer
 from castell.channels.hadamard import HadamardResponse, hadamard_noise
@@ -48,8 +48,7 @@ def best_channel(
     >>> best_channel(1_000_000, 4.0).kind
     'hadamard'
     """
-    asked = as_decimal(epsilon, what)
-    check_range(asked, what)
+    asked = asked_epsilon(epsilon, what)
     if size > MAX_TOTAL:
         # Refused there, for no weights are exact; nor are the numbers below.
         return KaryResponse.with_epsilon(size, asked, what)

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_range, log_ratio, rounded_up
+from castell.channels.budget import EXACT, asked_epsilon, log_ratio, rounded_up
 from castell.channels.document_entries import entries
 from castell.channels.protocol import MAX_TOTAL, Lens, Traits, Words
 from castell.errors import ChannelError
@@ -78,8 +78,7 @@ class BloomResponse(Traits):
         cls, filters: Sequence[Sequence[int]], epsilon: object, what: str = "epsilon"
     ) -> BloomResponse:
         """The channel that comes closest to an epsilon from below, by less than 2^-30."""
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         distance = _distance(_check_filters(filters))
         each = EXACT.divide(asked, Decimal(distance))
         # `same` is at least 2^37 - 1: rounding it down costs less than 2^-36 at each of 64 bits.

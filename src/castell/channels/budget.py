@@ -57,6 +57,13 @@ def check_range(epsilon: Decimal, what: str) -> None:
         )
 
 
+def asked_epsilon(epsilon: object, what: str = "epsilon") -> Decimal:
+    """The epsilon that a channel is asked to have, as a person wrote it, within what can be."""
+    asked = as_decimal(epsilon, what)
+    check_range(asked, what)
+    return asked
+
+
 def total_of(parts: Iterable[Decimal]) -> Decimal:
     """An exact sum, whatever precision the caller's own decimal context has."""
     result = Decimal(0)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
+from castell.channels.budget import EXACT, asked_epsilon, check_hides
 from castell.channels.difference_sets import MOST_POINTS, overlap
 from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
@@ -87,8 +87,7 @@ class CyclicResponse(SetValued):
         cls, size: int, outputs: int, shifts: Sequence[int], epsilon: object, what: str = "epsilon"
     ) -> CyclicResponse:
         """The channel on these sets that comes closest to an epsilon from below."""
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         other = power_of_two_for(asked)
         same = int(EXACT.multiply(EXACT.exp(asked), other).to_integral_value(ROUND_FLOOR))
         return cls(size, outputs, tuple(shifts), same, other)

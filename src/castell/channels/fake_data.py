@@ -26,14 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import (
-    EXACT,
-    as_decimal,
-    check_hides,
-    check_range,
-    log_ratio,
-    rounded_up,
-)
+from castell.channels.budget import EXACT, asked_epsilon, check_hides, log_ratio, rounded_up
 from castell.channels.document_entries import entries
 from castell.channels.fake_data_lenses import FakeDataMargin, FakeDataTable, no_table
 from castell.channels.fake_data_weights import Shapes, fake_weights
@@ -114,8 +107,7 @@ class FakeDataResponse(Traits):
     ) -> FakeDataResponse:
         """Each attribute by k-ary response with all of epsilon; `fakes` are shares of made-up
         values, equal ones if they are left out."""
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         if len(sizes) < 2 or not all(is_whole(size, 2) for size in sizes):
             raise ChannelError(
                 f"made-up answers for attributes with {list(sizes)} values",

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
+from castell.channels.budget import EXACT, asked_epsilon, check_hides
 from castell.channels.document_entries import entries
 from castell.channels.kary import power_of_two_for
 from castell.channels.protocol import MAX_TOTAL, Words
@@ -88,8 +88,7 @@ class HadamardResponse(SetValued):
         >>> channel.groups, channel.outputs
         (27, 1769472)
         """
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         other = power_of_two_for(asked)
         same = int(EXACT.multiply(EXACT.exp(asked), other).to_integral_value(ROUND_FLOOR))
         return cls(size, best_groups(size, float(asked)) if groups is None else groups, same, other)

@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import as_decimal
+from castell.channels.budget import asked_epsilon
 from castell.channels.document_entries import entries
+from castell.channels.supported import check_cells
 from castell.channels.two_weights import TwoWeights, two_weights
 from castell.errors import ChannelError
 from castell.numbers import is_whole
@@ -55,7 +56,10 @@ class HashingResponse(TwoWeights):
     @classmethod
     def with_epsilon(cls, size: int, epsilon: object, what: str = "epsilon") -> HashingResponse:
         """Optimised local hashing: e^epsilon + 1 values, or as many as there are answers."""
-        values = max(2, min(size, round(exp(float(as_decimal(epsilon, what))) + 1.0)))
+        if not is_whole(size, 2):
+            raise ChannelError(f"{size!r} answers", "give two or more")
+        check_cells(size, size, 0)  # there are more functions than answers
+        values = max(2, min(size, round(exp(float(asked_epsilon(epsilon, what))) + 1.0)))
         prime = max(size, values, _FEWEST)
         while not _is_prime(prime):
             prime += 1

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
+from castell.channels.budget import EXACT, asked_epsilon, check_hides
 from castell.channels.document_entries import entries
 from castell.channels.kary import KaryResponse
 from castell.channels.piecewise import WindowResponse
@@ -56,8 +56,7 @@ class HybridResponse(WeightedChannel):
 
     @classmethod
     def with_epsilon(cls, size: int, epsilon: object, what: str = "epsilon") -> HybridResponse:
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         if asked <= LEAST_EPSILON:
             raise ChannelError(
                 f"{what} is {asked}, where the hybrid mechanism is Duchi's alone",

@@ -13,14 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import (
-    EXACT,
-    as_decimal,
-    check_hides,
-    check_range,
-    log_ratio,
-    rounded_up,
-)
+from castell.channels.budget import EXACT, asked_epsilon, check_hides, log_ratio, rounded_up
 from castell.channels.document_entries import entries
 from castell.channels.protocol import MAX_TOTAL, Lens, Traits, Words
 from castell.channels.worst_pair import WorstPair
@@ -86,8 +79,7 @@ class KaryResponse(Traits):
         >>> KaryResponse.with_epsilon(3, 1.0)
         KaryResponse(size=3, same=2918732888, other=1073741824)
         """
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         other = power_of_two_for(asked)
         same = int(EXACT.multiply(EXACT.exp(asked), other).to_integral_value(ROUND_FLOOR))
         return cls(size, same, other)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
+from castell.channels.budget import EXACT, asked_epsilon, check_hides
 from castell.channels.document_entries import entries
 from castell.channels.kary import KaryResponse
 from castell.channels.matrix import MatrixResponse
@@ -76,9 +76,9 @@ class KeyValueResponse(SupportedChannel):
     def with_epsilon(cls, size: int, epsilon: object, what: str = "epsilon") -> KeyValueResponse:
         """PCKV-UE: the own key is said with a half, any other with 2 / (e^epsilon + 3), and a sign
         is kept with e^epsilon / (e^epsilon + 1)."""
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         keys = keys_of(size)
+        _check_keys(keys)
         ratio = EXACT.exp(asked)
         said = EXACT.divide(Decimal(2), ratio + 3)
         others = [(said / 2) ** c * (1 - said) ** (keys - 1 - c) for c in range(keys)]
@@ -132,8 +132,7 @@ def privkv(size: int, epsilon: object, what: str = "epsilon") -> MatrixResponse:
     >>> 1.37 < channel.epsilon < 1.39  # ln(2 e / (1 + 1/e)), of the 2 that were allowed
     True
     """
-    asked = as_decimal(epsilon, what)
-    check_range(asked, what)
+    asked = asked_epsilon(epsilon, what)
     if size != 3:
         raise ChannelError(
             f"PrivKV has low, high and none, and there are {size!r} values",

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import as_decimal
+from castell.channels.budget import asked_epsilon
 from castell.channels.document_entries import entries
 from castell.channels.two_weights import TwoWeights, two_weights
 from castell.errors import ChannelError
@@ -49,14 +49,14 @@ class WindowResponse(TwoWeights):
     @classmethod
     def piecewise(cls, size: int, epsilon: object, what: str = "epsilon") -> WindowResponse:
         """The piecewise mechanism: windows of (C - 1) / 2C of all, C as in its paper."""
-        half = exp(float(as_decimal(epsilon, what)) / 2.0)
+        half = exp(float(asked_epsilon(epsilon, what)) / 2.0)
         # C = (h + 1) / (h - 1), so (C - 1) / 2C = 1 / (h + 1); the answers' steps take the rest.
         return cls._of_share(size, 1.0 / (half + 1.0), epsilon, what)
 
     @classmethod
     def square_wave(cls, size: int, epsilon: object, what: str = "epsilon") -> WindowResponse:
         """The square wave with the half-width b that its authors find best."""
-        e = float(as_decimal(epsilon, what))
+        e = float(asked_epsilon(epsilon, what))
         b = (e * exp(e) - exp(e) + 1.0) / (2.0 * exp(e) * (exp(e) - 1.0 - e))
         return cls._of_share(size, 2.0 * b / (1.0 + 2.0 * b), epsilon, what)
 

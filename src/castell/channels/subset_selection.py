@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import as_decimal
+from castell.channels.budget import asked_epsilon
 from castell.channels.document_entries import entries
+from castell.channels.supported import check_cells
 from castell.channels.two_weights import TwoWeights, two_weights
 from castell.errors import ChannelError
 from castell.numbers import is_whole
@@ -43,12 +44,16 @@ class SubsetResponse(TwoWeights):
             raise ChannelError(
                 f"sets of {self.chosen!r} of {self.size!r} answers", "take some, and not all"
             )
+        check_cells(self.size, self.size, 0)  # no fewer sets, and far too many to count them
         self.check()
 
     @classmethod
     def with_epsilon(cls, size: int, epsilon: object, what: str = "epsilon") -> SubsetResponse:
         """With about one in e^epsilon + 1 of the answers, which is the best number of them."""
-        chosen = max(1, round(size / (exp(float(as_decimal(epsilon, what))) + 1.0)))
+        if not is_whole(size, 2):
+            raise ChannelError(f"{size!r} answers", "give two or more")
+        check_cells(size, size, 0)
+        chosen = max(1, round(size / (exp(float(asked_epsilon(epsilon, what))) + 1.0)))
         return cls(size, chosen, *two_weights(epsilon, comb(size, chosen), what))
 
     @property

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
+from castell.channels.budget import EXACT, asked_epsilon, check_hides
 from castell.channels.document_entries import entries
 from castell.channels.supported import SupportedChannel, check_cells, check_weights
 from castell.errors import ChannelError
@@ -60,8 +60,7 @@ class ThermometerResponse(SupportedChannel):
     @classmethod
     def with_epsilon(cls, size: int, epsilon: object, what: str = "epsilon") -> ThermometerResponse:
         """Every bit is flipped with one chance, so that the two ends cost epsilon."""
-        asked = as_decimal(epsilon, what)
-        check_range(asked, what)
+        asked = asked_epsilon(epsilon, what)
         if not is_whole(size, 2) or size > MOST_BITS + 1:
             raise ChannelError(
                 f"a thermometer of {size!r} answers", f"give from 2 to {MOST_BITS + 1}"

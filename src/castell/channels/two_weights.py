@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_hides, check_range, log_ratio
+from castell.channels.budget import EXACT, asked_epsilon, check_hides, log_ratio
 from castell.channels.kary import power_of_two_for
 from castell.channels.supported import SupportedChannel, check_cells, check_weights
 from castell.errors import ChannelError
@@ -19,8 +19,7 @@ from castell.linear.operators import Floats
 
 def two_weights(epsilon: object, outputs: int, what: str = "epsilon") -> tuple[int, int]:
     """The weights that come closest to an epsilon from below, so that a row of them is exact."""
-    asked = as_decimal(epsilon, what)
-    check_range(asked, what)
+    asked = asked_epsilon(epsilon, what)
     other = power_of_two_for(asked)
     # As fine as 2^53 allows; a row is never more than its likely weight times its reports.
     while other > 1 and int(EXACT.exp(asked) * other) * outputs > 2**53:

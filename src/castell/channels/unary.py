@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from castell.channels.budget import EXACT, as_decimal, check_hides, check_range
+from castell.channels.budget import EXACT, as_decimal, asked_epsilon, check_hides
 from castell.channels.document_entries import entries
 from castell.channels.supported import SupportedChannel, check_cells, check_weights
 from castell.errors import ChannelError
@@ -74,7 +74,7 @@ class UnaryResponse(SupportedChannel):
     @classmethod
     def symmetric(cls, size: int, epsilon: object, what: str = "epsilon") -> UnaryResponse:
         """Basic RAPPOR: every bit is flipped with chance 1 / (e^(epsilon/2) + 1)."""
-        asked = _epsilon_in_range(epsilon, what)
+        asked = asked_epsilon(epsilon, what)
         half = EXACT.exp(EXACT.divide(asked, Decimal(2)))
         flip = EXACT.divide(Decimal(1), EXACT.add(half, Decimal(1)))
         return cls._of_bits(size, 1 - flip, flip, asked)
@@ -82,7 +82,7 @@ class UnaryResponse(SupportedChannel):
     @classmethod
     def optimised(cls, size: int, epsilon: object, what: str = "epsilon") -> UnaryResponse:
         """The own bit is on with a half, any other with chance 1 / (e^epsilon + 1)."""
-        asked = _epsilon_in_range(epsilon, what)
+        asked = asked_epsilon(epsilon, what)
         flip = EXACT.divide(Decimal(1), EXACT.add(EXACT.exp(asked), Decimal(1)))
         return cls._of_bits(size, Decimal("0.5"), flip, asked)
 
@@ -139,12 +139,6 @@ class UnaryResponse(SupportedChannel):
     def from_document(cls, document: dict[str, Any]) -> UnaryResponse:
         size, on, off = entries(document, "size", "on", "off")
         return cls(size, _weight_list(on), _weight_list(off))
-
-
-def _epsilon_in_range(epsilon: object, what: str) -> Decimal:
-    asked = as_decimal(epsilon, what)
-    check_range(asked, what)
-    return asked
 
 
 def _weight_list(weights: Any) -> tuple[int, ...]:

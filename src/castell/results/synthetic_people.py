@@ -15,6 +15,8 @@ Codes = list[NDArray[np.intp]]
 
 # So many people at a time: a sample has a number for each of them and each value of an attribute.
 _STEP = 1 << 16
+# So many numbers are two gigabytes, and as much again with labels.
+_MOST_NUMBERS = 1 << 28
 # A model of which fewer than one of so many can be is none to sample from.
 _MOST_TRIES = 1000
 
@@ -25,6 +27,12 @@ def sample_codes(
     """A column of codes for each attribute: from the model, or from its table if it has none."""
     if not is_whole(people, 1):
         raise OptionError(f"{people!r} people cannot be sampled", "give a whole number from 1 up")
+    most = _MOST_NUMBERS // len(names)
+    if people > most:
+        raise OptionError(
+            f"{people:,} people with {len(names)} attributes are too many to hold",
+            f"sample {most:,} at a time, with other seeds, or name fewer attributes",
+        )
     generator = _generator(seed)
     if fitted.sample is None:
         return _from_table(_distribution(fitted, method, names), int(people), generator)

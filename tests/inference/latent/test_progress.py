@@ -17,7 +17,7 @@ def test_a_fit_tells_its_choices_and_its_fits(caplog: pytest.LogCaptureFixture) 
     with listening(lambda what, done: heard.append((what, done))), caplog.at_level(logging.INFO):
         fit(reports, "latent", starts=2)
     told = list(dict.fromkeys(what for what, _ in heard))
-    assert told[0].startswith("cross-validation: 5 folds at once, ")
+    assert told[0].startswith("cross-validation, 5 folds: ")
     assert told[0].endswith("(1 of 3)")
     assert told[-1].startswith("2 fits at once, ")
     for what in told:

@@ -1,4 +1,4 @@
-"""Rare answers that go together in one block are found, and not taken for its noise."""
+"""Rare answers that go together are found, and not taken for the noise of their channels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from castell import Study
 from castell.counting import MemoryCounts
 from castell.inference.latent import cross_validation
 from castell.inference.latent.mixture import PositiveResiduals, Start, random_start, seed
+from castell.inference.latent.model import learn
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
+    positive_residuals,
     sufficient_statistics,
     whole_blocks,
 )
@@ -47,6 +49,7 @@ DESIGNS = {
     "clusters": lambda people: Study(
         people.schema, 12.0, [people.schema.names[:3], people.schema.names[3:]]
     ),
+    "independent": lambda people: Study(people.schema, 5.0),
 }
 
 
@@ -64,13 +67,44 @@ def test_rare_answers_that_go_together_are_found(design: str) -> None:
     assert np.mean(errors["latent"]) < 2.5 * unbiased
 
 
-def test_starts_near_independence_do_not_find_them(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("design", ["joint", "independent"])
+def test_starts_near_independence_do_not_find_them(
+    design: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """So the test above can fail."""
-    monkeypatch.setattr(cross_validation, "whole_blocks", lambda _: [])
+    starts = cross_validation._starts
+    monkeypatch.setattr(
+        cross_validation, "_starts", lambda *given: [s for s in starts(*given) if not s.seeded]
+    )
     people = _rare_together()
-    reports = collect(Study(people.schema, 6.0, "joint"), people.table, 20_000, _random())
+    reports = collect(DESIGNS[design](people), people.table, 20_000, _random())
     alone, unbiased = castell.fit(reports, "latent"), castell.fit(reports, "castell")
-    assert _error(alone, people) > 4.0 * _error(unbiased, people)
+    assert _error(alone, people) > 1.5 * _error(unbiased, people)
+
+
+def test_margins_alone_are_no_association() -> None:
+    """Near 0 the most likely margin is a poor one, and each counts in the pairs of all others."""
+    rare = [np.array([1.0 - share, share]) for share in (0.01, 0.01, 0.05, 0.06, 0.1, 0.3, 0.4)]
+    people = Population(schema((2,) * len(rare)), reduce(np.multiply.outer, rare))
+    for number in range(6):
+        generator = np.random.default_rng(number)
+        reports = collect(Study(people.schema, 7.0), people.table, 20_000, generator)
+        assert not learn(MemoryCounts(reports), None, None, 1).associated
+
+
+def test_pairs_are_looked_at_where_nothing_else_was_found() -> None:
+    """Of attributes reported apart; margins are those of single attributes."""
+    people = _rare_together(3)
+    reports = collect(Study(people.schema, 60.0), people.table, 50_000, _random())
+    tables = sufficient_statistics(MemoryCounts(reports))
+    (found,) = positive_residuals(tables, people.schema.sizes)
+    assert [each.attributes for each in found] == [(0, 1), (0, 2), (1, 2)]
+    for each in found:
+        table = people.margin([people.schema.names[a] for a in each.attributes])
+        margins = np.outer(table.sum(axis=1), table.sum(axis=0))
+        np.testing.assert_allclose(each.excess, np.maximum(table - margins, 0.0), atol=0.003)
+    alone = tuple(np.full(2, 0.5) for _ in range(3))
+    assert Start(8, 0.3, seeded=True).margins(alone, found) == alone
 
 
 def _random() -> np.random.Generator:

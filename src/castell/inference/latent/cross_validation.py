@@ -41,6 +41,7 @@ from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.sufficient_statistics import (
     BlockTable,
     LeafTable,
+    positive_residuals,
     sufficient_statistics,
     whole_blocks,
 )
@@ -91,10 +92,8 @@ class TabledFolds:
 
     @cached_property
     def positive_residuals(self) -> list[list[PositiveResiduals]]:
-        """From independence, of the blocks of the reports to fit to, by fold."""
-        sizes = self.reports[0].held_out.study.schema.sizes
-        found = [table.positive_residuals(sizes) for table in whole_blocks(self.training_tables)]
-        return [list(each) for each in zip(*found, strict=True)]
+        """From independence, of the reports to fit to, by fold."""
+        return positive_residuals(self.training_tables, self.reports[0].held_out.study.schema.sizes)
 
     def _blocks(self, start: Start) -> list[list[PositiveResiduals]]:
         return self.positive_residuals if start.seeded else [[]] * len(self.margins)
@@ -221,19 +220,25 @@ def _choose_start_and_steps(
     generator = np.random.default_rng(0)
     alone = Start(1, 0.0)
     plain = folds.start(alone, generator)
+    independent, pairs_alone = folds.log_likelihood(plain), not whole_blocks(every)
     # Independence is left for a gain that stands out only.
-    best = folds.log_likelihood(plain) + SETTINGS.least_gain
+    best = independent + SETTINGS.least_gain
     chosen, models = (alone, 0), plain
     if all(isinstance(e, BlockTable) and len(e.attributes) == 1 for e in every):
         # Nobody reported two attributes: nothing can be learned of their association.
         return *chosen, models
-    # All are drawn first, so that no start depends on which of the others is fitted before it.
-    begun = [(start, folds.start(start, generator)) for start in tried]
-    for number, (start, first) in enumerate(sorted(begun, key=_by_speed), 1):
-        many = start.classes
-        if start.seeded and chosen[1]:
+    # Drawn first, so that no start depends on which of the others is fitted before it.
+    drawn = {start: folds.start(start, generator) for start in tried if not start.seeded}
+    for number, start in enumerate(sorted(tried, key=_by_speed), 1):
+        if start.seeded and pairs_alone:
+            # What stands out in pairs matters where no other start finds anything.
+            if chosen[1] or len(plain.sizes) > SETTINGS.most_seeded_apart:
+                break
+        elif start.seeded and chosen[1]:
             # Noise stands out too: another start is left as independence is, for a clear gain.
             best += SETTINGS.least_gain
+        first = drawn[start] if start in drawn else folds.start(start, generator)
+        many = start.classes
         em = OverRelaxedEM(first, folds.fitted_to)
         tell = begin(
             f"cross-validation: {FOLDS} folds at once, {many} classes ({number} of {len(tried)})"
@@ -247,6 +252,8 @@ def _choose_start_and_steps(
                 continue
             tell(step / far)
             log = folds.log_likelihood(em.mixture)
+            if start.seeded and pairs_alone:  # what margins gain counts in the pairs of each
+                log -= max(0.0, folds.log_likelihood(em.mixture.independent()) - independent)
             if log > best or (steps is not None and chosen[1] == 0):
                 best, chosen, models = log, (start, step), em.mixture
             if stopping.is_over(step, log):
@@ -254,9 +261,8 @@ def _choose_start_and_steps(
     return *chosen, models
 
 
-def _by_speed(begun: tuple[Start, Mixture]) -> tuple[bool, int]:
+def _by_speed(start: Start) -> tuple[bool, int]:
     """Many classes get as far as they can in fewer steps: who falls behind them is given up."""
-    start, _ = begun
     return start.seeded, -start.classes
 
 
@@ -267,7 +273,7 @@ def _starts(every: Sequence[CountedTable], classes: int | None) -> list[Start]:
     found = [Start(many, SETTINGS.start_scale) for many in SETTINGS.classes]
     if any(isinstance(table, LeafTable) for table in every):
         found.append(Start(SETTINGS.coarse_classes, SETTINGS.coarse_start_scale))
-    elif whole_blocks(every):
+    else:
         found.append(Start(SETTINGS.classes[-1], SETTINGS.start_scale, seeded=True))
     return found
 

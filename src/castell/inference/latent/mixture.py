@@ -10,12 +10,13 @@ that it does not start near to. Near independence, rare answers that are associa
 taken for its channel's noise: the next step makes them rarer, and they never come back, however
 many reports there are. Where blocks of several attributes are asked, a start is offered that has
 seen their tables: the most likely table of answers to a block less the product of its own margins.
-Classes are put at combinations with a positive residual, sampled in proportion to it.
+Classes are put at combinations with a positive residual, sampled in proportion to it. Where
+attributes are reported apart, and nothing else is found, the tables are those of pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import accumulate, pairwise
@@ -26,6 +27,9 @@ from numpy.typing import NDArray
 
 from castell.inference.latent.settings import SETTINGS
 from castell.linear.operators import Floats
+
+# From answers to reports, or the transpose of that.
+Channels = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +92,11 @@ class Mixture:
         for a in attributes:
             table = np.multiply.outer(table, self.weights @ self.parts[a])
         return table
+
+    def independent(self) -> Mixture:
+        """The same margins, but independent: one class."""
+        margins: Floats = self.weights[..., None, :] @ self.profiles
+        return Mixture(np.ones(margins.shape[:-1]), margins, self.sizes)
 
     def share(self, asked: Mapping[int, NDArray[np.intp]]) -> float:
         """How many have one of the given values in each of some attributes."""
@@ -217,6 +226,18 @@ class PositiveResiduals:
         margins = [table.sum(axis=tuple(k for k in axes if k != axis)) for axis in axes]
         excess = np.maximum(table - reduce(np.multiply.outer, margins), 0.0)
         return cls(attributes, excess, tuple(n * margin for margin in margins))
+
+
+def likely_answers(
+    counts: Floats, shape: Sequence[int], forward: Channels, backward: Channels
+) -> Floats:
+    """The most likely table of answers of some shape, by the reports of each of several folds."""
+    each = (len(counts), *(1 for _ in counts.shape[1:]))
+    n = np.maximum(counts.reshape(len(counts), -1).sum(axis=1), 1.0).reshape(each)
+    answers = np.full((len(counts), *shape), 1.0 / prod(shape))
+    for _ in range(SETTINGS.block_steps):
+        answers = answers * backward(counts / np.maximum(forward(answers), 1e-300)) / n
+    return answers
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,11 @@ from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.stein_margins import stein_margins
 from castell.inference.latent.structural_zero_likelihood import possible_tables
 from castell.inference.latent.structural_zero_mixture import Answers, restrict
-from castell.inference.latent.sufficient_statistics import sufficient_statistics, whole_blocks
+from castell.inference.latent.sufficient_statistics import (
+    positive_residuals,
+    sufficient_statistics,
+    whole_blocks,
+)
 from castell.inference.margins import Margins
 from castell.inference.model_error import ModelError
 from castell.inference.model_intervals import ModelIntervals
@@ -286,8 +290,7 @@ def fit_starts(
     generator = np.random.default_rng(0)
     chosen = hyperparameters
     sizes = [len(margin) for margin in margins]
-    blocks = whole_blocks(tables) if chosen.start.seeded else []
-    residuals = [each for table in blocks for each in table.positive_residuals(sizes)]
+    residuals = positive_residuals(tables, sizes)[0] if chosen.start.seeded else []
     starts = [chosen.start.mixture(margins, residuals, generator) for _ in range(many)]
     what = f"{many} fits at once, {chosen.classes} classes"
     stacked = side_by_side([*tables, *rules], sizes)

@@ -23,7 +23,10 @@ class Settings:
     # Starts seeded at positive residuals from independence: EM steps to the table of a block, which
     # is smooth where it is stopped early; the share of classes at such combinations, the others
     # being near independence; and the share of such a class that has its combination.
+    # Attributes that are reported apart are many pairs: of more attributes that start would take
+    # longer than the others.
     block_steps: int = 100
+    most_seeded_apart: int = 45
     seeded: float = 0.75
     certain: float = 0.9
     # Fits from different starts that are averaged; wide data get fewer, never less than the latter.

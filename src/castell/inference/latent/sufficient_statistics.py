@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from math import prod
 from typing import Self
@@ -20,7 +20,12 @@ from numpy.typing import NDArray
 
 from castell.counting import Counts, samples_of
 from castell.inference.latent.em import CountedTable, Expectation, add_halves, logs
-from castell.inference.latent.mixture import Mixture, PositiveResiduals, sums_within
+from castell.inference.latent.mixture import (
+    Mixture,
+    PositiveResiduals,
+    likely_answers,
+    sums_within,
+)
 from castell.inference.latent.settings import SETTINGS
 from castell.linear.kronecker_product import KroneckerProduct, identity
 from castell.linear.operators import Floats, Operator, Uniform
@@ -51,19 +56,14 @@ class BlockTable:
         return self.forward.transpose()
 
     def positive_residuals(self, sizes: Sequence[int]) -> list[PositiveResiduals]:
-        """Of the most likely table of answers from independence, by the reports, or those of
-        several folds."""
+        """Of the most likely table of answers from independence, by fold if there are any."""
         shape = [sizes[a] for a in self.attributes]
         counts = np.atleast_2d(self.counts)
-        n: Floats = counts.sum(axis=1)
-        answers = np.full((len(counts), prod(shape)), 1.0 / prod(shape))
-        for _ in range(SETTINGS.block_steps):
-            seen = np.maximum(self.forward.apply_last(answers), 1e-300)
-            back = self._backward.apply_last(counts / seen)
-            answers = answers * back / np.maximum(n, 1.0)[:, None]
+        forward, backward = self.forward.apply_last, self._backward.apply_last
+        answers = likely_answers(counts, (prod(shape),), forward, backward)
         return [
             PositiveResiduals.of(self.attributes, found.reshape(shape), float(many))
-            for found, many in zip(answers, n, strict=True)
+            for found, many in zip(answers, counts.sum(axis=1), strict=True)
         ]
 
     def log_likelihood_between(
@@ -94,6 +94,10 @@ class BlockTable:
         joint: Floats = left.swapaxes(-1, -2) @ right
         factor = self._expected_answers(_cells(joint), total).reshape(joint.shape)
         add_halves(mixture, self.attributes, left, right, factor, total)
+
+
+def _across(one: Floats, two: Floats, tables: Floats) -> Floats:
+    return one @ tables @ two.T
 
 
 def _cells(joint: Floats) -> Floats:
@@ -151,6 +155,18 @@ class PairTables:
 
     def of_members(self, members: NDArray[np.intp]) -> PairTables:
         return self if self.counts.ndim == 2 else self.with_counts(self.counts[members])
+
+    def positive_residuals(self) -> list[list[PositiveResiduals]]:
+        """The same of each pair. Margins are told by single attributes: a pair's weigh nothing."""
+        counts = self.counts if self.counts.ndim == 3 else self.counts[None]
+        ends = np.cumsum([0, *(f.rows for f in self.forward)])
+        found = []
+        for (i, f), (k, g) in combinations(enumerate(each.dense() for each in self.forward), 2):
+            own = counts[:, ends[i] : ends[i + 1], ends[k] : ends[k + 1]]
+            shape, forward = (f.shape[1], g.shape[1]), partial(_across, f, g)
+            tables = likely_answers(own, shape, forward, partial(_across, f.T, g.T))
+            found.append([PositiveResiduals.of((i, k), table, 0.0) for table in tables])
+        return found
 
     @cached_property
     def _whole(self) -> Floats:
@@ -250,6 +266,16 @@ def whole_blocks(tables: Sequence[CountedTable]) -> list[BlockTable]:
     """The tables of blocks of several attributes that were asked as they are."""
     blocks = (table for table in tables if isinstance(table, BlockTable))
     return [b for b in blocks if len(b.attributes) > 1 and not isinstance(b, LeafTable)]
+
+
+def positive_residuals(
+    tables: Sequence[CountedTable], sizes: Sequence[int]
+) -> list[list[PositiveResiduals]]:
+    """From independence: of whole blocks, or else of pairs of attributes; by fold."""
+    found = [block.positive_residuals(sizes) for block in whole_blocks(tables)]
+    if not found:
+        found = [p for t in tables if isinstance(t, PairTables) for p in t.positive_residuals()]
+    return [list(each) for each in zip(*found, strict=True)]
 
 
 def studies_of_tables(counts: Counts) -> list[Study]:
