@@ -211,9 +211,9 @@ def _average_with_pooled(cross_fit: CrossFit, names: tuple[str, ...]) -> Combine
         # The unbiased table would be of some of the reports only; the model has read all of them.
         return Combined(model, partial(latent.reasons, names))
     whole, spread = pooled_table(counts, names)
-    if set(names) <= set(counts.study.schema.public):
-        return Combined(whole, tuple)  # everybody's answers as they are: a model adds nothing
     possible = ~counts.study.schema.impossible_cells(names)
+    if set(names) <= set(counts.study.schema.public) and possible.all():
+        return Combined(whole, tuple)  # everybody's answers as they are: a model adds nothing
     # With few reports a table's own variance is as uncertain as the table; what is expected is not.
     variance = np.maximum(spread, expected_variance(counts, names))
     direct = whole[possible]

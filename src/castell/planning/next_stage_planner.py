@@ -142,7 +142,7 @@ def _plan(
         seen = beside_public((c.codes, c.many, forward[c.many]), answers, public)
         root = root_information(known.scores, *seen)
         # U'U is all that counts: with public values beside them the rows may be many.
-        roots.append(np.linalg.qr(root, mode="r") if public else root)
+        roots.append(np.asarray(np.linalg.qr(root, mode="r")) if public else root)
     portions = allocate(known, roots, n)
     chosen = [each for each in zip(offered, roots, portions, strict=True) if each[2]]
     chosen.sort(key=lambda each: (-each[2], each[0].places))

@@ -118,7 +118,8 @@ class Design:
 
     def __post_init__(self) -> None:
         many = len(self.hidden) if self.draw else 1
-        given = tuple(self.weights) if isinstance(self.weights, (list, tuple)) else (self.weights,)
+        said: Any = self.weights
+        given = tuple(said) if isinstance(said, (list, tuple)) else (said,)
         if not given:
             object.__setattr__(self, "weights", (1,) * many)
             return
