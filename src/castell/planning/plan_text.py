@@ -114,7 +114,10 @@ def _answer(plan: PlanFacts) -> list[str]:
     """What was asked for: the design, and what was solved for."""
     found = [f"Recommended (*): {plan.reason}"]
     found += [_solution_text(plan, plan.wanted)] if plan.wanted is not None else []
-    return found + ([_check_text(plan.check)] if plan.check is not None else [])
+    if plan.check is not None:
+        return [*found, _check_text(plan.check)]
+    solved = plan.solved in ("n", "epsilon")
+    return found + (["This is as predicted; no collections were simulated."] if solved else [])
 
 
 def _about_table(plan: PlanFacts) -> list[str]:
