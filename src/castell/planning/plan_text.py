@@ -168,7 +168,7 @@ def _about_table(plan: PlanFacts) -> list[str]:
 
 def _merged_words(coarser: Coarser) -> str:
     """The values that are put together, as far as a line holds them."""
-    groups = [" + ".join(group) for group in coarser.merged]
+    groups = [" + ".join(group) for group in coarser.put_together]
     return shorten("; ".join(groups), MOST_WORDS, placeholder=" ...")
 
 
