@@ -422,7 +422,7 @@ def test_coarser_values_are_offered_with_their_gain() -> None:
     assert best.name == "job"
     assert best.after < 0.95 * best.before
     assert sorted(v for group in best.groups for v in group) == sorted(schema["job"].values)
-    first = " + ".join(best.merged[0])
+    first = " + ".join(best.put_together[0])
     assert f"'job' with {best.how} ({first}" in found.summary()
 
 

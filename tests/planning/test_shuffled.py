@@ -74,6 +74,8 @@ SMALL: dict[str, Design] = {
     "sets": _sets(),
 }
 KARY = ["two", "two, weak", "three", "four", "joint"]
+# Of several blocks and of sets the blanket alone is further off; few enough are enumerated.
+ENUMERATED = [*((name, 6) for name in KARY), ("product", 8), ("drawn", 4), ("sets", 4)]
 
 
 def _rows(design: Design) -> list[list[float]]:
@@ -136,11 +138,11 @@ def test_never_below_what_enumeration_finds(name: str) -> None:
             assert alone >= least * (1 - 1e-9) or epsilon >= design.epsilon
 
 
-@pytest.mark.parametrize("name", KARY)
+@pytest.mark.parametrize(("name", "most"), ENUMERATED)
 @pytest.mark.parametrize("delta", [0.05, 1e-3])
-def test_within_five_percent_of_enumeration(name: str, delta: float) -> None:
+def test_within_five_percent_of_enumeration(name: str, most: int, delta: float) -> None:
     design = SMALL[name]
-    for n in (2, 4, 6):
+    for n in range(2, most + 1, 2):
         found = shuffled(design, n, delta).epsilon
         above, below = _brute(design, n, [found, 0.95 * found])
         assert above <= delta

@@ -151,6 +151,7 @@ def test_it_is_said() -> None:
     found = plan(STUDY, error=0.05, epsilon=2.0)
     assert found.check is not None
     assert f"Checked: {found.check.collections} simulated collections of" in found.summary()
+    assert "no collections were simulated" not in found.summary()
     assert found.to_dict()["check"]["half_width"] == found.check.half_width
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.check.n = 1  # type: ignore[misc]
@@ -158,7 +159,9 @@ def test_it_is_said() -> None:
 
 def test_what_cannot_be_simulated_in_seconds_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred million people are not drawn; a wide study is, if it is asked for."""
-    assert plan(STUDY, error=0.0003, epsilon=2.0).check is None
+    many = plan(STUDY, error=0.0003, epsilon=2.0)
+    assert many.check is None
+    assert "This is as predicted; no collections were simulated." in many.summary()
     monkeypatch.setattr(solution, "MOST_TABLES", 0)
     assert plan(STUDY, error=0.05, epsilon=2.0).check is None
     asked = plan(STUDY, error=0.05, epsilon=2.0, simulate=2)

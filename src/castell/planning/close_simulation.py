@@ -1,7 +1,7 @@
 """The length of intervals that simulated collections give, known closely from few fits of a model.
 
-Intervals scatter from one collection to the next, those of rare answers by a half, and fitting a
-model takes its time. The unbiased method's intervals of the same reports scatter alike and take
+Intervals vary from one collection to the next, those of rare answers by a half, and fitting a
+model takes its time. The unbiased method's intervals of the same reports vary alike and take
 none: how long they are is known from many more collections, and those of the model are corrected
 for what theirs were longer or shorter (a control variate).
 """
@@ -23,7 +23,7 @@ from castell.planning.simulation import collections
 from castell.planning.targets import Target
 from castell.study.study import Study
 
-# Of fewer collections it cannot be told how much they scatter.
+# Of fewer collections it cannot be told how much they vary.
 FEWEST = 8
 # So many more are simulated without a fit.
 UNFITTED = 30
@@ -54,11 +54,11 @@ class Collections:
         self, most: int, close: float, seed: int, tell: Progress = lambda _share: None
     ) -> Simulated:
         """Until half-widths are known to a share of `close`, `most` at most."""
-        unbiased = _until(self._drawn("castell", seed), most * UNFITTED, close / 2)
+        unbiased = _until(self._draw("castell", seed), most * UNFITTED, close / 2)
         if self.method == "castell":
             return _longest(unbiased, unbiased)
         told: list[list[float]] = []
-        for each in islice(self._drawn(self.method, seed), min(most, len(unbiased))):
+        for each in islice(self._draw(self.method, seed), min(most, len(unbiased))):
             told.append(each)
             tell(len(told) / most)
             found = _longest(np.array(told), unbiased)
@@ -66,7 +66,7 @@ class Collections:
                 break
         return found
 
-    def _drawn(self, method: str, seed: int) -> Iterator[list[float]]:
+    def _draw(self, method: str, seed: int) -> Iterator[list[float]]:
         """One collection after the other: the half-width of each question."""
         every = collections(
             self.study, self.population, self.n, self.asked, method, seed, self.careless

@@ -40,7 +40,7 @@ class Coarser:
         return 1.0 - self.after / self.before
 
     @property
-    def merged(self) -> tuple[tuple[str, ...], ...]:
+    def put_together(self) -> tuple[tuple[str, ...], ...]:
         """The values that are put together."""
         return tuple(group for group in self.groups if len(group) > 1)
 

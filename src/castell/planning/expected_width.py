@@ -61,7 +61,7 @@ def _intervals(spread: Spread, truth: Floats) -> tuple[Floats, Floats]:
             of = (np.concatenate([of[0]] * ORDERS), np.concatenate([of[1]] * ORDERS))
         return shortest(lambda _: [of, within], LEVEL)
     if isinstance(spread, (AsUnbiased, Normal)):
-        return _estimated(spread, truth, STANDARD, LEVEL)
+        return _interval_around(spread, truth, STANDARD, LEVEL)
     if isinstance(spread, ShorterInterval) and isinstance(spread.unbiased_spread, Normal):
         return _shorter_interval(spread, truth, spread.unbiased_spread)
     # A model's own: its estimate moves little.
@@ -76,7 +76,7 @@ def _within_margins(bounds: Bounds) -> Ends:
     found = [
         all_of(
             [
-                _estimated(spread, share, generator.permutation(STANDARD), level)
+                _interval_around(spread, share, generator.permutation(STANDARD), level)
                 for share, spread in bounds.events
             ]
         )
@@ -86,16 +86,16 @@ def _within_margins(bounds: Bounds) -> Ends:
     return low, high
 
 
-def _estimated(spread: Spread, truth: Floats, errors: Floats, level: float) -> Ends:
+def _interval_around(spread: Spread, truth: Floats, errors: Floats, level: float) -> Ends:
     """The ends of an interval of an unbiased estimate, by how many standard errors that is off."""
     if isinstance(spread, KnownZeros):
-        low, high = _estimated(spread.of, truth, errors, level)
+        low, high = _interval_around(spread.of, truth, errors, level)
         return np.where(spread.impossible, 0.0, low), np.where(spread.impossible, 0.0, high)
     if isinstance(spread, Reshaped):
-        low, high = _estimated(spread.of, truth.reshape(spread.own), errors, level)
+        low, high = _interval_around(spread.of, truth.reshape(spread.own), errors, level)
         return low.reshape(-1, *spread.shape), high.reshape(-1, *spread.shape)
     if isinstance(spread, AsUnbiased):
-        return _estimated(spread.spread, truth, errors, level)
+        return _interval_around(spread.spread, truth, errors, level)
     t = errors.reshape(-1, *(1,) * truth.ndim)
     if isinstance(spread, Normal) and not spread.outward:
         return _shift(spread, t).interval(truth + t * spread.errors, level)

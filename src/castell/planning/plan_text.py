@@ -114,7 +114,10 @@ def _answer(plan: PlanFacts) -> list[str]:
     """What was asked for: the design, and what was solved for."""
     found = [f"Recommended (*): {plan.reason}"]
     found += [_solution_text(plan, plan.wanted)] if plan.wanted is not None else []
-    return found + ([_check_text(plan.check)] if plan.check is not None else [])
+    if plan.check is not None:
+        return [*found, _check_text(plan.check)]
+    solved = plan.solved in ("n", "epsilon")
+    return found + (["This is as predicted; no collections were simulated."] if solved else [])
 
 
 def _about_table(plan: PlanFacts) -> list[str]:
@@ -165,7 +168,7 @@ def _about_table(plan: PlanFacts) -> list[str]:
 
 def _merged_words(coarser: Coarser) -> str:
     """The values that are put together, as far as a line holds them."""
-    groups = [" + ".join(group) for group in coarser.merged]
+    groups = [" + ".join(group) for group in coarser.put_together]
     return shorten("; ".join(groups), MOST_WORDS, placeholder=" ...")
 
 

@@ -10,7 +10,7 @@ privacy. Other small channels are enumerated: all answers of the others, all set
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise, permutations
+from itertools import combinations_with_replacement, pairwise, permutations
 from math import comb, exp, prod
 
 import numpy as np
@@ -119,7 +119,7 @@ def _enumerable(shape: tuple[int, ...], n: int) -> int:
 
     def cells(people: int) -> int:
         data_sets = answers * answers * comb(people + answers - 2, answers - 1)
-        return data_sets * prod([people + 1] * (reports - 1))
+        return data_sets * comb(people + reports - 1, reports - 1)
 
     most = 1
     while most < n and cells(most + 1) <= MOST_ENUMERATED:
@@ -130,38 +130,38 @@ def _enumerable(shape: tuple[int, ...], n: int) -> int:
 def _enumerate_answers(matrix: Floats, n: int) -> Curve:
     """All answers of n - 1 others, all sets of n reports."""
     answers, reports = matrix.shape
-    shape = (n + 1,) * (reports - 1)
-    nobody = np.zeros(shape)
-    nobody[(0,) * len(shape)] = 1.0
-    others = [nobody]
-    last = [0]  # the last answer added: each data set is made once
-    for _ in range(n - 1):
-        grown = [
-            (_with_report(one, matrix[x]), x)
-            for one, start in zip(others, last, strict=True)
-            for x in range(start, answers)
-        ]
-        others, last = [one for one, _ in grown], [x for _, x in grown]
-    every = np.stack(others)
-    with_own = [_with_report(every, row) for row in matrix]
+    every, last = np.ones((1, 1)), np.zeros(1, dtype=np.intp)  # nobody; each data set is made once
+    for people in range(n):
+        places = _with_one_more(people, reports)
+        if people == n - 1:
+            with_own = [_with_report(every, row, places) for row in matrix]
+            break
+        grown = [_with_report(every[last <= x], row, places) for x, row in enumerate(matrix)]
+        last = np.repeat(np.arange(answers), [len(one) for one in grown])
+        every = np.concatenate(grown)
 
     def delta(epsilon: float) -> float:
         worst = 0.0
         for one, two in permutations(with_own, 2):
-            gap = np.maximum(one - exp(epsilon) * two, 0.0).reshape(len(every), -1)
+            gap = np.maximum(one - exp(epsilon) * two, 0.0)
             worst = max(worst, float(gap.sum(axis=1).max()))
         return worst * (1.0 + _RELATIVE) + _ABSOLUTE
 
     return delta
 
 
-def _with_report(counts: Floats, row: Floats) -> Floats:
-    """The distribution of the counts of each report but the last, with one more of a row."""
-    found: Floats = row[-1] * counts
-    axes = range(counts.ndim - len(row) + 1, counts.ndim)
-    for axis, chance in zip(axes, row[:-1], strict=True):
-        ahead: list[slice] = [slice(None)] * counts.ndim
-        behind = list(ahead)
-        ahead[axis], behind[axis] = slice(1, None), slice(None, -1)
-        found[tuple(ahead)] += chance * counts[tuple(behind)]
+def _with_one_more(people: int, reports: int) -> list[list[int]]:
+    """For each report, the place of every set of so many when the report is added to it, among the
+    sets of one more. A set is a sorted tuple, in the order that itertools lists them."""
+    larger = combinations_with_replacement(range(reports), people + 1)
+    place = {found: i for i, found in enumerate(larger)}
+    smaller = list(combinations_with_replacement(range(reports), people))
+    return [[place[tuple(sorted((*found, y)))] for found in smaller] for y in range(reports)]
+
+
+def _with_report(every: Floats, row: Floats, places: list[list[int]]) -> Floats:
+    """The chances of all sets of reports, with one more of a row."""
+    found = np.zeros((len(every), 1 + max(map(max, places))))
+    for chance, moved in zip(row, places, strict=True):
+        found[:, moved] += chance * every  # no two sets become the same by one report
     return found
