@@ -260,8 +260,9 @@ def association(results: Results) -> Verdict:
     else:
         with_v = MODEL if proportional["rounding"] else NOT
     here = ", ".join(f"{s} {number(a)} to {number(b)}" for s, (a, b) in kind.items())
+    both = all(flat) and with_v.startswith(HOLDS)
     return Verdict(
-        f"RR-Ind-Joint {HOLDS if all(flat) else NOT}; RR-Independent {with_v}",
+        with_v if both else f"RR-Ind-Joint {HOLDS if all(flat) else NOT}; RR-Independent {with_v}",
         f"V = 0 to 1: at 4 each real noise {here}",
         f"V = 0 to 1 at 1 each: {'; '.join(told)}",
     )
