@@ -79,7 +79,7 @@ def test_the_claims_come_first_and_are_counted(kept: dict[str, dict[str, Any]]) 
     assert text.index("## The paper's claims") < text.index("## How to read it")
     # What a claim is from can be gone to.
     for name in {claim.experiment for claim in claims.CLAIMS}:
-        assert f'<a id="{name}"></a>' in text
+        assert f"\n## {catalogue.heading(catalogue.experiment(name))}\n" in text
 
 
 @pytest.mark.parametrize(
