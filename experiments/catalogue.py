@@ -54,3 +54,14 @@ def experiment(name: str) -> ModuleType:
 def headline(module: ModuleType) -> str:
     """What an experiment is, in a line."""
     return (module.__doc__ or "").strip().split("\n")[0]
+
+
+def heading(module: ModuleType) -> str:
+    """What an experiment is called: 'Table comp'."""
+    return headline(module).partition(":")[0].rstrip(".")
+
+
+def link(name: str) -> str:
+    """A link to an experiment's part of the page, as sites make anchors of headings."""
+    called = heading(experiment(name))
+    return f"[{called}](#{called.lower().replace(' ', '-')})"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from experiments import claims_accuracy as accuracy
 from experiments import claims_figures as figures
 from experiments import claims_guarantees as guarantees
+from experiments.catalogue import link
 from experiments.verdict import HOLDS, MODEL, NOT, Results, Verdict
 
 UNKNOWN = "not computed"
@@ -43,7 +44,7 @@ def section(results: Results) -> str:
     found = [(claim, claim.verdict(results)) for claim in CLAIMS]
     rows = [
         f"| {claim.where} | {claim.said} | **{made.verdict}** | {made.number} "
-        f"| [{claim.experiment}](#{claim.experiment}) |"
+        f"| {link(claim.experiment)} |"
         for claim, made in found
     ]
     head = "| where | the paper says | verdict | number | from |\n| --- | --- | --- | --- | --- |\n"

@@ -79,7 +79,12 @@ def linear_in_cells(results: Results) -> Verdict:
             f"{fit['largest at AVD .5']:,.0f} cells"
         )
     verdict = HOLDS if right["real"] else MODEL if right["rounding"] else NOT
-    return Verdict(verdict, f"Adult, {'; '.join(told)}")
+    widths = table_generous.part(_generous(results), table_generous.ATTRIBUTES)
+    kind = [*_errors(widths, "castell", "adult").items()]
+    ends = ", ".join(f"{number(error)} at w = {w:g}" for w, error in (kind[0], kind[-1]))
+    return Verdict(
+        verdict, f"Adult, at 1 each {'; '.join(told)}; at 4 each real noise hardly at all, {ends}"
+    )
 
 
 def grows_with_attributes(results: Results) -> Verdict:
@@ -246,10 +251,20 @@ def association(results: Results) -> Verdict:
             f"{how(noise)} independent {number(two[0.0])} to {number(two[1.0])}, castell "
             f"{number(one[0.0])} to {number(one[1.0])}"
         )
-    with_v = HOLDS if proportional["real"] else MODEL if proportional["rounding"] else NOT
+    kind = table_generous.by_association(_generous(results))
+    none, strong = kind["independent"]
+    if proportional["real"]:
+        with_v = HOLDS
+    elif none < 0.1 * strong:
+        with_v = f"{HOLDS} {GENEROUS}"
+    else:
+        with_v = MODEL if proportional["rounding"] else NOT
+    here = ", ".join(f"{s} {number(a)} to {number(b)}" for s, (a, b) in kind.items())
+    both = all(flat) and with_v.startswith(HOLDS)
     return Verdict(
-        f"RR-Ind-Joint {HOLDS if all(flat) else NOT}; RR-Independent {with_v}",
-        f"V = 0 to 1: {'; '.join(told)}",
+        with_v if both else f"RR-Ind-Joint {HOLDS if all(flat) else NOT}; RR-Independent {with_v}",
+        f"V = 0 to 1: at 4 each real noise {here}",
+        f"V = 0 to 1 at 1 each: {'; '.join(told)}",
     )
 
 

@@ -89,7 +89,7 @@ def lines(
             scale = alt.Scale(type="log", domain=[xs[0] / 1.15, xs[-1] * 1.15], nice=False)
             axis = log_axis(alt, xs, grid=False)
             if len(xs) <= FEW:
-                axis = alt.Axis(values=xs, format="~s" if xs[-1] >= 1000 else "~g", grid=False)
+                axis = alt.Axis(values=xs, format=".2~s" if xs[-1] >= 1000 else "~g", grid=False)
         return alt.X(field, title=x, scale=scale, axis=axis)
 
     up = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from castell import CastellError
 from experiments import claims, costs, freshness, groups, store
-from experiments.catalogue import experiment, headline, names
+from experiments.catalogue import experiment, heading, headline, link, names
 from experiments.questions import only
 from experiments.settings import NOISES, Settings, line
 from experiments.text import Result
@@ -27,8 +27,10 @@ Privacy*. This page is generated, numbers and sentences: `python -m experiments 
 
 **In short.** The paper's algorithms do what it says. Its accuracy tables hold no sampling noise:
 nobody is randomised, the *expected* table of reports is rounded and inverted. With every respondent
-randomised its schemes beat their rivals where each attribute has epsilon 4, so 32 in all for eight
-of them; at 1 each, the epsilon that gives its printed numbers, they do not.
+randomised its schemes beat RR-Independent, LoPub, LoCop and DP-FED-WAE where each attribute has
+epsilon 4, so 32 in all for eight of them, though not RR-Joint and RR-Clusters, which randomise
+attributes together. At 1 each, the epsilon that gives its printed numbers in its own model, they
+do not.
 
 Everything is shown two ways: **real**, every respondent is randomised and nothing else is known of
 them, which is what a user gets; and **rounding**, the paper's model."""
@@ -142,7 +144,7 @@ def text(folder: Path, failed: Mapping[str, str] | None = None) -> str:
         results = kept_results(folder, module)
         if not results:
             why = (failed or {}).get(name, "it was not computed")
-            parts.append(f"## {headline(module)}\n\nLeft out: {why}.")
+            parts.append(f"## {heading(module)}\n\nLeft out: {why}.")
             continue
         found[name] = results
         parts.append(section(name, module, results, folder))
@@ -201,13 +203,19 @@ def _older(lines: Sequence[str]) -> str:
 
 def _contents() -> str:
     """Where each experiment is."""
-    found = [f"- [{headline(experiment(name)).rstrip('.')}](#{name})" for name in names()]
+    found = [f"- {link(name)}: {_subject(experiment(name))}" for name in names()]
     return "## Tables and figures\n\n" + "\n".join(found)
+
+
+def _subject(module: ModuleType) -> str:
+    """What an experiment shows, without its name."""
+    said = headline(module).partition(": ")[2] or headline(module)
+    return said[:1].upper() + said[1:]
 
 
 def section(name: str, module: ModuleType, results: Mapping[str, Result], folder: Path) -> str:
     """One experiment as Markdown: what its pictures show, in a sentence each; the rest folded."""
-    parts = [f'<a id="{name}"></a>\n\n## {headline(module)}']
+    parts = [f"## {heading(module)}", _subject(module)]
     for noise, reading in _readings(module, results).items():
         shown = sorted((folder / "reproduction").glob(f"{name}-{noise}*.png"), key=_order)
         width = "49%" if len(shown) > 1 else "60%"

@@ -29,7 +29,7 @@ _KNOWN = {
     "locop, as published": "#a3c614",
     "dpfedwae": "#92400e",
     "dpfedwae, no privacy": "#d6a77a",
-    "dpfedwae, its floor": "#6b7280",
+    "dpfedwae, its floor": "#451a03",
     "auto": "#111827",
     "latent": "#0284c7",
     "em": "#7c3aed",

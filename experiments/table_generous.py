@@ -28,10 +28,11 @@ CHOSEN = ("castell", "independent")
 SETS, CELLS = 20, 1 << 18
 LARGEST = fig_adn.NUMBERS[:6]
 SYNTHETIC_N = (1000, 10_000)
-ATTRIBUTES, RESPONDENTS, N, TABLES, EXAMPLES = (
+ATTRIBUTES, RESPONDENTS, N, V, TABLES, EXAMPLES = (
     "attributes w",
     "respondents n",
     "synthetic n",
+    "synthetic V",
     "Table adult",
     "Fig. 3d",
 )
@@ -95,6 +96,9 @@ def _of_synthetic(each: float) -> Iterator[Asked]:
     for n in SYNTHETIC_N:
         people = synthetic.population(n, int(EXAMPLE["d"]), EXAMPLE["v"])
         yield N, "synthetic", n, "mae", Question(people, each, [PAIR])
+    for v in (0.0, 1.0):
+        people = synthetic.population(int(EXAMPLE["n"]), int(EXAMPLE["d"]), v)
+        yield V, "synthetic", v, "mae", Question(people, each, [PAIR])
     people = synthetic.population(int(EXAMPLE["n"]), int(EXAMPLE["d"]), EXAMPLE["v"])
     for k, metric in enumerate(("mae", "mse", "avd")):
         yield EXAMPLES, "synthetic", k, metric, Question(people, each, [PAIR])
@@ -139,6 +143,15 @@ def power_of_n(result: Result) -> float | None:
     return slope(part(result, N), "castell", "synthetic")
 
 
+def by_association(result: Result) -> dict[str, tuple[float, float]]:
+    """By scheme the MAE without any association, and with a perfect one."""
+    found = {}
+    for scheme in CHOSEN:
+        none, all_of_it = (mean_of(result, what=V, scheme=scheme, x=v) or 0.0 for v in (0.0, 1.0))
+        found[scheme] = none, all_of_it
+    return found
+
+
 def examples(result: Result) -> dict[str, tuple[float, float]]:
     """Figure 3d's table by each measure: castell's error, independent's."""
     found = {}
@@ -174,6 +187,12 @@ def findings(results: Mapping[str, Result]) -> list[str]:
         "The three errors of Table adult are "
         f"{', '.join(number(e) for e in pairs(result))} then, as mean squares.",
     ]
+    ends = by_association(result)
+    said.append(
+        "From V = 0 to 1 "
+        + ", ".join(f"{s} goes from {number(a)} to {number(b)}" for s, (a, b) in ends.items())
+        + "."
+    )
     if power is not None:
         said.append(f"On synthetic data its error falls as n to the power {power:.2f}.")
     return said

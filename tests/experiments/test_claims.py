@@ -79,7 +79,7 @@ def test_the_claims_come_first_and_are_counted(kept: dict[str, dict[str, Any]]) 
     assert text.index("## The paper's claims") < text.index("## How to read it")
     # What a claim is from can be gone to.
     for name in {claim.experiment for claim in claims.CLAIMS}:
-        assert f'<a id="{name}"></a>' in text
+        assert f"\n## {catalogue.heading(catalogue.experiment(name))}\n" in text
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,18 @@ def test_the_kindest_reading_decides_and_the_others_are_told(
     assert all(made.verdict.startswith(HOLDS) for made in judged(1e-3))
     assert all(made.verdict.startswith(MODEL) for made in judged(1e3))
     assert all("4 each" in made.number for made in judged(1.0))
+
+
+def test_what_the_page_says_in_short_is_what_the_claims_say(
+    kept: dict[str, dict[str, Any]],
+) -> None:
+    """Those words are written by hand."""
+    for judge in (claims_accuracy.better_than_independent, claims_accuracy.beside_others):
+        assert judge(kept).verdict == "holds at epsilon 4 each, not at the others"
+    assert claims_accuracy.beside_lopub(kept).verdict.startswith("holds at epsilon 4 each")
+    assert "epsilon 1 each" not in claims_accuracy.beside_lopub(kept).verdict
+    real = claims_accuracy._means(kept, "real", 4.0)
+    rivals = ("independent", "lopub", "lopub, as published", "locop", "dpfedwae")
+    assert all(real[s] < real[r] for s in claims_accuracy.PROPOSED for r in rivals)
+    together = ("RR-Joint", "RR-Clusters")
+    assert all(real[s] > real[r] for s in claims_accuracy.PROPOSED for r in together)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,14 +123,13 @@ def compare(
     if not asked:
         if given or versus or against:
             raise OptionError("no answer is asked for", "name one, such as health=poor")
-        _refuse_unread(
-            {
-                "--output": output, "--to": to, "--also": also, "--weights": weights,
-                "--strata": strata, "--clusters": clusters, "--rake": rake, "--beside": beside,
-                "--option": option, "--method": method != DEFAULT_METHOD, "--level": level != 0.95,
-            }
-        )  # fmt: skip
-        _compare_methods(made, Path(reports), plot, as_json)
+        unread = {
+            "--output": output, "--to": to, "--also": also, "--weights": weights,
+            "--strata": strata, "--clusters": clusters, "--rake": rake, "--beside": beside,
+            "--option": option, "--method": method != DEFAULT_METHOD, "--level": level != 0.95,
+        }  # fmt: skip
+        not_read = [name for name, value in unread.items() if value]
+        _compare_methods(made, Path(reports), plot, as_json, not_read)
         return
     if bool(versus) == bool(against):
         raise OptionError(
@@ -163,21 +161,18 @@ def compare(
     show(found, level, plot, as_json, output, to)
 
 
-def _refuse_unread(given: Mapping[str, Any]) -> None:
-    """Options that trying every method on answers does not read."""
-    unread = [name for name, value in given.items() if value]
+def _compare_methods(
+    study: Study, answers: Path, plot: Path | None, as_json: bool, unread: list[str]
+) -> None:
+    from castell.cli.population_file import read_answers
+    from castell.cli.progress import progress_bar
+    from castell.planning.method_comparison import compare_methods
+
     if unread:
         raise OptionError(
             f"{unread[0]} is for reports of which something is asked",
             "name an answer, such as health=poor, or leave it out",
         )
-
-
-def _compare_methods(study: Study, answers: Path, plot: Path | None, as_json: bool) -> None:
-    from castell.cli.population_file import read_answers
-    from castell.cli.progress import progress_bar
-    from castell.planning.method_comparison import compare_methods
-
     check_picture(plot)
     with progress_bar("trying", quiet=as_json) as tell:
         found = compare_methods(study, read_answers(answers, study), progress=tell)
