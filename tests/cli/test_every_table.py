@@ -36,6 +36,17 @@ def test_a_pattern_and_a_folder_are_all_their_files(study: Study, castell: Shell
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.usefixtures("study")
+@pytest.mark.parametrize("verb", ["estimate", "associations"])
+def test_a_pattern_without_quotes_is_told(verb: str, castell: Shell) -> None:
+    """The shell has made a list of files of it."""
+    files = sorted(map(str, Path("reports").glob("*.parquet")))
+    found = castell(verb, "study.json", *files, "age")
+    assert (found.code, found.err.count("\n")) == (1, 1)
+    assert "reports/1.parquet is a file" in found.err
+    assert "put a pattern in quotes" in found.err
+
+
 def test_every_table_of_a_width(study: Study, castell: Shell) -> None:
     ask = ("estimate", "study.json", "reports", "--width", "2", "--method", "castell")
     told = castell(*ask, "--most", "2", "--output", "pairs.parquet")

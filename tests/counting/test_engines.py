@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import castell
 import castell.counting.counts
 import castell.reports.parquet
 from castell import Attribute, MatrixResponse, Reports, Schema, Study
@@ -120,6 +121,14 @@ def test_more_reports_than_one_step_holds(sizes: tuple[int, ...], tmp_path: Path
     assert prod(sizes) < 65_536
     for counts in engines(reports, tmp_path):
         np.testing.assert_array_equal(counts.table(axes_of(study, study.names)), expected)
+
+
+def test_pairs_of_too_many_values_are_refused_before_there_is_no_memory() -> None:
+    study = Study(Schema([Attribute("page", range(70_000)), Attribute("b", ["x", "y"])]), 8.0)
+    reports = study.randomize({"page": [1, 2], "b": ["x", "y"]}, seed=1)
+    with pytest.raises(TableTooLargeError, match=r"the pairs of .* values have .*: use a method"):
+        castell.fit(reports).estimate("b")
+    assert castell.fit(reports, "castell").estimate("b").n == 2
 
 
 @pytest.mark.parametrize("cores", [1, 3])

@@ -12,6 +12,7 @@ from castell import Reports, fit, scan_reports
 from castell.counting import MemoryCounts
 from castell.counting.kernels import PairSum, TableSum
 from castell.counting.spark import SparkCounts
+from castell.errors import OptionError
 from tests.counting.test_engines import axes_of, random_reports, random_study
 
 pytest.importorskip("pyspark.sql", reason="Spark is not installed: make spark")
@@ -49,3 +50,12 @@ def test_files_behind_spark_connect_are_counted_to_the_same_numbers(
     joint, expected = (fit(each, "castell").estimate(names) for each in (counts, reports))
     np.testing.assert_array_equal(joint.probabilities, expected.probabilities)
     np.testing.assert_array_equal(joint.standard_errors, expected.standard_errors)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:1/;user_id=me", "127.0.0.1:many"])
+def test_a_server_that_is_not_there_is_told_at_once(address: str, tmp_path: Path) -> None:
+    """PySpark would try for ten minutes."""
+    reports = random_reports(random_study(4), 10, 4)
+    reports.save(tmp_path / "r.parquet")
+    with pytest.raises(OptionError, match=r"no Spark Connect server answers at .*: start one"):
+        scan_reports(tmp_path / "r.parquet", reports.study, engine=f"spark://{address}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from threading import Event, Thread
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from castell import Study
 from castell.counting import MemoryCounts
 from castell.inference.latent import model as latent
-from castell.linear.cores import _libraries, one_thread
+from castell.linear.cores import _libraries, on_all_cores, one_thread
 from castell.population import SCHEMA, health_survey
 
 
@@ -102,3 +103,25 @@ def test_mixtures_are_fitted_on_one(monkeypatch: pytest.MonkeyPatch) -> None:
         assert threads() == {2}
     assert len(seen) == 1
     assert set.union(*seen) == {1}
+
+
+def test_all_cores_work_on_their_share_and_what_fails_is_told() -> None:
+    done = np.zeros(10)
+
+    def work(places: range) -> None:
+        for place in places:
+            done[place] += place
+
+    for pieces in (range(0), range(1), range(10), range(3, 10, 4)):
+        done[:] = 0.0
+        on_all_cores(work, pieces)
+        assert np.flatnonzero(done).tolist() == [place for place in pieces if place]
+
+    def fail(places: range) -> None:
+        raise ValueError(f"no {places[0]}")
+
+    with pytest.raises(ValueError, match="no"):
+        on_all_cores(fail, range(5))
+    # Threads know what the one who asked them does about overflow.
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+        on_all_cores(lambda _: np.exp(np.full(3, 1e4)), range(5))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from castell.cli.analysis_commands import Output, To, check_shown, show
-from castell.cli.open_reports import EngineOption, WithDeclined, open_reports
+from castell.cli.open_reports import EngineOption, WithDeclined, attributes_of, open_reports
 from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.results.model import fit
 from castell.study.study import Study
@@ -50,10 +50,11 @@ def associations(
     from castell.cli.progress import progress_bar
 
     made = Study.load(study)
+    names = attributes_of(made, attributes)
     check_shown(output, to, plot, as_json)
     sampled = sampling_of(made, weights, strata, clusters, rake, beside)
     with progress_bar("counting", quiet=as_json) as tell:
         counts = open_reports(made, reports, None, engine=engine, tell=tell)
         model = fit(counts, "castell", **sampled)
-        found = model.associations(attributes or None, with_declined=with_declined)
+        found = model.associations(names or None, with_declined=with_declined)
     show(found, level, plot, as_json, output, to, most)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.cli.open_reports import EngineOption, open_reports
+from castell.cli.open_reports import EngineOption, attributes_of, open_reports
 from castell.cli.result_files import check_output, check_picture, save_picture
 from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.errors import OptionError
@@ -149,7 +149,8 @@ def estimate(
     from castell.results.model import fit
     from castell.results.table_file import table_bytes
 
-    made, names = Study.load(study), attributes or []
+    made = Study.load(study)
+    names = attributes_of(made, attributes)
     number = NumberAsked.of(mean, within, quantile, answered, smooth, having)
     if width is not None:
         _check_every(names, where, given, plot)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -45,6 +47,17 @@ def open_reports(
             raise OptionError(f"{place} is given twice", "its people would count as twice as many")
     earlier = [scan_reports(resolve(place), other) for other, place in others]
     return [*earlier, counts]
+
+
+def attributes_of(study: Study, given: Sequence[str] | None) -> list[str]:
+    """The attributes named; files among them are what a shell made of a pattern without quotes."""
+    for name in given or ():
+        if name not in study.names and Path(name).is_file():
+            raise OptionError(
+                f"{name} is a file, and attributes follow the reports",
+                "give all reports as one: put a pattern in quotes, or name the folder",
+            )
+    return list(given or ())
 
 
 def other_studies(also: list[str], what: str = "--also") -> list[tuple[Study, str]]:

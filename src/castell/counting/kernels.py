@@ -16,9 +16,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from castell.errors import TableTooLargeError
 from castell.linear.cores import one_thread, usable_cores
 from castell.linear.operators import Floats
 from castell.study.design import Axis
+from castell.study.schema import MAX_CELLS
 
 Integers = NDArray[np.int64]
 Columns = Mapping[int, NDArray[Any]]
@@ -143,7 +145,14 @@ class PairSum:
         self.axes = axes
         self.blocks = blocks_of(axes)
         self.starts = np.cumsum([0, *(axis.size for axis in axes)])
-        self.total = np.zeros((int(self.starts[-1]),) * 2, dtype=np.int64)
+        many = int(self.starts[-1])
+        if many**2 > MAX_CELLS:
+            raise TableTooLargeError(
+                f"the pairs of {many:,} values have {many**2:,} cells, the limit is {MAX_CELLS:,}",
+                "use a method that counts only what is asked for: castell (model.top finds the "
+                "largest cells) or independent",
+            )
+        self.total = np.zeros((many, many), dtype=np.int64)
         self.arrays = [self.total]
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -8,9 +8,11 @@ are.
 from __future__ import annotations
 
 import io
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,10 @@ from castell.reports.parquet import ROW_GROUP
 from castell.study.study import Study
 
 TAKES = ("address", "secure")
+
+
+# Where Spark Connect listens, unless it is told otherwise.
+_PORT = 15002
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,9 +168,25 @@ def _session(address: str | None) -> Any:
     """The session at an address (sc:// for Spark Connect); else the one in use, or a local one."""
     try:
         from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtraError("Spark is not installed", "pip install 'castell[spark]'") from None
-    builder = SparkSession.builder
-    if address:
+
+        builder = SparkSession.builder
+        if not address:
+            return builder.getOrCreate()
+        _require_answer(address)
         return builder.remote(f"sc://{address}").getOrCreate()
-    return builder.getOrCreate()
+    except ImportError:
+        # Of PySpark itself, or of what it needs for Spark Connect.
+        raise MissingExtraError("Spark is not installed", "pip install 'castell[spark]'") from None
+
+
+def _require_answer(address: str) -> None:
+    """Spark Connect tries for ten minutes to reach a server that is not there."""
+    try:
+        server = urlsplit(f"//{address}")
+        place = (server.hostname or "", server.port or _PORT)
+        socket.create_connection(place, timeout=10.0).close()
+    except (OSError, ValueError):
+        raise OptionError(
+            f"no Spark Connect server answers at {address}",
+            "start one, start-connect-server.sh, and name it by host and port",
+        ) from None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from castell.errors import OptionError
 from castell.inference.feldman_cousins import Cells, between_bounds, lower_ends, one_bound
+from castell.linear.cores import on_all_cores
 from castell.linear.operators import Floats
 
 _NORMAL = NormalDist()
@@ -153,9 +154,13 @@ class Normal:
             high.reshape(-1),
             np.broadcast_to(values, shape).ravel(),
         )
-        for start in range(0, low.size, _CELLS):
-            some = slice(start, start + _CELLS)
-            least[some], most[some] = self._pick(some, shape)._inside(flat[some], level)
+
+        def work(starts: range) -> None:
+            for start in starts:
+                some = slice(start, start + _CELLS)
+                least[some], most[some] = self._pick(some, shape)._inside(flat[some], level)
+
+        on_all_cores(work, range(0, low.size, _CELLS))
         return low[()], high[()]
 
     def _inside(self, values: Floats, level: float) -> tuple[Floats, Floats]:

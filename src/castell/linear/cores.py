@@ -1,10 +1,12 @@
-"""The cores of this machine: how many a process may use, and matrix products on one of them."""
+"""The cores of this machine: how many a process may use, work on all, matrix products on one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -50,6 +52,20 @@ def one_thread() -> Iterator[None]:
                 _free_control()
                 limit.restore_original_limits()
                 _free_control()
+
+
+def on_all_cores(work: Callable[[range], None], pieces: range) -> None:
+    """Have every core work on its share of the pieces; no two may write to the same place."""
+    workers = min(usable_cores(), len(pieces))
+    if workers < 2:
+        work(pieces)
+        return
+    with one_thread(), ThreadPoolExecutor(workers) as pool:
+        # With the surroundings of who asks, such as how NumPy takes a division by zero.
+        shares = [pieces[k::workers] for k in range(workers)]
+        done = [pool.submit(copy_context().run, work, share) for share in shares]
+    for each in done:
+        each.result()
 
 
 def _free_control() -> None:
