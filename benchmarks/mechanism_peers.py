@@ -61,7 +61,10 @@ def _measured(way: Way, crowds: list[Codes]) -> dict[str, Any]:
             errors.append(tvd(truth, clip(np.asarray(way(codes), dtype=float))))
         except Exception as error:  # a package that does not work is a finding, not the end
             return {"fails": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
-    return {"error": float(np.mean(errors)), "spread": float(np.std(errors) / len(errors) ** 0.5)}
+    return {
+        "error": float(np.mean(errors)),
+        "spread": float(np.std(errors, ddof=1) / len(errors) ** 0.5),
+    }
 
 
 def _ours(name: str, codes: Codes) -> Floats:

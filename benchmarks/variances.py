@@ -26,7 +26,8 @@ from castell.linear.operators import Floats
 EPSILON, VALUES, PEOPLE, REPEATS = 1.0, 11, 2000, 4000
 FREQUENCIES = ("grr", "sue", "oue", "olh", "subset", "hadamard", "rs+fd")
 NUMBERS = ("harmony", "piecewise", "hybrid")
-FEW = 41  # points of the grid of numbers
+# Points of the grid of numbers, and how many of them people have.
+GRID, NUMBERS_ASKED = 41, 9
 
 
 def run(quick: bool) -> dict[str, Any]:
@@ -98,23 +99,24 @@ def support_variance(channel: Channel) -> float | None:
 
 
 def _number(name: str, repeats: int) -> dict[str, Any]:
-    """Means of people who all have one number, pooled over the numbers of the grid."""
-    size = 2 if name == "harmony" else FEW
-    channel = mechanism(name, size, EPSILON)
-    points = np.linspace(-1.0, 1.0, size)
-    read = points @ channel.inverse.dense()
-    matrix = channel.forward.dense().T
-    exact = float((matrix @ read**2 - points**2).mean())
-    paper = float(np.mean([number_variance(name, x, EPSILON) for x in points]))
+    """Means of people who all have one number, pooled over some numbers."""
+    size = 2 if name == "harmony" else GRID
+    channel, ends = mechanism(name, size, EPSILON), np.linspace(-1.0, 1.0, size)
+    numbers = np.linspace(-1.0, 1.0, NUMBERS_ASKED)
+    # On the grid, or one of two ends, by chance, so that their mean is the number.
+    up = np.clip((numbers[:, None] - ends) * (size - 1) / 2.0, -1.0, 1.0)
+    rounded = 1.0 - np.abs(up)
+    read, matrix = ends @ channel.inverse.dense(), rounded @ channel.forward.dense().T
+    exact = float((matrix @ read**2 - numbers**2).mean())
+    paper = float(np.mean([number_variance(name, x, EPSILON) for x in numbers]))
     squares = []
     for seed in range(repeats):
         off = []
-        for place, point in enumerate(points[:: max(1, size // 8)]):
-            code = place * max(1, size // 8)
-            made = respond(
-                channel, np.full(PEOPLE, code, dtype=np.intp), seeded_words(1000 * seed + place)
-            )
-            off.append(float(read[made].mean()) - point)
+        for place, chances in enumerate(rounded):
+            generator = np.random.default_rng([seed, place])
+            codes = generator.choice(size, PEOPLE, p=chances).astype(np.intp)
+            made = respond(channel, codes, seeded_words(1000 * seed + place))
+            off.append(float(read[made].mean()) - numbers[place])
         squares.append(PEOPLE * float(np.mean(np.square(off))))
     return _row(name, paper, exact, np.array(squares))
 

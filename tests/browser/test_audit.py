@@ -112,6 +112,16 @@ def test_a_client_that_sends_is_stopped_and_found_out(browser: Browser, tmp_path
     assert [failure for failure in found.failures if "sends nothing" in failure]
 
 
+def test_what_a_browser_cannot_ask_is_said_in_one_line(browser: Browser) -> None:
+    channels = {"a": castell.channels.mechanism("oue", 3, 1.0)}
+    study = Study(Schema([Attribute("a", ["x", "y", "z"])]), channels=channels)
+    with (
+        device_in(browser) as device,
+        pytest.raises(OptionError, match=r'the page makes no report \(.*"unary"'),
+    ):
+        castell.audit(study, device, n=1000)
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
     with collecting(ONE_TOML, tmp_path_factory.mktemp("audited")) as running:

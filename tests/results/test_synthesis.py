@@ -38,6 +38,8 @@ def test_the_rules_by_hand() -> None:
     assert (low, high) == pytest.approx((2.0 - reach, 2.0 + reach))
     # What lies between files is less than drawing rows explains: the rows' own variance is used.
     assert combine([1.0, 1.0], [0.04, 0.04]).standard_error == pytest.approx(0.2)
+    # Of four times as many rows as people reported: as uncertain as those people's answers.
+    assert combine([1.0, 1.0], [0.01, 0.01], 4.0).standard_error == pytest.approx(0.2)
     assert combine([1.0, 3.0], [0.0, 0.0]).freedom == 1.0
     with pytest.raises(OptionError, match="two files or more"):
         combine([1.0], [0.1])

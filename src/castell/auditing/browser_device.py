@@ -61,8 +61,17 @@ class BrowserDevice:
     sent: list[str] = field(default_factory=list)
 
     def reports(self, study: Study, asked: Sequence[Answers], people: int) -> Codes:
+        from playwright.sync_api import Error
+
         given = {"study": study.to_json(), "asked": [dict(a) for a in asked], "people": people}
-        return np.array(self.page.evaluate(_MAKE, given), dtype=np.int64)
+        try:
+            made = self.page.evaluate(_MAKE, given)
+        except Error as error:
+            raise OptionError(
+                f"the page makes no report ({error.message.splitlines()[0]})",
+                "audit with --device frame or python what the survey page cannot ask",
+            ) from None
+        return np.array(made, dtype=np.int64)
 
     def read_study(self) -> Study:
         """The study of the page."""

@@ -73,13 +73,16 @@ class Combined:
         }
 
 
-def combine(values: Sequence[float], variances: Sequence[float]) -> Combined:
+def combine(
+    values: Sequence[float], variances: Sequence[float], rows_per_report: float = 1.0
+) -> Combined:
     """What several synthetic files say together of one number.
 
     `values` are its estimates in each file and `variances` their sampling variances, each as if
     the file's rows had been sampled from people. T = (1 + 1/m) b - u, with the variance b between
-    files and the mean variance u within them (Raghunathan, Reiter and Rubin 2003); where that is
-    not positive, u stands in for it (Reiter 2002).
+    files and the mean variance u within them (Raghunathan, Reiter and Rubin 2003). Where that is
+    not positive, u times the rows of a file for each report stands in for it: the variance that so
+    many people would have as reported (Reiter 2002).
 
     >>> found = combine([0.30, 0.34, 0.28], [0.0002, 0.0002, 0.0002])
     >>> round(found.value, 4), round(found.standard_error, 4)
@@ -93,7 +96,8 @@ def combine(values: Sequence[float], variances: Sequence[float]) -> Combined:
     between, within = float(np.var(values, ddof=1)), float(np.mean(variances))
     total = (1.0 + 1.0 / many) * between - within
     if total <= 0.0:
-        return Combined(float(np.mean(values)), sqrt(within), float(many - 1), many)
+        stand_in = sqrt(within * rows_per_report)
+        return Combined(float(np.mean(values)), stand_in, float(many - 1), many)
     # The share of sampling rows in what lies between files makes it less sure.
     ratio = (1.0 + 1.0 / many) * between / within if within > 0.0 else np.inf
     freedom = (many - 1) * (1.0 - 1.0 / ratio) ** 2
@@ -128,7 +132,8 @@ class Synthetic:
     def combine(self, question: Callable[[Any], tuple[float, float]]) -> Combined:
         """A number and its variance in each file, put together."""
         found = [question(file) for file in self.files]
-        return combine([value for value, _ in found], [variance for _, variance in found])
+        values, variances = zip(*found, strict=True)
+        return combine(values, variances, self.n / max(self.reports, 1))
 
     def share(self, where: Mapping[str, str | Sequence[str]]) -> Combined:
         """How many have some values, for instance `share({"smokes": "now"})`."""
