@@ -16,7 +16,7 @@ import numpy as np
 from castell.counting import Counts, MemoryCounts, join_stages, stages_of
 from castell.device.random_words import seeded_words
 from castell.device.respond import draw_samples, report_columns
-from castell.inference.latent.cross_validation import fit_margins, uniform
+from castell.inference.latent.cross_validation import fit_margins
 from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import Mixture, average, random_start
 from castell.inference.latent.model import Latent
@@ -74,7 +74,7 @@ def _refit(fitted: Latent, seeds: Sequence[int], steps: int, classes: int) -> Mi
     generator = np.random.default_rng([*seeds, 3])
     found = simulated_reports(fitted.answers, asked_so_far(fitted.counts), generator)
     statistics = sufficient_statistics(join_stages(found))
-    (margins,) = fit_margins(statistics, uniform(fitted.counts.study.schema.sizes))
+    (margins,) = fit_margins(statistics, fitted.counts.study.schema.sizes)
     if not steps:
         return random_start(margins, 1, 0.0, generator)
     start = random_start(margins, classes, SETTINGS.start_scale, generator)

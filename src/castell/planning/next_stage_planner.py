@@ -20,7 +20,7 @@ from castell.channels import best_channel
 from castell.counting import Counts, join_stages, samples_of, studies_of
 from castell.errors import OptionError
 from castell.estimators import check_reads, require_reports
-from castell.inference.latent.cross_validation import fit_margins, uniform
+from castell.inference.latent.cross_validation import fit_margins
 from castell.inference.latent.em import OverRelaxedEM
 from castell.inference.latent.mixture import random_start
 from castell.inference.latent.model import Latent, learn
@@ -195,7 +195,7 @@ def _simulate(
     coming = (study, min(n, MOST_SIMULATED))
     found = simulated_reports(truth, [*asked_so_far(fitted.counts), coming], generator)
     statistics = sufficient_statistics(join_stages(found))
-    (margins,) = fit_margins(statistics, uniform(study.schema.sizes))
+    (margins,) = fit_margins(statistics, study.schema.sizes)
     start = random_start(margins, classes_of(fitted), SETTINGS.start_scale, generator)
     em = OverRelaxedEM(start, statistics)
     least, best = wanted.error(em.mixture, truth), 0

@@ -108,7 +108,7 @@ def test_margins_are_those_that_held_out_reports_ask_for(design: str) -> None:
         assert near.max() < 0.5 * far.max()
     # A fit has the margins of its hyper-parameters: with a share of 1 the most likely ones.
     hyperparameters = replace(cross_validate(counts, every, None, None), report_steps=0)
-    (best,) = trials.fit_margins(every, trials.uniform(people.schema.sizes))
+    (best,) = trials.fit_margins(every, people.schema.sizes)
     gaps = []
     for asked in (0.0, 0.5, 1.0):
         (fitted,) = fit_starts(
@@ -132,8 +132,8 @@ def test_margins_of_leaves_are_fitted_with_the_associations() -> None:
         table.with_counts(1e6 * table.report_probabilities(truth))
         for table in sufficient_statistics(MemoryCounts(reports))
     ]
-    (alone,) = trials.fit_margins(tables, trials.uniform(schema.sizes))
-    wrong = shrink_margins(truth, trials.uniform(schema.sizes), 0.5)
+    (alone,) = trials.fit_margins(tables, schema.sizes)
+    wrong = shrink_margins(truth, [np.full(k, 1.0 / k) for k in schema.sizes], 0.5)
     (likely,) = trials.likely_margins(Mixture.stack([wrong]), tables, (), (alone,))
     off = [
         max(float(np.abs(one - two).max()) for one, two in zip(found, margins, strict=True))

@@ -13,7 +13,7 @@ from castell import Study
 from castell.counting import Counts, MemoryCounts
 from castell.counting.folds import folds_of
 from castell.inference.latent import model, stein_margins
-from castell.inference.latent.cross_validation import fit_margins, uniform
+from castell.inference.latent.cross_validation import fit_margins
 from castell.inference.latent.settings import SETTINGS
 from castell.inference.latent.stein_margins import UnbiasedMargins
 from castell.inference.latent.sufficient_statistics import sufficient_statistics
@@ -34,7 +34,7 @@ RARE = (0.01, 0.02, 0.015, 0.06, 0.02)
 
 def _alone(counts: Counts) -> stein_margins.Margins:
     sizes = counts.study.schema.sizes
-    return fit_margins(sufficient_statistics(counts), uniform(sizes))[0]
+    return fit_margins(sufficient_statistics(counts), sizes)[0]
 
 
 def _apart() -> Population:

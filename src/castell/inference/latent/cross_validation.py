@@ -79,7 +79,7 @@ class TabledFolds:
         unseen = stack_tables(held_out)
         seen = [e.with_counts(e.counts - h.counts) for e, h in zip(every, unseen, strict=True)]
         sizes = reports[0].held_out.study.schema.sizes
-        margins = fit_margins(seen, uniform(sizes), len(reports))
+        margins = fit_margins(seen, sizes, len(reports))
         training = [fold.training.n / max(fold.training.n + fold.held_out.n, 1) for fold in reports]
         rules = stack_tables([[t.with_counts(t.counts * part) for t in known] for part in training])
         stacked = [side_by_side(tables, sizes) for tables in ([*seen, *rules], unseen)]
@@ -130,16 +130,11 @@ class Hyperparameters:
         return self.start.classes
 
 
-def uniform(sizes: Sequence[int]) -> tuple[Floats, ...]:
-    return tuple(np.full(size, 1.0 / size) for size in sizes)
-
-
-def fit_margins(
-    statistics: Sequence[CountedTable], start: Sequence[Floats], many: int = 1
-) -> Margins:
+def fit_margins(statistics: Sequence[CountedTable], sizes: Sequence[int], many: int = 1) -> Margins:
     """Maximum likelihood margins of independent attributes, where every fit starts; for each of
     the several sets of reports that the statistics are of."""
-    one = random_start(start, 1, 0.0, np.random.default_rng(0))
+    uniform = [np.full(size, 1.0 / size) for size in sizes]
+    one = random_start(uniform, 1, 0.0, np.random.default_rng(0))
     stacked = side_by_side(statistics, one.sizes)
     fitted = OverRelaxedEM(Mixture.stack([one] * many), stacked).converge(SETTINGS.most_steps)
     return tuple(tuple(part[0] for part in each.parts) for each in fitted.unstack())
@@ -238,11 +233,8 @@ def _choose_start_and_steps(
             # Noise stands out too: another start is left as independence is, for a clear gain.
             best += SETTINGS.least_gain
         first = drawn[start] if start in drawn else folds.start(start, generator)
-        many = start.classes
-        em = OverRelaxedEM(first, folds.fitted_to)
-        tell = begin(
-            f"cross-validation: {FOLDS} folds at once, {many} classes ({number} of {len(tried)})"
-        )
+        em, many = OverRelaxedEM(first, folds.fitted_to), start.classes
+        tell = begin(f"cross-validation, {FOLDS} folds: {many} classes ({number} of {len(tried)})")
         room = SETTINGS.work // (operations_per_step(every, many) * FOLDS)
         far = min(SETTINGS.most_steps, max(SETTINGS.fewest_steps, room)) if steps is None else steps
         stopping = EarlyStopping(far, best if chosen[1] else -np.inf)

@@ -28,7 +28,6 @@ from castell.inference.latent.cross_validation import (
     fit_margins,
     likely_margins,
     operations_per_step,
-    uniform,
 )
 from castell.inference.latent.em import CountedTable, OverRelaxedEM, composite_log_likelihood
 from castell.inference.latent.kary_blocks import side_by_side
@@ -229,7 +228,7 @@ def learn(counts: Counts, classes: int | None, steps: int | None, starts: int) -
             (),
             (),
         )
-    (margins,) = fit_margins(statistics, uniform(counts.study.schema.sizes))
+    (margins,) = fit_margins(statistics, counts.study.schema.sizes)
     generator = np.random.default_rng(0)
     if not hyperparameters.steps:
         if whole_blocks(statistics):  # else no margins are better than the unbiased ones

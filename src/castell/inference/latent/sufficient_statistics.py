@@ -27,6 +27,7 @@ from castell.inference.latent.mixture import (
     sums_within,
 )
 from castell.inference.latent.settings import SETTINGS
+from castell.inference.latent.whole_block_pairs import tables_apart, units_apart
 from castell.linear.kronecker_product import KroneckerProduct, identity
 from castell.linear.operators import Floats, Operator, Uniform
 from castell.study.design import Axis, Design, lens_on
@@ -256,7 +257,7 @@ def sufficient_statistics(counts: Counts) -> list[CountedTable]:
             else:
                 found.append(BlockTable(attributes, lens_on(block, names).forward, counted))
         if sample.study.design.whole_blocks:
-            found += _across_whole_blocks(sample, place)
+            found += [BlockTable(*each) for each in tables_apart(sample, place)]
         elif len(sample.study.design.blocks) > 1:
             found.append(_across_blocks(sample))
     return found
@@ -282,7 +283,8 @@ def studies_of_tables(counts: Counts) -> list[Study]:
     """The study of the sample that each of the sufficient statistics was counted in."""
     found = []
     for study in (sample.study for sample in samples_of(counts)):
-        across = len(_units_apart(study.design)) or len(study.design.blocks) > 1
+        whole, blocks = study.design.whole_blocks, study.design.blocks
+        across = len(units_apart(study.design)) if whole else len(blocks) > 1
         many = len(_within_blocks(study.design)) + across
         if _is_drawn_beside_public(study, counts.study):
             many = len(_parts_beside_public(study))
@@ -337,40 +339,9 @@ def _across_blocks(counts: Counts) -> PairTables:
         for name, owner in zip(study.names, owners, strict=True)
     )
     met = counts.pairs(axes).astype(np.float64)
-    ends = np.cumsum([0, *(axis.size for axis in axes)])
-    for i, one in enumerate(owners):
-        for k, two in enumerate(owners):
-            if one == two:
-                met[ends[i] : ends[i + 1], ends[k] : ends[k + 1]] = 0.0
+    owner_of = np.repeat(owners, [axis.size for axis in axes])
+    met[owner_of[:, None] == owner_of] = 0.0
     return PairTables(forward, met)
-
-
-# A part of a block's reports that can be looked at: the block's number, and some of its attributes.
-Unit = tuple[int, tuple[str, ...]]
-
-
-def _units_apart(design: Design) -> list[tuple[Unit, Unit]]:
-    """Where some block can only be looked at as a whole: all pairs of such blocks and of the
-    attributes of the others."""
-    if not design.whole_blocks:
-        return []
-    units: list[Unit] = []
-    for i, block in enumerate(design.blocks):
-        own = [block.names] if i in design.whole_blocks else [(name,) for name in block.names]
-        units += [(i, names) for names in own]
-    return [(one, two) for one, two in combinations(units, 2) if one[0] != two[0]]
-
-
-def _across_whole_blocks(counts: Counts, place: Mapping[str, int]) -> list[CountedTable]:
-    blocks = counts.study.design.blocks
-    found: list[CountedTable] = []
-    for pair in _units_apart(counts.study.design):
-        axes = [axis for i, names in pair for axis in blocks[i].axes(i, names)]
-        left, right = (lens_on(blocks[i], names).forward for i, names in pair)
-        counted = counts.table(axes).ravel().astype(np.float64)
-        attributes = tuple(place[name] for _, names in pair for name in names)
-        found.append(BlockTable(attributes, KroneckerProduct(left, right), counted))
-    return found
 
 
 def _axes(design: Design, names: Sequence[str]) -> tuple[list[Axis], list[int]]:
