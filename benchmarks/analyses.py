@@ -236,19 +236,20 @@ def _of_pairs(model: Any, question: Question, truth: Truths) -> Iterator[Any]:
 
 def _coefficients(reports: castell.Reports, question: Question, truth: Truths) -> Iterator[Any]:
     """Those that a fit to the answers would have; nothing where there is no fit."""
-    fits: list[tuple[str, str, str, str | None, Floats]] = [
-        ("linear", question.linear, "linear", None, truth.linear)
+    fits: list[tuple[str, str, str | None, Floats]] = [
+        (question.linear, "linear", None, truth.linear)
     ]
     if truth.coefficients is not None:
-        fits += [
-            (f"logit, {way or 'default'}", question.logit, truth.family, way, truth.coefficients)
-            for way in (None, "likelihood")
-        ]
-    for name, formula, family, way, coefficients in fits:
+        ways = (None, "likelihood")
+        fits += [(question.logit, truth.family, way, truth.coefficients) for way in ways]
+    for formula, family, way, coefficients in fits:
         try:
             fit = castell.regress(formula, reports, family=family, method=way)
         except CastellError:
             continue
+        name = family if family == "linear" else f"logit, {fit.method}"
+        if fit.method == "likelihood" and way is None:
+            name += " where nothing else is solved"
         for true, low, high in zip(coefficients, *fit.conf_int(LEVEL), strict=True):
             yield name, float(true), (low, high), -np.inf, np.inf
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import castell
 from castell import Attribute, Study
+from castell.channels import PartitionResponse
 from castell.cli.app import app
 from castell.errors import OptionError, QueryError
 from castell.planning.adaptive_bins import _best_ends, _cost
@@ -133,3 +134,85 @@ def test_none_stays_an_answer() -> None:
     )
     assert plan.attribute.values[-2:] == ("no debt", "?")
     assert plan.attribute.none_code == 3
+
+
+# -- asked again, and estimated together -----------------------------------------------------------
+
+
+def test_the_next_study_reports_the_new_bins_and_keeps_the_values() -> None:
+    plan = castell.plan_bins(reports(), "age", 5, by="width")
+    then = plan.next_study()
+    first = Study([FINE], 3.0)
+    assert then.schema == first.schema
+    assert float(then.epsilon) == pytest.approx(float(first.epsilon), abs=1e-9)
+    (block,) = then.design.blocks
+    channel = block.channel
+    assert isinstance(channel, PartitionResponse)
+    # What is in one new bin is reported alike.
+    edges = [float(edge) for edge in plan.bins]
+    starts = [18.0, *range(20, 90, 5)]
+    groups = [
+        [k for k, at in enumerate(starts) if sum(e <= at for e in edges) == g + 1] for g in range(5)
+    ]
+    assert [list(leaf[0]) for leaf in channel.leaves] == groups
+    assert Study.from_json(then.to_json()).digest == then.digest
+    assert float(plan.next_study(1.0).epsilon) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_ways_not_to_answer_are_reported_by_themselves() -> None:
+    plan = castell.plan_bins(reports(OPEN), "pay", 3)
+    (block,) = plan.next_study().design.blocks
+    assert isinstance(block.channel, PartitionResponse)
+    assert block.channel.leaves[-1] == ((OPEN.size - 1,),)
+
+
+def test_both_studies_say_more_of_a_mean_than_the_new_bins_alone() -> None:
+    """The many tell how many are in each bin, the first where in it."""
+    chance, held, shorter = np.random.default_rng(3), 0, 0
+    fine = Attribute("age", bins=range(20, 100, 2), range=[18, 100], type="number")
+    first_study = Study([fine], 3.0)
+    for seed in range(12):
+        ages = np.minimum(18 + chance.gamma(2.0, 9.0, 5000), 99.0)
+        first = first_study.randomize({"age": ages[:1000]}, seed=seed)
+        plan = castell.plan_bins(first, "age", 6, by="width")
+        then = plan.next_study().randomize({"age": ages[1000:]}, seed=seed)
+        low, high = castell.fit([first, then]).mean("age").conf_int(0.99)
+        held += low <= ages.mean() <= high
+        alone = Study([plan.attribute], 3.0).randomize({"age": ages[1000:]}, seed=seed)
+        least, most = castell.fit(alone, "castell").mean("age").conf_int(0.99)
+        shorter += high - low < most - least
+    assert held >= 9
+    assert shorter == 12
+
+
+def test_what_cannot_be_asked_again_says_so() -> None:
+    two = Study([FINE, Attribute("sex", ["f", "m"])], 3.0)
+    made = two.randomize({"age": AGES, "sex": ["f", "m"] * 3000}, seed=1)
+    with pytest.raises(QueryError, match="of one randomised attribute"):
+        castell.plan_bins(made, "age", 4).next_study()
+    skipped = Attribute("age", bins=range(20, 90, 5), range=[18, 99], missing="skip")
+    seen = Study([skipped], 3.0).randomize({"age": AGES}, seed=1)
+    with pytest.raises(QueryError, match="is seen to"):
+        castell.plan_bins(seen, "age", 4).next_study()
+
+
+def test_the_command_line_writes_the_next_study(tmp_path: Path) -> None:
+    study = Study([FINE], 3.0)
+    (tmp_path / "study.json").write_text(study.to_json())
+    reports().save(tmp_path / "first.parquet")
+    place, then = (
+        [str(tmp_path / "study.json"), str(tmp_path / "first.parquet")],
+        tmp_path / "then.json",
+    )
+    ask = ["plan-bins", *place, "age", "--bins", "4", "--then", str(then)]
+    ran = CliRunner().invoke(app, ask)
+    assert ran.exit_code == 0
+    assert f"wrote {then}" in ran.output
+    made = Study.load(then)
+    made.randomize({"age": AGES}, seed=3).save(tmp_path / "then.parquet")
+    asked = ["estimate", *place, "--mean", "age", "--also", f"{then}={tmp_path / 'then.parquet'}"]
+    told = CliRunner().invoke(app, [*asked, "--json"])
+    assert told.exit_code == 0
+    assert json.loads(told.output)["mean"] == pytest.approx(AGES.mean(), abs=3.0)
+    again = CliRunner().invoke(app, ask)
+    assert "is there already" in str(again.exception)

@@ -3,6 +3,10 @@
 They are asked with many bins. What is learned of the whole puts neighbours together for everybody
 who comes after, so that the few bins they choose from are where people are. Bins follow from
 reports that are randomised already: that costs nobody anything more.
+
+The next respondents can be asked in two ways. `attribute` has the new bins as values: a study of
+its own. `next_study` keeps the values and reports which of the new bins an answer is in, so that
+both studies are estimated together: the many say how many are in each bin, the first where in it.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from castell.channels import KaryResponse, PartitionResponse
 from castell.display.json_values import plain
 from castell.display.one_line import one_line
 from castell.errors import OptionError, QueryError
@@ -21,8 +26,10 @@ from castell.inference.postprocess import simplex
 from castell.linear.operators import Floats
 from castell.numbers import is_whole
 from castell.results.model import Collected, Model, fit
+from castell.study.design import Block, Design
 from castell.study.scales import Bins
 from castell.study.schema import Attribute
+from castell.study.study import Study
 
 # What is made small: the chance that two people share a bin, or how wide a person's bin is.
 CRITERIA = ("shares", "width")
@@ -40,6 +47,7 @@ class BinPlan:
     standard_errors: tuple[float, ...]
     n: int
     by: str
+    study: Study  # of the first respondents
 
     @property
     def bins(self) -> tuple[str, ...]:
@@ -59,6 +67,29 @@ class BinPlan:
         if not scale.whole and all("." not in cut for cut in self.bins):
             lines.append('type = "number"')
         return "\n".join(lines)
+
+    def next_study(self, epsilon: object = None) -> Study:
+        """The same question for others, who report a new bin: `castell.fit([first, then])` reads
+        both. Epsilon is that of the first study, unless another is given."""
+        if len(self.study.names) > 1 or self.before.public:
+            raise QueryError(
+                "only a study of one randomised attribute is asked again in coarser bins",
+                "ask with the new bins, or plan a stage of all attributes: castell.plan_next",
+            )
+        if self.before.may_skip:
+            raise QueryError(
+                f"who skips {self.before.name!r} is seen to", "ask with the new bins instead"
+            )
+        size, first = self.before.size, _scale(self.before)
+        starts = [first.edges.index(edge) for edge in _scale(self.attribute).edges[:-1]]
+        ends = [*starts[1:], first.size]
+        beside = [(code,) for code in range(first.size, size)]
+        groups = [*(tuple(range(*ends)) for ends in zip(starts, ends, strict=True)), *beside]
+        amount = self.study.epsilon if epsilon is None else epsilon
+        hides = KaryResponse.with_epsilon(len(groups), amount)
+        coarse = PartitionResponse((size,), tuple((group,) for group in groups), hides)
+        design = Design((Block((self.before.name,), (size,), coarse),))
+        return Study(self.study.schema, design=design, name=self.study.name)
 
     def summary(self) -> str:
         width = max(len(label) for label in self.attribute.answers)
@@ -101,9 +132,9 @@ def plan_bins(
 ) -> BinPlan:
     """The bins to ask the next respondents with, from reports of a study with many bins.
 
-    `by="shares"` makes the bins as full as one another: best for tables and quantiles.
-    `by="width"` makes the bin that a person is in narrow, on average: best for means of bins, whose
-    bounds are as wide. It needs a `range`. Edges are some of those that were asked with.
+    `by="shares"` makes the bins as full as one another, for tables. `by="width"` makes the bin that
+    a person is in narrow, on average, for means, whose bounds are as wide, and for quantiles. It
+    needs a `range`. Edges are some of those that were asked with.
 
     >>> from castell import Attribute, Study
     >>> study = Study([Attribute("age", bins=range(20, 90, 10), range=[18, 99])], epsilon=3.0)
@@ -168,6 +199,7 @@ def _plan_of(model: Model, attribute: Attribute, scale: Bins, ends: list[int], b
         tuple(float(share.standard_error) for share in found),
         model.counts.n,
         by,
+        model.study,
     )
 
 
