@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from castell.cli.analysis_commands import Output, To, check_shown, show
+from castell.cli.analysis_options import Output, To, check_shown, show
 from castell.cli.open_reports import EngineOption, WithDeclined, attributes_of, open_reports
 from castell.cli.sampling_options import Beside, Clusters, Rake, Strata, Weights, sampling_of
 from castell.results.model import fit

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from castell.cli.analysis_commands import (
+from castell.cli.analysis_options import (
     Json,
     Level,
     Output,
