@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from experiments import catalogue, claims, claims_accuracy, claims_figures, page, store
+from experiments import (
+    catalogue,
+    claims,
+    claims_accuracy,
+    claims_figures,
+    claims_guarantees,
+    page,
+    store,
+)
 from experiments.fig_adw import STAND_IN
 from experiments.verdict import HOLDS, MODEL, NOT, Verdict
 
@@ -65,7 +73,7 @@ def test_every_claim_has_a_verdict_and_a_number(
     assert any(c.isdigit() for c in made.number)
     assert claim.experiment in catalogue.names()
     assert claims.Claim("", "", "", claim.judge).verdict({}).verdict == claims.UNKNOWN or (
-        claim.judge is claims.guarantees.unique_inverse  # computed here and now
+        claim.judge is claims_guarantees.unique_inverse  # computed here and now
     )
 
 
