@@ -682,8 +682,8 @@ def test_the_page_has_every_experiment_and_leaves_out_what_cannot_run(
 
     monkeypatch.setattr(catalogue.experiment("fig_omega"), "run", missing)
     written = page.write(stand_in / "docs", QUICK["real"]).read_text(encoding="utf-8")
-    # The claims, what is older than the code, what it takes, and the experiments.
-    assert written.count("\n## ") == 3 + len(chosen)
+    # Beside them the claims, how to read it, the contents, what is older, and what it takes.
+    assert written.count("\n## ") == 5 + len(chosen)
     assert "Left out: there is no adult: fetch it." in written
     assert "Numbers of commit" in written
     assert "Every number is of the code that stands beside it." in written
