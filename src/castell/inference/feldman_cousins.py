@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from math import erf, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from castell.linear.operators import Floats
 
 _NORMAL = NormalDist()
+_ROOT = sqrt(2.0)
 
 Curve = tuple[Floats, Floats]
 # Some of them, or all.
@@ -36,8 +38,9 @@ def one_bound(level: float, z: float) -> tuple[Curve, Curve]:
         least, most = 0.0, z
         for _ in range(50):
             middle = (least + most) / 2
-            chance = _NORMAL.cdf(middle) - _NORMAL.cdf(-(truth / 2 + middle**2 / (2 * truth)))
-            least, most = (middle, most) if chance < level else (least, middle)
+            # Twice that of a normal estimate between -(t / 2 + d^2 / 2 t) and d.
+            twice = erf(middle / _ROOT) + erf((truth / 2 + middle**2 / (2 * truth)) / _ROOT)
+            least, most = (middle, most) if twice < 2 * level else (least, middle)
         reach[i] = (least + most) / 2
     reach[-1] = z
     first = truths / 2 - reach**2 / (2 * truths)

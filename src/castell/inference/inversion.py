@@ -143,19 +143,13 @@ class Observed:
 
     def invert(self) -> Floats:
         """The unbiased estimate."""
-        return self._mean([part.lens.inverse for part in self.parts])
+        inverses = [part.lens.inverse for part in self.parts]
+        return self.in_order_asked(apply(inverses, self.frequencies()))
 
     def second_moment(self) -> Floats:
         """The mean over reports of what each adds to a cell, squared."""
-        return self._mean([part.lens.inverse.power(2) for part in self.parts])
-
-    def _mean(self, operators: Sequence[Operator]) -> Floats:
-        """The mean over reports of what each adds to a cell, by an operator for each part."""
-        shape = [prod(axis.size for axis in part.axes) for part in self.parts]
-        total = apply(operators, self.table.reshape(shape))
-        # In place: of a large table every copy counts.
-        total /= self.n
-        return self.in_order_asked(total)
+        squares = [part.lens.inverse.power(2) for part in self.parts]
+        return self.in_order_asked(apply(squares, self.frequencies()))
 
     def moment_slope(self) -> Floats:
         """The slope of each cell's mean square on its estimate, from the blocks' own margins."""

@@ -207,6 +207,25 @@ def _spectrum(shifts: tuple[int, ...], reports: int, length: int) -> NDArray[np.
     return np.asarray(np.fft.rfft(member, length))
 
 
+# Numbers that are picked out at once.
+_GATHERED = 1 << 20
+
+
+@lru_cache(maxsize=64)
+def _members(
+    size: int, shifts: tuple[int, ...], reports: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The reports in the set of each answer, and the answers that have each report in theirs: in
+    columns. Where there are fewer answers than elsewhere, `size` stands for none."""
+    places = (np.array(shifts)[:, None] + np.arange(size)) % reports
+    order = np.argsort(places, axis=None, kind="stable")
+    held = np.bincount(places.ravel(), minlength=reports)
+    rank = np.arange(places.size) - np.repeat(np.cumsum(held) - held, held)
+    answers = np.full((int(held.max()), reports), size)
+    answers[rank, places.ravel()[order]] = order % size
+    return places, answers
+
+
 @dataclass(frozen=True, eq=False)
 class Circulant:
     """A row for each of `size` answers: `inside` where report - answer is in a set, else `outside`.
@@ -250,34 +269,34 @@ class Circulant:
     def _spectrum(self) -> NDArray[np.complex128]:
         return _spectrum(self.shifts, self.reports, self._length)
 
-    @property
-    def _few_shifts(self) -> bool:
-        """Whether adding shifted answers up one after the other is faster than two transforms."""
-        return len(self.shifts) * self.size <= 6 * self._length
+    def _is_sparse(self, table: Floats) -> bool:
+        """Whether picking out what the sets hold is faster than two transforms, and fits."""
+        members = len(self.shifts) * self.size
+        rows = table.size // max(table.shape[-1], 1)
+        return members <= 6 * self._length and rows * members <= _GATHERED
 
     def _to_answers(self, table: Floats) -> Floats:
         gained = table * (self.inside - self.outside)
-        # What an answer's shift would find beyond the last report are the first ones again.
-        twice = np.concatenate([gained, gained[..., : self.size - 1]], axis=-1)
-        if self._few_shifts:
-            sums = np.zeros((*table.shape[:-1], self.size))
-            for shift in self.shifts:
-                sums += twice[..., shift : shift + self.size]
+        if self._is_sparse(table):
+            reports, _ = _members(self.size, self.shifts, self.reports)
+            sums = np.take(gained, reports, axis=-1).sum(axis=-2)
         else:
+            # What an answer's shift would find beyond the last report are the first ones again.
+            twice = np.concatenate([gained, gained[..., : self.size - 1]], axis=-1)
             turned = np.fft.rfft(twice, self._length) * self._spectrum.conj()
             sums = np.fft.irfft(turned, self._length)[..., : self.size]
         return np.asarray(sums + (table * self.outside).sum(axis=-1, keepdims=True))
 
     def _to_reports(self, table: Floats) -> Floats:
-        if self._few_shifts:
-            far = np.zeros((*table.shape[:-1], self.reports + self.size - 1))
-            for shift in self.shifts:
-                far[..., shift : shift + self.size] += table
+        if self._is_sparse(table):
+            _, answers = _members(self.size, self.shifts, self.reports)
+            more = np.concatenate([table, np.zeros((*table.shape[:-1], 1))], axis=-1)
+            sums = np.take(more, answers, axis=-1).sum(axis=-2)
         else:
             turned = np.fft.rfft(table, self._length) * self._spectrum
             far = np.fft.irfft(turned, self._length)
-        sums, beyond = far[..., : self.reports], far[..., self.reports :][..., : self.size - 1]
-        sums[..., : self.size - 1] += beyond
+            sums, beyond = far[..., : self.reports], far[..., self.reports :][..., : self.size - 1]
+            sums[..., : self.size - 1] += beyond
         base = self.outside * table.sum(axis=-1, keepdims=True)
         return np.asarray(sums * (self.inside - self.outside) + base)
 
