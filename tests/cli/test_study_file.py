@@ -63,7 +63,7 @@ def test_what_is_no_category_is_left_out_with_a_remark(tmp_path: Path) -> None:
     assert Study.from_toml(text).names == ("smokes",)
     said = "\n".join(remarks)
     assert "'id' has 200 different values" in said
-    assert "'one' has 1 different values" in said
+    assert "'one' has 1 different value in" in said
     assert "'sex' has 100 missing answers" in said
     with pytest.raises(StudyError, match="'id' has 200"):
         first_study(path, columns=["id"])

@@ -217,7 +217,7 @@ def _people(schema: Schema, answers: Any, called: str) -> People:
         error.problem = f"{called}: {error.problem}"
         raise
     if not len(codes[schema.names[0]]):
-        raise OptionError(f"{called}: there is no row", "give at least one")
+        raise OptionError(f"{called}: there are no answers", "give at least one row")
     return People(schema, codes)
 
 
