@@ -802,16 +802,37 @@ NUMBERS = [
     *("17", "18", "29", "30", "44", "45", "-3", "29.5", "1e2", "+20", " 21 ", "", "x", "12,345"),
     *("0", "0.49999999999999994", "0.5", "1,25", "1.2499999999999998", "10", "10.000000000000002"),
     *("-1", "-0.25", "-0", "2.5", "51.25", "100", "100.5", "1e999", "Infinity", "NaN", "0x10"),
-    *(".5", "5.", "--1", "1 000", "1.250", "99.99999999999999"),
+    *(".5", "5.", "--1", "1 000", "1.250", "99.99999999999999", "0,125", "-0,250", "0,5000"),
+    *("1.234,5", "1,234.5", "1.234.567", "1,234,567", "1 234,5", "1\u00a0234", "1\u202f234.5"),
+    *("1'234", "1\u2019234.5", "-1.234,5", "1,234,5", "1.234.5", "0.123,4", "1234,567.8", "1 23"),
+    *("1,23.4", "1.234,", "1 234 56", "1.234 567", "1  234", "12.345,678", "1.234,5e3"),
 ]
+
+
+def plain_number(text: str) -> str:
+    """A number with a point at most, from one with a comma or parted thousands; or what it was."""
+    body = text.lstrip("+-") if len(text) - len(text.lstrip("+-")) < 2 else text
+    marks = [mark for mark in body if not mark.isdigit()]
+    if marks == [","] and not text.startswith("+"):
+        whole, rest = body.split(",")
+        if whole and rest and (len(rest) != 3 or whole.startswith("0")):
+            return text.replace(",", ".")
+        return text
+    first = marks[0] if marks else ""
+    decimal = marks[-1] if marks and marks[-1] != first and marks[-1] in ".," else ""
+    whole, _, rest = body.rpartition(decimal) if decimal else (body, "", "0")
+    groups = whole.split(first) if first else []
+    fits = first in tuple(".,' \u2019\u00a0\u202f") and rest.isdigit() and len(groups) > 1
+    fits = fits and groups[0].isdigit() and len(groups[0]) < 4 and not groups[0].startswith("0")
+    fits = fits and all(len(group) == 3 and group.isdigit() for group in groups[1:])
+    sure = first not in (".", ",") or bool(decimal) or len(groups) > 2
+    sign = text[: len(text) - len(body)]
+    return f"{sign}{''.join(groups)}.{rest}" if fits and sure else text
 
 
 def code_of(scale: Json, text: str, chance: Fraction) -> int:
     """The value of a typed number, in exact arithmetic on the doubles that devices read."""
-    text = text.strip()
-    whole, comma, rest = text.partition(",")
-    if comma and rest.isdigit() and whole.lstrip("-").isdigit() and len(rest) != 3:
-        text = f"{whole}.{rest}"
+    text = plain_number(text.strip())
     try:
         if not set(text) <= set("+-.eE0123456789"):
             return -1

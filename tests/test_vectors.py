@@ -21,7 +21,8 @@ from castell.device.report import Report, make_report
 from castell.device.respondent import Respondent
 from castell.errors import SendError
 from castell.study.canonical import canonical
-from castell.study.scales import Bins, Points, number_of, scale_of
+from castell.study.number_texts import number_of
+from castell.study.scales import Bins, Points, scale_of
 from tests.make_vectors import text_of, vectors
 
 FOLDER = Path(__file__).parent.parent / "vectors"

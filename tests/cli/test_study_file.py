@@ -69,6 +69,19 @@ def test_what_is_no_category_is_left_out_with_a_remark(tmp_path: Path) -> None:
         first_study(path, columns=["id"])
 
 
+def test_numbers_with_parted_thousands_are_cut_into_bins(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    pay = [f"{k % 9 + 1}.{k:03},50" for k in range(200)]
+    path.write_text("pay;sex\n" + "".join(f"{text};{'mf'[k % 2]}\n" for k, text in enumerate(pay)))
+    text, remarks = first_study(path, columns=["pay", "sex"])
+    assert Study.from_toml(text).schema["pay"].scale is not None
+    assert "200 numbers from 1000.5 to 9197.5" in "\n".join(remarks)
+    path.write_text(path.read_text() + "2.500;m\n")
+    text, remarks = first_study(path)
+    assert Study.from_toml(text).names == ("sex",)
+    assert "'2.500' may be two numbers" in "\n".join(remarks)
+
+
 def test_nothing_usable_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "letters.csv"
     path.write_text("id\n" + "\n".join(string.ascii_letters))

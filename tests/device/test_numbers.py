@@ -20,6 +20,7 @@ from castell.errors import AnswerError, QueryError
 
 AGE = Attribute("a", bins=[18, 30, 45], range=[0, 120])
 PAY = Attribute("a", bins=[0.5, 10])
+WEALTH = Attribute("a", bins=[1000, 1_000_000], type="number")
 MONTH = Attribute("a", period="month", range=["2024-01", "2024-12"])
 TRUTH = Attribute("a", type="boolean")
 TWELFTHS = Attribute("a", ["1.0", "2.50", "True"])
@@ -37,6 +38,7 @@ def codes(attribute: Attribute, frame: Any) -> list[int]:
         (AGE, [17, 18, 29, 30, 44, 45, 120, 0], [0, 1, 1, 2, 2, 3, 3, 0]),
         (AGE, [17.0, 18.0], [0, 1]),
         (AGE, ["17", "18.0", "30 to 44", "1e1"], [0, 1, 2, 0]),
+        (WEALTH, ["999,5", "1.234,50", "2 500,00", "1,234,567"], [0, 1, 1, 2]),
         (PAY, [0.4, 0.5, 9.99, 10.0, -3.0], [0, 1, 1, 2, 0]),
         (PAY, ["0,4", "0.5", "10"], [0, 1, 2]),
         (PAY, np.array([0.4, 0.5], dtype=np.float32), [0, 1]),
@@ -74,6 +76,12 @@ def test_numbers_without_a_bin_are_refused(
 ) -> None:
     with pytest.raises(AnswerError, match=message):
         codes(AGE, kind({"a": column}))
+
+
+def test_a_point_that_may_part_thousands_is_refused_beside_points_that_do() -> None:
+    assert codes(WEALTH, {"a": ["2.500", "2.5"]}) == [0, 0]
+    with pytest.raises(AnswerError, match=r"2\.500"):
+        codes(WEALTH, {"a": ["1.234,50", "2.500"]})
 
 
 def test_open_bins_take_any_number() -> None:

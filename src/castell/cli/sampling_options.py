@@ -11,7 +11,7 @@ import typer
 
 from castell.device.answer_file import AnswerFile
 from castell.errors import OptionError
-from castell.study.scales import may_be_two_numbers, numbers_of_column
+from castell.study.number_texts import may_be_two_numbers, numbers_of_column
 from castell.study.study import Study
 
 Weights = Annotated[

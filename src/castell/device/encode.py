@@ -17,7 +17,12 @@ from castell.device.bad_answers import BadAnswers
 from castell.device.one_cell import OneCell
 from castell.device.random_words import Source, secure_words
 from castell.errors import AnswerError
-from castell.study.scales import Bins, Period, Points, number_of
+from castell.study.number_texts import (
+    is_parted_by_points,
+    may_be_parted_by_a_point,
+    number_of,
+)
+from castell.study.scales import Bins, Period, Points
 from castell.study.schema import Attribute, Schema
 from castell.study.value_texts import one_text, text_of
 
@@ -172,6 +177,9 @@ def _read(attribute: Attribute, written: pa.Array) -> tuple[Codes, NDArray[np.fl
             each[k] = by_text.get(scale.text(text), -1)
         elif each[k] < 0 and isinstance(scale, (Bins, Points)):
             numbers[k] = number_of(text)
+    said = [(k, text) for k, text in enumerate(written.to_pylist()) if text is not None]
+    if np.isfinite(numbers).any() and any(is_parted_by_points(text) for _, text in said):
+        numbers[[k for k, text in said if may_be_parted_by_a_point(text)]] = np.nan
     if isinstance(scale, Bins):
         each = np.where(each < 0, scale.codes(numbers), each)
     return each, numbers

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from castell.study.scales import number_of
+from castell.study.number_texts import number_of
 
 _NINES = re.compile(r"-?9+(\.0+)?")
 # A code stands apart from what people answer: in the tens where these are single digits, and so on.

@@ -24,8 +24,8 @@ from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports
 from castell.study.attribute import NO_ANSWER
 from castell.study.design import Block
+from castell.study.number_texts import number_of
 from castell.study.report_words import report_words
-from castell.study.scales import number_of
 from castell.study.schema import Attribute, Schema
 
 if TYPE_CHECKING:

@@ -17,11 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from castell.device.answer_columns import as_arrow, texts
 from castell.device.proposed_choices import choices_in
+from castell.device.usual_scales import UNSURE, usual_scales
 from castell.errors import SchemaError
 from castell.study.attribute import NO_ANSWER, Attribute
 from castell.study.choices import choose_all
 from castell.study.declining import declines
-from castell.study.scales import Period, may_be_two_numbers, number_of
+from castell.study.number_texts import (
+    is_parted_by_points,
+    may_be_parted_by_a_point,
+    may_be_two_numbers,
+    number_of,
+)
+from castell.study.scales import Period
 from castell.study.schema import Schema
 from castell.study.value_texts import one_text
 
@@ -36,39 +43,12 @@ MOST_NUMBERS, BINS = 12, 6
 MOST_BESIDE = 3
 MOST_PERIODS = 40
 
-# Scales whose order everybody knows, for values that would else be in alphabetical order.
-_SCALES = """
-no, yes
-never, before, now
-never, rarely, seldom, sometimes, often, always
-rarely, monthly, weekly, daily
-none, very low, low, moderate, medium, high, very high
-small, medium, large
-mild, moderate, severe
-very bad, bad, ok, good, very good
-very poor, poor, fair, good, very good, excellent
-strongly disagree, disagree, neither agree nor disagree, neutral, agree, strongly agree
-very dissatisfied, dissatisfied, neutral, satisfied, very satisfied
-monday, tuesday, wednesday, thursday, friday, saturday, sunday
-mon, tue, wed, thu, fri, sat, sun
-january, february, march, april, may, june, july, august, september, october, november, december
-jan, feb, mar, apr, may, jun, jul, aug, sep, oct, nov, dec
-"""
-
-
-# Beside such a scale these have no place in its order.
-_UNSURE = {"don't know", "do not know", "dont know", "don\u2019t know", "not sure", "unsure"}
-
 # Days in an order that is not said: the third of April and the fourth of March look alike.
 _OTHER_DAY = re.compile(r"[0-9]{1,2}([./-])[0-9]{1,2}\1([0-9]{2}|[0-9]{4})", re.ASCII)
 
 
 def _many(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
-
-
-def _scales() -> list[list[str]]:
-    return [line.split(", ") for line in _SCALES.strip().splitlines()]
 
 
 @dataclass
@@ -81,6 +61,8 @@ class Found:
     empty: int = 0  # of the missing, those that are empty texts
     rows: int = 0
     rewritten: str = ""
+    parted: str = ""  # a number whose thousands are parted by points
+    pointed: str = ""  # one whose point may do so
 
     def add(self, column: pa.ChunkedArray) -> None:
         import pyarrow.compute as pc
@@ -93,6 +75,10 @@ class Found:
                 self.missing += many
                 self.empty += many * (text is not None)
                 continue
+            if is_parted_by_points(text):
+                self.parted = self.parted or text.strip()
+            elif may_be_parted_by_a_point(text):
+                self.pointed = self.pointed or text.strip()
             one = one_text(text.strip())
             if one != text.strip():
                 self.rewritten = self.rewritten or f"{text.strip()} is written {one}"
@@ -127,18 +113,25 @@ def propose(
     if options := choices_in(found.counts):
         return _choices(found, options, decline)
     name, different = found.name, len(found.counts)
-    lost = f"; {found.missing:,} missing answers" if found.missing else ""
+    missing = _many(found.missing, "missing answer")
+    lost = f"; {missing}" if found.missing else ""
     numbers = {text: number_of(text) for text in found.counts}
     others = [text for text, number in numbers.items() if number != number]
     values = {number: text for text, number in numbers.items() if number == number}
     plain = f"{name!r} has {_many(different, 'different value')} in {_many(found.rows, 'row')}"
     if found.missing:
-        plain = f"{name!r} has {found.missing:,} missing answers, {plain.split(' has ', 1)[1]}"
+        plain = f"{name!r} has {missing}, {plain.split(' has ', 1)[1]}"
     if different < 2:
         return Proposal(None, f"{plain}: left out")
     said: dict[str, Any]
     if set(found.counts) == {"false", "true"}:
         said, what = {"values": ["false", "true"]}, "truth values"
+    elif found.parted and found.pointed:
+        return Proposal(
+            None,
+            f"{plain}: left out; {found.pointed!r} may be two numbers beside {found.parted!r}: "
+            "write numbers without what parts thousands",
+        )
     elif values and len(values) > MOST_NUMBERS and len(others) <= MOST_BESIDE:
         if _is_identifier(found, list(values)):
             return Proposal(None, f"{plain}, one for each row: left out as an identifier")
@@ -179,7 +172,7 @@ def propose(
     attribute = _attribute(name, said, found.missing, decline)
     if found.missing:
         last = attribute.values[attribute.size - attribute.beside]
-        lost += f' become {last!r} (missing = "category")'
+        lost += f' become{"s" * (found.missing == 1)} {last!r} (missing = "category")'
     listed = found.rewritten and attribute.scale is None
     rewritten = f"; {found.rewritten}" if listed else ""
     return Proposal(attribute, f"{name!r}: {what}{rewritten}{lost}")
@@ -244,9 +237,9 @@ def _texts(counts: Collection[str]) -> tuple[dict[str, Any], str]:
     """Texts in the order of a scale that everybody knows, or in alphabetical order."""
     by_plain = {text.casefold(): text for text in counts}
     twins = sorted(text for text in counts if by_plain[text.casefold()] != text)
-    unsure = sorted(set(by_plain) & _UNSURE)
+    unsure = sorted(set(by_plain) & UNSURE)
     words = set(by_plain) - set(unsure)
-    for scale in _scales():
+    for scale in usual_scales():
         if len(words) > 1 and not twins and words <= set(scale):
             values = [by_plain[word] for word in scale if word in words]
             ordered = {"ordered": True} if len(values) > 2 else {}

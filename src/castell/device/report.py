@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from castell.device.random_words import labelled_words
 from castell.device.respond import draw_samples, report_columns
 from castell.errors import AnswerError
-from castell.study.scales import Points, number_of
+from castell.study.number_texts import number_of
+from castell.study.scales import Points
 from castell.study.schema import Attribute, suggest
 from castell.study.study import Study
 

@@ -10,7 +10,8 @@ import numpy as np
 from castell.errors import QueryError
 from castell.linear.operators import Floats
 from castell.study.declining import number_codes
-from castell.study.scales import Bins, Period, Points, number_of, range_ends
+from castell.study.number_texts import number_of
+from castell.study.scales import Bins, Period, Points, range_ends
 from castell.study.schema import Attribute
 
 _TRUTH = {"false": 0.0, "true": 1.0}

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from castell.errors import QueryError, SchemaError
-from castell.study.scales import Bins, Period, Points, Scale, number_of, scale_of
+from castell.study.number_texts import number_of
+from castell.study.scales import Bins, Period, Points, Scale, scale_of
 from castell.study.texts import Translation, translations_of
 from castell.study.value_texts import codes_by_text, one_text, text_of
 from castell.study.written_scale import Written

@@ -16,7 +16,7 @@ from typing import Any
 from castell.errors import AnswerError, SchemaError
 from castell.study.attribute import Attribute, suggest
 from castell.study.choices import option_name, options_of
-from castell.study.scales import number_of
+from castell.study.number_texts import number_of
 
 NONE = "none"
 # What a question may say of the number that goes with each key.

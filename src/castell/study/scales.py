@@ -311,39 +311,3 @@ def _in_period(day: date, period: str) -> str:
     if period == "quarter":
         return f"{day.year:04}-Q{(day.month + 2) // 3}"
     return day.isoformat()[: {"day": 10, "month": 7, "year": 4}[period]]
-
-
-def may_be_two_numbers(text: str) -> bool:
-    """Whether a comma may part thousands or decimals.
-
-    >>> [may_be_two_numbers(text) for text in ("12,345", "12,34", "1,234,567", "0,345")]
-    [True, False, False, False]
-    """
-    return re.fullmatch(r"-?[1-9][0-9]*,[0-9]{3}", text.strip(), re.ASCII) is not None
-
-
-def number_of(text: str) -> float:
-    """The number that a text of a file says; not a number if it says none, or may say two.
-
-    >>> number_of("1.5e3"), number_of(" 2,5 "), number_of("12,345"), number_of("x")
-    (1500.0, 2.5, nan, nan)
-    """
-    text = text.strip()
-    if re.fullmatch(r"-?[0-9]+,[0-9]+", text, re.ASCII) and not may_be_two_numbers(text):
-        text = text.replace(",", ".")
-    if re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?", text, re.ASCII):
-        return float(text)
-    return float("nan")
-
-
-def numbers_of_column(texts: Sequence[str]) -> list[float]:
-    """The numbers of a column: where one comma can only part decimals, all of them do.
-
-    >>> numbers_of_column(["1,250", "0,5"]), numbers_of_column(["1,250", "2"])
-    ([1.25, 0.5], [nan, 2.0])
-    """
-    commas = [text.strip() for text in texts if "," in text]
-    decimal = all(re.fullmatch(r"-?[0-9]+,[0-9]+", text, re.ASCII) for text in commas)
-    if decimal and not all(map(may_be_two_numbers, commas)):
-        return [number_of(text.replace(",", ".")) for text in texts]
-    return [number_of(text) for text in texts]
