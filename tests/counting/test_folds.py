@@ -12,9 +12,10 @@ from castell import Reports, Study, scan_reports
 from castell.counting import Counts, Factor, MemoryCounts
 from castell.counting import counts as counting_counts
 from castell.counting.folds import FOLDS, fold_of, folds_of, repetitions, report_keys
+from castell.counting.tallies import Tally
 from castell.inference.queries import factors
 from castell.study.design import Axis
-from tests.populations import collect, drawn_studies, population, rectangular, studies
+from tests.populations import collect, drawn_studies, population, rectangular, schema, studies
 
 STUDIES = {**studies(), "rectangular": rectangular(), "pairs": drawn_studies()["pairs"]}
 PEOPLE = population((2, 3, 4), seed=4)
@@ -203,3 +204,14 @@ def test_repetitions() -> None:
     keys = np.array([5, 3, 5, 5, 3, 9])
     assert repetitions(keys).tolist() == [0, 0, 1, 2, 1, 0]
     assert repetitions(keys[:0]).tolist() == []
+
+
+def test_expected_numbers_are_parted_though_they_are_not_whole() -> None:
+    """Twelve people over eight kinds of reports, 1.49999... each and one cell less than none."""
+    study = Study(schema((2, 4)), epsilon=2.0)
+    times = np.array([[1.4999999, 2.25, -0.01, 1.0], [0.2600001, 3.0, 2.0, 2.0]])
+    whole = Tally.of_table(study, times, secure=False)
+    parts = folds_of(whole)
+    assert sum(fold.held_out.n for fold in parts) == whole.n == 12
+    again = Tally.of_table(study, np.rint(np.abs(times)).astype(np.int64), secure=False)
+    assert sum(fold.held_out.n for fold in folds_of(again)) == again.n

@@ -175,8 +175,8 @@ def folds_of(counts: Counts) -> tuple[Fold, ...]:
 def _tallied_folds(tally: Tally) -> tuple[Fold, ...]:
     """The same folds of a tally: equal reports are numbered through."""
     keys = report_keys(tally.columns) if len(tally.times) else np.zeros(0, dtype=np.int64)
-    # Expected numbers may be whole ones written as floats.
-    ends = np.cumsum(tally.times.astype(np.int64))
+    # Expected numbers need not be whole: a report is of the one in whose stretch it begins.
+    ends = np.maximum.accumulate(np.ceil(np.cumsum(tally.times)).astype(np.int64))
     hashes, begins = _hash(keys), np.concatenate([[0], ends[:-1]])
     times_held_out = np.zeros((len(keys), FOLDS), dtype=np.int64)
     for start in range(0, tally.n, _STEP):
