@@ -161,7 +161,7 @@ def _read(attribute: Attribute, written: pa.Array) -> tuple[Codes, NDArray[np.fl
     scale, by_text = attribute.scale, attribute.codes_by_text
     each = np.full(len(written), -1, dtype=np.intp)
     numbers = np.full(len(written), np.nan)
-    rest = np.arange(len(written))
+    rest, parted = np.arange(len(written)), False
     if isinstance(scale, (Bins, Points)):
         decimal = pc.fill_null(pc.match_substring_regex(written, _DECIMAL), False)
         plain = decimal.to_numpy(zero_copy_only=False)
@@ -177,9 +177,10 @@ def _read(attribute: Attribute, written: pa.Array) -> tuple[Codes, NDArray[np.fl
             each[k] = by_text.get(scale.text(text), -1)
         elif each[k] < 0 and isinstance(scale, (Bins, Points)):
             numbers[k] = number_of(text)
-    said = [(k, text) for k, text in enumerate(written.to_pylist()) if text is not None]
-    if np.isfinite(numbers).any() and any(is_parted_by_points(text) for _, text in said):
-        numbers[[k for k, text in said if may_be_parted_by_a_point(text)]] = np.nan
+            parted = parted or is_parted_by_points(text)
+    if parted:
+        said = enumerate(written.to_pylist())
+        numbers[[k for k, text in said if text and may_be_parted_by_a_point(text)]] = np.nan
     if isinstance(scale, Bins):
         each = np.where(each < 0, scale.codes(numbers), each)
     return each, numbers
