@@ -202,7 +202,8 @@ def _solution_text(plan: PlanFacts, wanted: float) -> str:
 
 
 def _check_text(check: SolutionCheck) -> str:
-    told = (check.half_width, check.standard_error, check.predicted)
+    # No closer than the figures beside it are told.
+    told = (check.half_width, max(check.standard_error, 1e-4), check.predicted)
     simulated, error, predicted = (_digits(100 * share, 2) for share in told)
     return (
         f"Checked: {check.collections:,} simulated collections of {check.n:,} people at epsilon "
