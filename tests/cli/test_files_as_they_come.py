@@ -276,7 +276,7 @@ def test_columns_of_every_kind() -> None:
     attribute, said = proposed([float(k) for k in range(40)] + [None])
     assert attribute is not None
     assert attribute.missing == "category"
-    assert "1 missing answers become 'prefer not to say'" in said
+    assert "1 missing answer becomes 'prefer not to say'" in said
     attribute, said = proposed([*(str(k * 2) for k in range(40)), "?", "?"], decline="")
     assert attribute is not None
     assert attribute.values[-1] == "?"
