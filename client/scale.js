@@ -18,12 +18,8 @@ import { broken } from "./weights.js";
 
 const PERIODS = ["day", "month", "quarter", "year"];
 const PUBLISHED = /^(?!-0$)-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$/;
-const COMMA = /^-?[0-9]+,[0-9]+$/;
-// One comma that may part thousands or decimals.
-const TWO_WAYS = /^-?[1-9][0-9]*,[0-9]{3}$/;
-// Thousands that are parted: the mark between them, and what parts decimals.
-const PARTED =
-  /^([-+]?)([1-9][0-9]{0,2}(?:([.,'\u2019 \u00a0\u202f])[0-9]{3})(?:\3[0-9]{3})*)(?:([.,])([0-9]+))?$/;
+// One that cannot part thousands.
+const COMMA = /^-?(0[0-9]*,|[0-9]+,(?![0-9]{3}$))[0-9]+$/;
 const NUMBER = /^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?$/;
 
 /**
@@ -104,22 +100,8 @@ function ascend(numbers, least) {
  */
 export function numberOf(text) {
   const trimmed = text.trim();
-  const decimal = COMMA.test(trimmed) && !TWO_WAYS.test(trimmed);
-  const plain = parted(trimmed) ?? (decimal ? trimmed.replace(",", ".") : trimmed);
+  const plain = COMMA.test(trimmed) ? trimmed.replace(",", ".") : trimmed;
   return NUMBER.test(plain) ? Number(plain) : NaN;
-}
-
-/**
- * A number whose thousands are parted beyond doubt, without what parts them.
- *
- * @param {string} text
- * @returns {string | undefined}
- */
-function parted(text) {
-  const [, sign, whole, mark, point, decimals = "0"] = PARTED.exec(text) ?? [];
-  if (whole === undefined || mark === point) return undefined;
-  const sure = !".,".includes(mark) || point !== undefined || whole.split(mark).length > 2;
-  return sure ? `${sign}${whole.replaceAll(mark, "")}.${decimals}` : undefined;
 }
 
 /**

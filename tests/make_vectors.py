@@ -809,30 +809,15 @@ NUMBERS = [
 ]
 
 
-def plain_number(text: str) -> str:
-    """A number with a point at most, from one with a comma or parted thousands; or what it was."""
-    body = text.lstrip("+-") if len(text) - len(text.lstrip("+-")) < 2 else text
-    marks = [mark for mark in body if not mark.isdigit()]
-    if marks == [","] and not text.startswith("+"):
-        whole, rest = body.split(",")
-        if whole and rest and (len(rest) != 3 or whole.startswith("0")):
-            return text.replace(",", ".")
-        return text
-    first = marks[0] if marks else ""
-    decimal = marks[-1] if marks and marks[-1] != first and marks[-1] in ".," else ""
-    whole, _, rest = body.rpartition(decimal) if decimal else (body, "", "0")
-    groups = whole.split(first) if first else []
-    fits = first in tuple(".,' \u2019\u00a0\u202f") and rest.isdigit() and len(groups) > 1
-    fits = fits and groups[0].isdigit() and len(groups[0]) < 4 and not groups[0].startswith("0")
-    fits = fits and all(len(group) == 3 and group.isdigit() for group in groups[1:])
-    sure = first not in (".", ",") or bool(decimal) or len(groups) > 2
-    sign = text[: len(text) - len(body)]
-    return f"{sign}{''.join(groups)}.{rest}" if fits and sure else text
-
-
 def code_of(scale: Json, text: str, chance: Fraction) -> int:
     """The value of a typed number, in exact arithmetic on the doubles that devices read."""
-    text = plain_number(text.strip())
+    text = text.strip()
+    whole, comma, rest = text.partition(",")
+    digits = whole.removeprefix("-")
+    # A comma before three digits may part thousands, but not behind a zero.
+    decimal = len(rest) != 3 or digits.startswith("0")
+    if comma and rest.isdigit() and digits.isdigit() and decimal:
+        text = f"{whole}.{rest}"
     try:
         if not set(text) <= set("+-.eE0123456789"):
             return -1

@@ -20,7 +20,7 @@ from castell.errors import AnswerError
 from castell.study.number_texts import (
     is_parted_by_points,
     may_be_parted_by_a_point,
-    number_of,
+    number_in_file,
 )
 from castell.study.scales import Bins, Period, Points
 from castell.study.schema import Attribute, Schema
@@ -176,7 +176,7 @@ def _read(attribute: Attribute, written: pa.Array) -> tuple[Codes, NDArray[np.fl
         if each[k] < 0 and isinstance(scale, Period):
             each[k] = by_text.get(scale.text(text), -1)
         elif each[k] < 0 and isinstance(scale, (Bins, Points)):
-            numbers[k] = number_of(text)
+            numbers[k] = number_in_file(text)
             parted = parted or is_parted_by_points(text)
     if parted:
         said = enumerate(written.to_pylist())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from castell.study.number_texts import number_of
+from castell.study.number_texts import number_in_file
 
 _NINES = re.compile(r"-?9+(\.0+)?")
 # A code stands apart from what people answer: in the tens where these are single digits, and so on.
@@ -27,8 +27,8 @@ def missing_codes(texts: Collection[str]) -> list[str]:
     >>> missing_codes(["never", "daily", "99"]), missing_codes(["0", "1200", "-99"])
     (['99'], ['-99'])
     """
-    nines = {text: number_of(text) for text in texts if _NINES.fullmatch(text)}
-    others = [number_of(text) for text in texts if text not in nines]
+    nines = {text: number_in_file(text) for text in texts if _NINES.fullmatch(text)}
+    others = [number_in_file(text) for text in texts if text not in nines]
     numbers = sorted(number for number in others if number == number)
     return sorted(text for text, code in nines.items() if others and _is_code(code, numbers))
 

@@ -24,7 +24,7 @@ from castell.reports.parquet import ReportWriter
 from castell.reports.reports import Reports
 from castell.study.attribute import NO_ANSWER
 from castell.study.design import Block
-from castell.study.number_texts import number_of
+from castell.study.number_texts import number_in_file
 from castell.study.report_words import report_words
 from castell.study.schema import Attribute, Schema
 
@@ -99,7 +99,7 @@ def import_file(
 
 def _people(column: Any, name: str, first_row: int) -> NDArray[np.intp]:
     """How many people each line is of."""
-    found = [number_of(text or "") for text in texts(column).to_pylist()]
+    found = [number_in_file(text or "") for text in texts(column).to_pylist()]
     for row, number in enumerate(found, first_row):
         if not (0.0 <= number <= MOST_PEOPLE and number.is_integer()):
             raise AnswerError(

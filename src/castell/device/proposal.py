@@ -26,7 +26,7 @@ from castell.study.number_texts import (
     is_parted_by_points,
     may_be_parted_by_a_point,
     may_be_two_numbers,
-    number_of,
+    number_in_file,
 )
 from castell.study.scales import Period
 from castell.study.schema import Schema
@@ -115,7 +115,7 @@ def propose(
     name, different = found.name, len(found.counts)
     missing = _many(found.missing, "missing answer")
     lost = f"; {missing}" if found.missing else ""
-    numbers = {text: number_of(text) for text in found.counts}
+    numbers = {text: number_in_file(text) for text in found.counts}
     others = [text for text, number in numbers.items() if number != number]
     values = {number: text for text, number in numbers.items() if number == number}
     plain = f"{name!r} has {_many(different, 'different value')} in {_many(found.rows, 'row')}"
@@ -257,7 +257,7 @@ def _texts(counts: Collection[str]) -> tuple[dict[str, Any], str]:
 
 def _order(text: str) -> tuple[int, float, str]:
     """Numbers by size, then texts by alphabet."""
-    number = number_of(text)
+    number = number_in_file(text)
     return (0, number, text) if number == number else (1, 0.0, text)
 
 

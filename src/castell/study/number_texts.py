@@ -1,8 +1,8 @@
 """Numbers as files write them: decimals after a point or a comma, thousands parted or not.
 
 A text says one number or none. "12,345" may be two, and one comma tells nothing of which;
-"1.234,50" and "1,234,567" are one number each, since two marks cannot both part decimals. The
-browser reads a typed number in the same way (`client/scale.js`).
+"1.234,50" and "1,234,567" are one number each, since two marks cannot both part decimals. People
+who type a number part no thousands: `number_of` is what the browser reads too (`client/scale.js`).
 """
 
 from __future__ import annotations
@@ -30,20 +30,27 @@ def may_be_two_numbers(text: str) -> bool:
 
 
 def number_of(text: str) -> float:
-    """The number that a text of a file says; not a number if it says none, or may say two.
+    """The number that a text says; not a number if it says none, or may say two.
 
-    >>> number_of("1.5e3"), number_of(" 2,5 "), number_of("12,345"), number_of("x")
+    >>> number_of("1.5e3"), number_of(" 2,5 "), number_of("12,345"), number_of("1.234,50")
     (1500.0, 2.5, nan, nan)
-    >>> number_of("1.234,50"), number_of("1,234.50"), number_of("1 234"), number_of("1,234,567")
-    (1234.5, 1234.5, 1234.0, 1234567.0)
     """
     text = text.strip()
-    if (parted := _parts(text)) is not None:
-        sign, whole, _, _, decimals = parted.groups()
-        return float(f"{sign}{re.sub('[^0-9]', '', whole)}.{decimals or 0}")
     if _COMMA.fullmatch(text) and not may_be_two_numbers(text):
         text = text.replace(",", ".")
     return float(text) if _PLAIN.fullmatch(text) else float("nan")
+
+
+def number_in_file(text: str) -> float:
+    """The same of a text of a file, where thousands may be parted.
+
+    >>> [number_in_file(text) for text in ("1.234,50", "1,234.50", "1 234", "1,234,567", "12,345")]
+    [1234.5, 1234.5, 1234.0, 1234567.0, nan]
+    """
+    if (parts := _parts(text.strip())) is None:
+        return number_of(text)
+    sign, whole, _, _, decimals = parts.groups()
+    return float(f"{sign}{re.sub('[^0-9]', '', whole)}.{decimals or 0}")
 
 
 def numbers_of_column(texts: Sequence[str]) -> list[float]:
@@ -56,7 +63,7 @@ def numbers_of_column(texts: Sequence[str]) -> list[float]:
     decimal = all(map(_COMMA.fullmatch, commas))
     if decimal and not all(map(may_be_two_numbers, commas)):
         return [number_of(text.replace(",", ".")) for text in texts]
-    return [number_of(text) for text in texts]
+    return [number_in_file(text) for text in texts]
 
 
 def is_parted_by_points(text: str) -> bool:
