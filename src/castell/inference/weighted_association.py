@@ -142,8 +142,8 @@ def weighted_trend(pair: WeightedPair, scores: Sequence[Floats]) -> Trend | None
     correlation = float((both * pair.table).sum())
     exact = both - correlation * (u[:, None] ** 2 + v[None, :] ** 2) / 2
     null, own = np.diag(pair.spread(np.array([both, exact]))[0])
-    error = correlation / sqrt(max(float(null), 1e-300))
-    return Trend(correlation, sqrt(max(float(own), 0.0)), error, pair.reports.sample.freedom)
+    error, z = sqrt(max(float(own), 0.0)), correlation / sqrt(max(float(null), 1e-300))
+    return Trend(correlation, error, z, pair.reports.sample.freedom)
 
 
 def _common_contrasts(pair: WeightedPair) -> tuple[Floats, Floats]:

@@ -176,8 +176,7 @@ def shrink_to_margins(mixture: Mixture, shrinkage: Sequence[float] | Floats) -> 
     are proportional to it.
     """
     keep = np.repeat(shrinkage, mixture.sizes)
-    margins = mixture.weights[..., None, :] @ mixture.profiles
-    profiles = keep * mixture.profiles + (1.0 - keep) * margins
+    profiles = keep * mixture.profiles + (1.0 - keep) * mixture.independent().profiles
     return Mixture(mixture.weights, profiles, mixture.sizes)
 
 
